@@ -207,7 +207,7 @@ export const triggerFields = trigger.schemas;
 /** The schemas of the fields that a body may have. */
 export const triggerBody = { ...triggerRule.taken, flow_id: optional(LooseText(60, 'There are no flows')) };
 
-/** Returns the change of a trigger that a body requests. */
+/** Makes the change of a trigger that a body requests. */
 export const triggerChange = triggerRule.change;
 
 export const triggerView = (record: Kept<'chatbotTrigger'>, owner: string) => trigger.view({ ...record, owner });

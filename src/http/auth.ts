@@ -46,7 +46,7 @@ const tokenOf = (request: FastifyRequest, { name, where, bearer }: Credential, q
   return textOf((request.query as Readonly<Record<string, unknown>>)[name]);
 };
 
-/** Refuses because of too many wrong credentials. `wait`: seconds until the network of the request may try again. */
+/** A refusal. After too many wrong credentials, `wait` has the seconds until the network of the request may try again. */
 type Denied = Denial | { readonly wait: number };
 
 const deny = (reply: FastifyReply, denied: Denied): FastifyReply =>

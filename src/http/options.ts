@@ -95,7 +95,7 @@ export interface StreamLimits {
   readonly endMs: number;
 }
 
-/** Traces requests. */
+/** The port for traces of requests. */
 export interface RequestTracing {
   /** Runs `next` within the span of a request; `traceparent`: the client's header. The answer ends the span with the status of the response. */
   begin(

@@ -107,7 +107,7 @@ declare module 'fastify' {
   }
 }
 
-/** Returns the seconds until a request is allowed; null if this request is allowed. */
+/** Seconds until a request is allowed; null if this request is allowed. */
 type Wait = number | null;
 
 /** Tries of one kind of token, by the network of the request. */

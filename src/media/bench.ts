@@ -39,7 +39,7 @@ export interface Bench {
   /** The program; null if the machine does not have it. */
   readonly ffmpeg: Ffmpeg | null;
   readonly limits: MediaLimits;
-  /** Aborts on the time-out, when the caller leaves, and when the server stops. */
+  /** A signal that aborts on the time-out, when the caller leaves, and when the server stops. */
   readonly signal: AbortSignal;
   readonly wishes: PrepareWishes;
   /** Returns a path for a new file. The file is removed after the work unless it is the result. */

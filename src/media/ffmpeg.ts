@@ -11,7 +11,7 @@ interface ChildTask {
   readonly program: string;
   readonly args: readonly string[];
   readonly cwd: string;
-  /** Kills the program when it aborts. */
+  /** A signal that kills the program. */
   readonly signal: AbortSignal;
   /** Receives the output of the program in pieces. */
   readonly onOutput: (bytes: Buffer) => void;

@@ -13,7 +13,7 @@ import { createFileFetcher, type FetchOptions, inlineBytes, plainName, untilAbor
 
 export const unknownType = 'application/octet-stream';
 
-/** Replaces a type name of the library by the name that the platform and most programs use. */
+/** The usual names of types, which the platform and most programs use, by the names that the library uses. */
 const usual: Readonly<Record<string, string>> = {
   'audio/x-m4a': 'audio/mp4',
   'audio/vnd.wave': 'audio/wav',
@@ -116,11 +116,11 @@ interface TakeOptions {
 
 interface ReceiveOptions extends TakeOptions {
   readonly filename?: string;
-  /** Replaces the limit for files of clients. */
+  /** Bytes, in place of the limit for files of clients. */
   readonly maxBytes?: number;
 }
 
-/** Takes files. Refusals: `tooLarge`; `invalid` with the fault of the source; `unavailable` after an abort and while the server stops. */
+/** The intake of files. Refusals: `tooLarge`; `invalid` with the fault of the source; `unavailable` after an abort and while the server stops. */
 export interface Intake {
   /** Takes a file from `source`: an http(s) URL, a data URL, or base64 in either alphabet. */
   take(source: string, options?: TakeOptions): Promise<Result<TakenFile>>;

@@ -81,7 +81,7 @@ export interface LinkPreview {
   readonly pictures: PreviewPictures | null;
 }
 
-/** Makes previews. `large` requests a large picture in addition to the small one. Never rejects. */
+/** The maker of previews. `large` requests a large picture in addition to the small one. No method rejects. */
 export interface LinkPreviews {
   /** Null if the page cannot be fetched in time, or describes nothing. */
   page(url: string, large: boolean): Promise<LinkPreview | null>;

@@ -39,7 +39,7 @@ export interface PrepareWishes {
 }
 
 /**
- * Prepares files. Refusals: `notConvertible` if the content is of another kind or the machine lacks a program; `tooLarge` for too many bytes, pixels
+ * The preparation of files. Refusals: `notConvertible` if the content is of another kind or the machine lacks a program; `tooLarge` for too many bytes, pixels
  * or seconds; `invalid` for damaged files. Further refusals: `limited` if the file did not get its turn in time; `unavailable` after an abort and
  * while the server stops. A refusal leaves no file behind.
  */

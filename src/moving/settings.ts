@@ -57,7 +57,7 @@ export const signatureNotes = (key: string, secret: string): readonly string[] =
 
 // Converts webhooks of programs on whatsmeow.
 
-/** Maps names of events of a program to names of this gateway. */
+/** Names of events in this gateway, by their names in another program. */
 export type EventTable = Readonly<Record<string, string>>;
 
 /** Makes a table in which all listed names have the same counterpart. White space separates the names. */

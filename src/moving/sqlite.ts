@@ -25,7 +25,7 @@ interface SqliteThreadOptions {
   readonly path: string;
   /** Name of the file in error texts. */
   readonly name: string;
-  /** Aborts the query under way, and ends the thread. */
+  /** A signal that aborts the query under way, and ends the thread. */
   readonly signal: AbortSignal;
   /** Milliseconds for one page of rows. */
   readonly stepMs?: number;

@@ -14,7 +14,7 @@ import { type BinaryNode, bytes, child, childBytes } from './nodes.ts';
 import type { Random } from './random.ts';
 import type { SignedPreKey } from './store/keys.ts';
 
-/** A client's first request. `wrapped`: salt (32 bytes), iv (16), encrypted ephemeral key (32). */
+/** The first request of a client. `wrapped`: salt (32 bytes), iv (16), encrypted ephemeral key (32). */
 export interface CodeRequest {
   readonly number: Digits;
   readonly ref: string;
@@ -25,7 +25,7 @@ export interface CodeRequest {
 
 const noText = Buffer.alloc(0);
 
-/** The phone's step. With a wrong code the companion's ephemeral key comes out wrong, which is noticed in the next step. */
+/** Makes the phone's step. With a wrong code the decrypted ephemeral key of the companion is wrong, which the next step detects. */
 export async function wrapEphemeral(
   code: string,
   request: CodeRequest,
@@ -68,7 +68,7 @@ export function openBundle(
   }
 }
 
-// The facts that a client tells about itself when it registers and when it signs its device identity.
+// The facts that a client sends at its registration and with its signed device identity.
 
 export interface Registration {
   readonly identity: Uint8Array;
@@ -94,7 +94,7 @@ function deviceTypeOf(props: Uint8Array | null | undefined): number {
   try {
     return (props && proto.DeviceProps.decode(props).platformType) || 0;
   } catch {
-    // Malformed protobuf names no type.
+    // The protobuf is malformed and has no type.
     return 0;
   }
 }
@@ -104,7 +104,7 @@ export function readDeviceSignature(stanza: BinaryNode): Uint8Array | undefined 
   try {
     return signed && (proto.ADVSignedDeviceIdentity.decode(signed).deviceSignature ?? undefined);
   } catch {
-    // Malformed protobuf counts as a missing signature.
+    // Malformed protobuf is treated as a missing signature.
     return undefined;
   }
 }

@@ -1,4 +1,4 @@
-/** Pairing: links a device to a phone, by the text inside a QR code or by a code of eight characters. */
+/** Pairing: links a device to a phone, with the text of a QR code or with a code of eight characters. */
 import { createHmac } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
 import { Curve, proto } from '@whiskeysockets/baileys';
@@ -32,7 +32,7 @@ interface Waiting extends Registration {
   readonly refs: readonly string[];
   readonly pushName: string;
   readonly version: string;
-  /** Secrets of QR codes that count no more, because the client was told to make another. */
+  /** Secrets of QR codes that are void, because the client was told to make a new one. */
   readonly retired: Set<string>;
   /** Ids of notifications that the client has to acknowledge before it is linked. */
   readonly unacknowledged: Set<string>;
@@ -56,9 +56,9 @@ const refCount = 6;
 const maxPushName = 100;
 /** Milliseconds within which a client must answer a step of the pairing. */
 const answerMs = 10_000;
-/** Milliseconds by which the owner may type a code before the client's request for it arrives. */
+/** Milliseconds for which a typed code waits for the client's request. The owner may type the code before the request arrives. */
 const requestMs = 1500;
-/** Milliseconds for which a pairing code lives (vinikjkkj/zapo `src/protocol/defaults.ts`). */
+/** Milliseconds for which a pairing code is valid (vinikjkkj/zapo `src/protocol/defaults.ts`). */
 const codeMs = 180_000;
 const usualRepetitions = 3;
 
@@ -83,7 +83,9 @@ export class Pairing {
     this.#parts = parts;
   }
 
-  /** Handles a registration: sends the references that the QR codes contain. False when a key is malformed or its signature is wrong. */
+  /**
+   * Handles a registration: sends the references that the QR codes contain. Returns false if a key is malformed or its signature is wrong.
+   */
   begin(connection: Connection, payload: proto.ClientPayload): boolean {
     const keys = readRegistration(payload);
     if (!keys || !this.#parts.counters.signature(verify(keys.identity, withType(keys.signedPreKey.value), keys.signedPreKey.signature)))
@@ -120,7 +122,7 @@ export class Pairing {
     this.#acknowledgements.emit('one');
   }
 
-  /** `qr`: `[address#]ref,noise key,identity key,adv secret[,platform]`, keys in base64. */
+  /** Scans a QR code. `qr` has the form `[address#]ref,noise key,identity key,adv secret[,platform]`, with keys in base64. */
   async scan(qr: string, request: LinkRequest): Promise<void> {
     const [ref = '', noise = '', identity = '', secret = ''] = qr
       .slice(qr.indexOf('#') + 1)
@@ -142,17 +144,19 @@ export class Pairing {
     await this.#exclusively(waiting, () => this.#admit(waiting, Buffer.from(secret, 'base64'), request));
   }
 
-  /** The ceremony of a client that waits for its pairing. */
+  /** Returns the ceremony of a client that waits for its pairing. */
   ceremonyOn(connection: Connection): PasskeyCeremony | undefined {
     return this.#waiting.get(connection)?.ceremony?.passkey;
   }
 
-  /** The ceremony in which an account is being linked. */
+  /** Returns the ceremony in which an account is being linked. */
   ceremonyOf(number: Digits): PasskeyCeremony | undefined {
     return [...this.#waiting.values()].findLast(({ ceremony }) => ceremony?.number === number)?.ceremony?.passkey;
   }
 
-  /** After a scan the platform may ask for a new secret (WhiskeySockets/Baileys 2737, zapo `WaPairingFlow`). Returns true if it does. */
+  /**
+   * Requests a new secret after a scan if a fault says so (WhiskeySockets/Baileys 2737, zapo `WaPairingFlow`). Returns true in this case.
+   */
   #refresh(waiting: Waiting, number: Digits): boolean {
     const { faults } = this.#parts;
     const rotates = faults.take('rotateQr', number) !== undefined;
@@ -167,7 +171,9 @@ export class Pairing {
     waiting.connection.send(node('notification', { from: platformJid, type, id, t: unixSeconds(Date.now()) }, content && [content]));
   }
 
-  /** First step of pairing by code: the client says for which number it shows a code. Returns the reference of this pairing. */
+  /**
+   * Handles the first step of pairing by code, in which the client names the number for its code. Returns the reference of this pairing.
+   */
   hello(connection: Connection, number: Digits, wrapped: Uint8Array): string | undefined {
     const waiting = this.#waiting.get(connection);
     if (!waiting) return undefined;
@@ -195,7 +201,7 @@ export class Pairing {
     });
   }
 
-  /** The platform may void a code (vinikjkkj/zapo 7f7f560, oxidezap/whatsapp-rust 976). Throws if it does. */
+  /** Voids the code if a fault says so, and throws in this case (vinikjkkj/zapo 7f7f560, oxidezap/whatsapp-rust 976). */
   #void(waiting: Waiting, { number, ref }: CodeRequest): void {
     const { faults } = this.#parts;
     const byHand = faults.take('voidCodeByHand', number) !== undefined;
@@ -229,19 +235,19 @@ export class Pairing {
     return secret.advSecret;
   }
 
-  /** The client that asked for a code last. Its code is the one on the screen. */
+  /** Returns the client that requested a code last. Its code is the one on the screen. */
   #askedFor(number: Digits): Waiting | undefined {
     return [...this.#waiting.values()].findLast((one) => one.code?.number === number);
   }
 
-  /** Waits for a client's request. The client shows its code before its request arrives, so that the code may be typed earlier. */
+  /** Waits for the request of a client. The client shows its code before its request arrives, so the owner may type the code too early. */
   async #willAsk(number: Digits): Promise<Waiting | undefined> {
-    // A time-out is an ordinary case: no client asks for a code for this number.
+    // A time-out is an ordinary case, in which no client requests a code for this number.
     await once(this.#asked, number, { signal: AbortSignal.timeout(requestMs) }).catch(() => undefined);
     return this.#askedFor(number);
   }
 
-  /** True when `shown` is exactly the identity that phone and device signed at the pairing. */
+  /** Returns true if `shown` is the identity that phone and device signed at the pairing. */
   isAccount(device: Device, shown: Uint8Array): boolean {
     try {
       const { details, accountSignature, accountSignatureKey, deviceSignature } = proto.ADVSignedDeviceIdentity.decode(shown);
@@ -253,7 +259,7 @@ export class Pairing {
         same(deviceSignature, account.deviceSignature)
       );
     } catch {
-      // Malformed protobuf.
+      // The protobuf is malformed.
       return false;
     }
   }
@@ -357,7 +363,7 @@ export class Pairing {
     if (device) announceDevice(this.#parts, device, 'add');
   }
 
-  /** Resolves with the client's next stanza that fits. Rejects when none comes in time. */
+  /** Resolves with the client's next stanza that fits. Rejects on a time-out. */
   async #answerOf(waiting: Waiting, fits: (stanza: BinaryNode) => boolean): Promise<BinaryNode> {
     const { promise, resolve, reject } = Promise.withResolvers<BinaryNode>();
     const timer = setTimeout(() => reject(new SandboxError(504, 'the client did not answer the pairing')), answerMs);

@@ -51,7 +51,7 @@ export interface Parts {
   readonly counters: Counters;
   readonly random: Random;
   readonly log: Logger;
-  /** True: phones decrypt what they are sent. False: messages are only acknowledged, for benchmarks. */
+  /** If true, phones decrypt their messages. If false, messages are only acknowledged, for benchmarks. */
   readonly decrypt: boolean;
   readonly rights: MediaRights;
 }

@@ -51,43 +51,48 @@ export interface Person {
   lid: Digits;
   /** LIDs of accounts that the number had before. They belong to no person. */
   formerLids?: readonly Digits[];
-  /** The name that was entered, else the one that the first client registered with, else ''. What others see is `People.pushName`. */
+  /** The entered name, else the name from the registration of the first client, else ''. Other people see `People.pushName`. */
   name: string;
-  /** True: the phone sends delivery receipts by itself. */
+  /** True if the phone sends delivery receipts automatically. */
   autoDeliver: boolean;
   about: string;
-  /** The name by which others find the account; absent for none. */
+  /** The name by which other people find the account; absent if there is none. */
   username?: string;
-  /** The name of a verified business; absent for everybody else. */
+  /** The name of a verified business; absent for other people. */
   businessName?: string;
   nextDevice: number;
-  /** The phone's Signal identity. Made when it is first needed. */
+  /** The phone's Signal identity, which is made on first use. */
   keys?: PhoneKeys;
   picture?: Picture | undefined;
   readonly privacy: Record<string, string>;
-  /** Absent: never set, which the platform answers with 404. */
+  /** The audience of status posts. Absent if it was never set; the platform then answers 404. */
   statusPrivacy?: StatusPrivacy | 'unavailable';
   blocked: string[];
   /** Seconds after which messages of new chats disappear. */
   disappearing?: number;
   restrictions?: Restrictions;
-  /** There is no account with this number any more. */
+  /** True if the number has no account any more. */
   absent?: boolean;
-  /** Only messages to the LID are taken; those to the number are refused with 463. */
+  /** True if messages to the LID are accepted, and messages to the number are refused with 463. */
   migrated?: boolean;
-  /** The platform tells no LID of this number, so that the person is reached by the number alone. */
+  /** True if the platform hides the LID of this number, so that the person can only be reached by the number. */
   withoutLid?: boolean;
-  /** The platform tells nobody the number, as for people with a username (WhiskeySockets/Baileys 2742): everything names the LID alone. */
+  /**
+   * True if the platform hides the number, as for people with a username (WhiskeySockets/Baileys 2742). All stanzas then have only the LID.
+   */
   withoutNumber?: boolean;
-  /** Messages to the person need a privacy token of the person, or are refused with 463; so do additions to groups. */
+  /**
+   * True if messages to the person need a privacy token of the person and are otherwise refused with 463. The same applies to additions to
+   * groups.
+   */
   needsTokens?: boolean;
-  /** The phone answers no request of its linked devices. */
+  /** True if the phone answers no request of its linked devices. */
   asleep?: boolean;
   /** Ids of the notices of terms that the account accepted. */
   notices?: readonly string[];
-  /** The phone has the app for businesses. */
+  /** True if the phone has the app for businesses. */
   business?: boolean;
-  /** A device is linked only after the owner signed with it. */
+  /** The passkey of the account. A device is linked only after the owner signed with it. */
   passkey?: Passkey;
   passkeyFault?: CeremonyFault;
 }
@@ -116,7 +121,7 @@ export class People {
   readonly #events = new EventEmitter();
   readonly #onBroken: (error: unknown) => void;
 
-  /** `onBroken` takes the errors of subscribers. */
+  /** `onBroken` gets the errors of subscribers. */
   constructor(records: Records, onBroken: (error: unknown) => void) {
     this.#records = records;
     this.#onBroken = onBroken;
@@ -129,13 +134,13 @@ export class People {
     return this.#people.get(number);
   }
 
-  /** The number under which the account of this one is registered: a Brazilian number may be known in its other form. */
+  /** Returns the registered form of a number. A Brazilian number may be registered in its other form. */
   canonical(number: Digits): Digits {
     const other = this.#people.has(number) ? undefined : otherForm(number);
     return other !== undefined && this.#people.has(other) ? other : number;
   }
 
-  /** Returns the person with this number. Makes one when the number is new: anybody can be written to. */
+  /** Returns the person with this number. Creates one for an unknown number, because any number can get messages. */
   ensure(number: Digits): Person {
     const known = this.#people.get(number);
     if (known) return known;
@@ -156,7 +161,7 @@ export class People {
     return person;
   }
 
-  /** Gives the number another LID, as for an account that is registered anew. */
+  /** Gives the person another LID, as if the account was registered again. */
   renewLid(person: Person): void {
     this.#byLid.delete(person.lid);
     person.formerLids = [...(person.formerLids ?? []), person.lid];
@@ -166,13 +171,13 @@ export class People {
     this.save(person);
   }
 
-  /** True for the jid of an account whose number has another account by now. */
+  /** Returns true for the jid of a former account, whose number has a new account. */
   isFormer(jid: string): boolean {
     const address = parseUser(jid);
     return address?.addressing === 'lid' && this.#formerLids.has(address.user);
   }
 
-  /** The person and device that a jid names. A number that is new makes a person; a LID that is unknown gives `undefined`. */
+  /** Returns the person and device of a jid. An unknown number creates a person; an unknown LID gives `undefined`. */
   resolve(jid: string | undefined): { readonly person: Person; readonly device: number } | undefined {
     const address = parseUser(jid);
     if (!address) return undefined;
@@ -229,15 +234,15 @@ export class People {
   }
 
   /**
-   * The name that others see: the device's own, else the person's, else that of any device. An account without any of these has no name (''). A
-   * contact gets an invented one.
+   * Returns the name that other people see: the name of the device, else of the person, else of any device. An account without any of these has
+   * no name (''). A contact gets an invented name.
    */
   pushName(person: Person, device?: Device): string {
     const known = device?.pushName || person.name || this.devices(person.number).find(({ pushName }) => pushName !== '')?.pushName;
     return known ?? (person.nextDevice > 1 ? '' : `Person ${person.number.slice(-4)}`);
   }
 
-  /** A person for the control interface and the page. `state` returns the connection state of a device, by its key. */
+  /** Makes the view of a person for the control interface and the page. `state` returns the connection state of a device, by its key. */
   view(person: Person, state: (key: string) => { connected: boolean; queued: number; address?: string }): PersonView {
     const devices = this.devices(person.number).map(({ number, device, linkedAt, pushName }) => ({
       device,
@@ -253,7 +258,7 @@ export class People {
   }
 
   subscribe(listener: (event: WorldEvent) => void): () => void {
-    // Events are emitted in the middle of the platform's work. A subscriber that throws must not break it.
+    // Events are emitted in the middle of the platform's work, so a subscriber that throws must not break it.
     const guarded = (event: WorldEvent): void => {
       try {
         listener(event);

@@ -1,4 +1,4 @@
-/** Presence and typing. Nothing of this is stored. */
+/** Presence and typing, which are not stored. */
 import { isGroupJid, jidOf } from './address.ts';
 import type { Groups } from './groups.ts';
 import type { Links } from './links.ts';
@@ -17,7 +17,7 @@ export class Presence {
   readonly #people: People;
   readonly #links: Links;
   readonly #groups: Groups;
-  /** Times at which people went offline, in milliseconds. Absent while online. */
+  /** Unix milliseconds at which people went offline. Absent while a person is online. */
   readonly #seen = new Map<string, number>();
   readonly #online = new Set<string>();
 
@@ -30,7 +30,7 @@ export class Presence {
     this.#groups = groups;
   }
 
-  /** Handles `<presence>` of a client: its own state, or a subscription to somebody else's. */
+  /** Handles `<presence>` of a client: its own state, or a subscription to the state of another person. */
   fromClient(connection: Connection, device: Device, stanza: BinaryNode): void {
     const { type, name, to } = stanza.attrs;
     const person = this.#people.ensure(device.number);
@@ -62,7 +62,7 @@ export class Presence {
     this.chatstate(this.#people.ensure(device.number), to, recording ? 'recording' : state.tag);
   }
 
-  /** `to`: a user's or a group's jid. */
+  /** Sends a typing state. `to` is a user's or a group's jid. */
   chatstate(person: Person, to: string, state: ChatState): void {
     const content = [state === 'recording' ? node('composing', { media: 'audio' }) : node(state)];
     const group = isGroupJid(to) ? this.#groups.find(to) : undefined;

@@ -1,6 +1,6 @@
 /**
- * Privacy tokens: what a person gives to a contact, who shows it with messages and when it puts the person into a group (tulir/whatsmeow `tctoken.go`,
- * `notification.go`). A contact has one token of a person, whose time is renewed.
+ * Privacy tokens (tulir/whatsmeow `tctoken.go`, `notification.go`). A person gives a token to a contact. The contact shows the token with messages to
+ * the person and when adding the person to a group. A contact has one token of a person, whose time is renewed.
  */
 import { jidOf, lidJid, toldPn } from './address.ts';
 import type { Links } from './links.ts';
@@ -31,7 +31,7 @@ export class PrivacyTokens {
     this.#random = random;
   }
 
-  /** The owner issues its token for a contact, whose linked devices are told. */
+  /** Issues the owner's token for a contact, and notifies the contact's linked devices. */
   issue(owner: Person, contact: Person, at: number): void {
     const { token } = this.#renewed(owner, contact, at);
     const pn = toldPn(owner);
@@ -44,13 +44,13 @@ export class PrivacyTokens {
     }
   }
 
-  /** The element that a phone puts beside its message to a contact. */
+  /** Makes the element that a phone adds to its message to a contact. */
   besideMessage(owner: Person, contact: Person): BinaryNode {
     const { token, at } = this.#renewed(owner, contact, Date.now());
     return node('tctoken', { t: unixSeconds(at) }, token);
   }
 
-  /** True if the contact shows the token of a person in the child `tag`, or the person asks nobody for it. */
+  /** Returns true if the contact shows the token of a person in the child `tag`, or if the person requires no token. */
   isShown(owner: Person, contact: Person, stanza: BinaryNode, tag: 'tctoken' | 'privacy'): boolean {
     if (!owner.needsTokens || owner === contact) return true;
     const shown = bytes(child(stanza, tag));

@@ -3,9 +3,9 @@ import { createHash, randomBytes } from 'node:crypto';
 
 export interface Random {
   bytes(length: number): Buffer;
-  /** A message id as phones make them. */
+  /** Makes a message id in the form of phones. */
   messageId(): string;
-  /** A stanza id. */
+  /** Makes a stanza id. */
   id(): string;
 }
 
@@ -18,7 +18,7 @@ export function createRandom(seed?: number): Random {
   };
 }
 
-/** Bytes from a hashed counter: good enough for ids, not for real secrets. */
+/** Makes a source of bytes from a hashed counter, which is sufficient for ids but not for real secrets. */
 function seeded(seed: number): (length: number) => Buffer {
   let counter = 0;
   return (length) => {

@@ -25,14 +25,14 @@ export const cappingOf = ({ restrictions }: Person) => {
   };
 };
 
-/** The code with which a message to a stranger is refused. */
+/** Returns the code that refuses a message to a stranger. */
 export function restrictionCode({ restrictions }: Person): string | undefined {
   const { timeLock, capping } = restrictions ?? {};
   if (timeLock?.active && (timeLock.until === undefined || timeLock.until > Date.now())) return '463';
   return capping?.status === 'CAPPED' ? '475' : undefined;
 }
 
-/** Changes the restrictions and tells the account's clients what changed. */
+/** Changes the restrictions, and notifies the account's clients of the change. */
 export function restrict(parts: Parts, person: Person, change: Restrictions): void {
   person.restrictions = { ...person.restrictions, ...change };
   parts.people.save(person);

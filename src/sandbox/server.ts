@@ -41,17 +41,17 @@ import { Connection, type Tap } from './wire/connection.ts';
 import { createWorld } from './world.ts';
 
 export interface SandboxOptions {
-  /** 0: any free port. */
+  /** The port; 0 for any free port. */
   readonly port: number;
-  /** Address to listen on; loopback when absent. On any other address the control interface answers under every name. */
+  /** Address to listen on; loopback when absent. On any other address the control interface answers requests to every host name. */
   readonly host?: string | undefined;
   readonly dataDir: string;
   /** Makes ids and references the same in every run. */
   readonly seed?: number | undefined;
   readonly log?: Logger | undefined;
-  /** False: messages are acknowledged without being decrypted, for benchmarks. */
+  /** If false, messages are acknowledged without decryption, for benchmarks. */
   readonly decrypt?: boolean | undefined;
-  /** Called with every stanza as it was decrypted or before it is encrypted, for tests. */
+  /** Called with every stanza in its decrypted form, for tests. */
   readonly tap?: Tap | undefined;
 }
 
@@ -85,7 +85,7 @@ export async function startSandbox(options: SandboxOptions): Promise<RunningSand
     memory: new SentStore(db),
     anyName: !isLoopbackAddress(host),
   });
-  // The control interface refuses requests without a host by itself, with an error in its own format.
+  // The control interface itself refuses requests without a host, with an error in its own format.
   const http = createHttpServer({ requireHostHeader: false }, (request, response) => control.handler(request, response));
   answerHttpErrors(http);
   const clients = acceptClients(http, parts, identity, options.tap);
@@ -176,7 +176,7 @@ function build(db: Database, records: Records, options: SandboxOptions, log: Log
   };
 }
 
-/** Makes a connection of every upgrade to `/ws/chat`. Returns the set of open ones. */
+/** Makes a connection for each upgrade to `/ws/chat`. Returns the set of open connections. */
 function acceptClients(http: HttpServer, parts: Parts, identity: ServerIdentity, tap?: Tap): Set<Connection> {
   const clients = new Set<Connection>();
   const handler = createHandler(parts);

@@ -1,4 +1,7 @@
-/** Switches `console` off, because the Signal library prints sessions with their private keys to it. Nothing else here uses `console`. */
+/**
+ * Switches `console` off, because the Signal library prints sessions with their private keys to it. The sandbox itself does not use
+ * `console`.
+ */
 const methods = ['log', 'info', 'warn', 'error', 'debug', 'trace'] as const;
 
 export function silenceSignal(): void {

@@ -3,7 +3,7 @@ import type { CallStep, CallView, Digits, Stats } from './face.ts';
 
 // Counters since the start. Tests compare the gateway with them.
 
-/** Distinct names of unknown requests that are counted. The bound keeps a hostile client from filling the memory. */
+/** Largest number of distinct unknown requests that are counted. The bound protects the memory from a hostile client. */
 const maxUnknown = 200;
 const maxAddresses = 1000;
 
@@ -37,12 +37,12 @@ export class Counters {
     this.#logins.perSecondMax = Math.max(this.#logins.perSecondMax, this.#recentLogins.length);
   }
 
-  /** The last connection of an account ended. */
+  /** Notes that the last connection of an account ended. */
   closed(number: Digits, now: number): void {
     this.#times.set(number, { loggedIn: 0, ...this.#times.get(number), closed: now });
   }
 
-  /** `host`: as the client called it. */
+  /** Counts an upload. `host` is the name that the client used. */
   uploaded(host: string, resumed: boolean): void {
     const { media } = this;
     media.uploads += 1;
@@ -61,7 +61,7 @@ export class Counters {
     this.#unknown.set(key, (this.#unknown.get(key) ?? 0) + 1);
   }
 
-  /** A connection or a transfer of a file came from an address. */
+  /** Counts a connection or a file transfer by its source address. */
   arrived(kind: 'sockets' | 'files', address: string | undefined): void {
     if (address === undefined || (!this.#addresses.has(address) && this.#addresses.size >= maxAddresses)) return;
     const counts = this.#addresses.get(address) ?? { sockets: 0, files: 0 };
@@ -98,7 +98,7 @@ export class Counters {
   }
 }
 
-// The calls since the start, with every step of both sides. Nothing of it is stored.
+// The calls since the start, with every step of both sides. They are not stored.
 
 interface Call extends CallView {
   readonly steps: { step: CallStep['step']; by: Digits; at: number }[];
@@ -117,7 +117,7 @@ export class CallLog {
     return this.#calls.get(id);
   }
 
-  /** Adds a step. The first one makes the call. */
+  /** Adds a step. The first step creates the call. */
   add({ id, from, to, video }: Omit<CallView, 'steps'>, step: CallStep['step'], by: Digits): void {
     const call = this.#calls.get(id) ?? { id, from, to, video, steps: [] };
     call.steps.push({ step, by, at: Date.now() });

@@ -1,4 +1,6 @@
-/** Status posts: which lists of readers the platform takes, who the account's privacy setting names, and for how long phones show a post. */
+/**
+ * Status posts: the lists of readers that the platform accepts, the audience of the account's privacy setting, and the lifetime of a post.
+ */
 import { jidOf, statusJid } from './address.ts';
 import { SandboxError } from './face.ts';
 import { child, children, node, unixSeconds, type BinaryNode } from './nodes.ts';
@@ -6,10 +8,13 @@ import type { People, Person } from './people.ts';
 
 const shownMs = 86_400_000;
 
-/** Phones show a post for a day. */
+/** Returns true if a post is older than a day, after which phones hide it. */
 export const isOver = (at: number, now: number): boolean => now - at >= shownMs;
 
-/** Every account here has a LID. The platform takes a list of LIDs only, and none of the attributes that belong to groups. */
+/**
+ * Returns the code that refuses a status post; undefined if it is accepted. All simulated accounts have a LID, so the list must have only
+ * LIDs. Attributes of groups are refused.
+ */
 export function statusRefusalOf({ attrs, content }: BinaryNode): string | undefined {
   if (attrs['to'] !== statusJid) return undefined;
   const listed = children(child({ tag: '', attrs: {}, ...(content === undefined ? {} : { content }) }, 'participants'), 'to');
@@ -17,7 +22,7 @@ export function statusRefusalOf({ attrs, content }: BinaryNode): string | undefi
   return isStrange || attrs['addressing_mode'] !== undefined || attrs['phash'] !== undefined ? '479' : undefined;
 }
 
-/** The lists that the platform keeps of an account; the one in use is marked. */
+/** Returns the lists that the platform stores for an account. The list in use is marked. */
 export function statusPrivacy(people: People, person: Person): BinaryNode {
   const privacy = person.statusPrivacy;
   if (privacy === undefined) throw new SandboxError(404, 'item-not-found');
@@ -30,7 +35,7 @@ export function statusPrivacy(people: People, person: Person): BinaryNode {
   return node('privacy', {}, lists);
 }
 
-/** Reads the confirmations of a reader, which come as a list of readers by post. */
+/** Makes the receipt of a reader, in the form of a list of readers by post. */
 export const readerReceipt = (reader: string, id: string, kind: string, now: number): BinaryNode => {
   const t = unixSeconds(now);
   const type = kind === 'delivered' ? undefined : kind;
@@ -40,5 +45,5 @@ export const readerReceipt = (reader: string, id: string, kind: string, now: num
   ]);
 };
 
-/** Reactions and answers to a post go to its author, and name the chat of the posts. */
+/** Returns the chat in a message key. Reactions and answers to a status post go to its author, but name the chat of all status posts. */
 export const chatInKey = (chat: string, place: string): string => (chat === statusJid ? statusJid : place);

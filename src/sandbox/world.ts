@@ -1,4 +1,4 @@
-/** Puts the rooms of the world together: the whole face of the simulated platform, for its control interface and for tests. */
+/** Composes the interface of the simulated platform from its parts, for the control interface and for tests. */
 import type { Sandbox } from './face.ts';
 import type { Parts } from './parts.ts';
 import { accountRoom, passkeysRoom, peopleRoom } from './world/people.ts';

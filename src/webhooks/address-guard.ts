@@ -52,7 +52,7 @@ const listOf = (subnets: readonly string[]): BlockList => {
 
 const lists = policy.map(([name, subnets]) => [name, listOf(subnets)] as const);
 
-/** Refuses a connection because its address is not allowed. */
+/** The refusal of a connection whose address is not allowed. */
 export class AddressRefused extends Error {
   override readonly name = 'AddressRefused';
   readonly code = 'ADDRESS_REFUSED';

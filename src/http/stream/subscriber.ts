@@ -33,7 +33,7 @@ export const subscriptionOf = (events: Names, excludeMessages: Names): Result<Su
   return done({ types: new Set(types), filters: excluded.filter(isFilter), kinds: new Set(kinds) });
 };
 
-/** Returns the three names of a message type: `poll` (type), `image` (media type) and `PollCreationMessageV3` (message type). */
+/** The three fields with names of a message type: `poll` (type), `image` (media type) and `PollCreationMessageV3` (message type). */
 const kindNames = ['type', 'mediaType', 'messageType'] as const;
 
 const isExcludedKind = (kinds: Subscription['kinds'], { messageType, payload }: GatewayEvent): boolean => {

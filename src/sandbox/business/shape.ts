@@ -150,7 +150,7 @@ const fields = {
   currency: 'currency',
 } as const;
 
-/** Reads the fields of a product from a client. Files are given only by their addresses. */
+/** The fields of a product from a client. Files are given only by their addresses. */
 export interface GivenProduct extends Partial<Omit<Product, 'images' | 'videos'>> {
   readonly imageUrls?: readonly string[];
   readonly videoUrls?: readonly string[];

@@ -126,7 +126,7 @@ export type ChannelChange =
   /** Sets the picture. `data` has the bytes in base64; '' removes the picture. */
   | { readonly action: 'picture'; readonly data: string }
   | { readonly action: 'reactions'; readonly value: ReactionCodes }
-  /** Invites an admin. The person also gets the invitation as a message. */
+  /** Changes the role of a person. An invited admin also gets the invitation as a message. */
   | { readonly action: 'inviteAdmin' | 'revokeAdmin' | 'removeAdmin' | 'transfer'; readonly who: Digits };
 
 /** The facts of a channel that the platform itself decides. */

@@ -15,7 +15,7 @@ export const post = (path, body = {}) => request('POST', path, body);
 export const put = (path, body) => request('PUT', path, body);
 export const remove = (path) => request('DELETE', path);
 
-/** Follows the live stream. `onOpen` runs at every (re)connection; events before it were missed, so the state must be reloaded there. */
+/** Follows the live stream. `onOpen` runs at every (re)connection; events before that may be lost, so it must reload the state. */
 export const follow = (handlers, onOpen, onLost) => {
   const source = new EventSource('/events');
   source.addEventListener('open', onOpen);

@@ -1,4 +1,4 @@
-/** The channels: make one as somebody, look at it, follow, change and hand it over as its people do. */
+/** The channels: create, view, follow, change and transfer them in the name of simulated people. */
 import { post } from './api.js';
 import { ask, attempt, byId, el, isNews, timeOf } from './dom.js';
 import { showPosts } from './posts.js';

@@ -6,7 +6,7 @@ import { contacts, isGroup, keyOf, loadInbox, nameOf, openChat, peerOf, phones, 
 const numbersOf = (people) => people.map(({ number, name }) => [number, name && name !== number ? `${name} (${number})` : number]);
 const targets = () => [...numbersOf(phones()), ...[...state.groups.values()].map(({ jid, subject }) => [jid, `Group: ${subject}`])];
 
-/** Asks who writes to whom, makes the contact when it is new, and opens the conversation. */
+/** Asks for the two sides of a conversation, creates a new contact if necessary, and opens the conversation. */
 export const startChat = async (peer) => {
   const others = [...(peer === undefined ? targets() : [[peer, nameOf(peer)]])];
   if (others.length === 0) return toast('link a phone first, then a contact can write to it', true);
@@ -22,7 +22,7 @@ export const startChat = async (peer) => {
   );
   if (!values) return undefined;
   const { number, name } = values;
-  // A number that was filled in means a new contact and overrules the list.
+  // A number in the form means a new contact and takes precedence over the list.
   const me = number === undefined ? values.me : (await attempt(() => put(`/phones/${number}`, name === undefined ? {} : { name })))?.number;
   if (me === undefined && number === undefined) return toast('a new contact needs a number', true);
   if (me !== undefined) await open(me, values.peer);

@@ -1,4 +1,4 @@
-/** The form by which one writes as a contact: text, files, polls, places, contact cards, and the presence. */
+/** The form for sending as a contact: text, files, polls, places, contact cards, and the presence. */
 import { post } from './api.js';
 import { ask, attempt, byId, el } from './dom.js';
 import { shop } from './shop.js';
@@ -17,7 +17,7 @@ const sendFile = (file, caption) =>
     changed();
   });
 
-/** Further kinds of content: their form fields, and the request body that is made of them. */
+/** Further kinds of content: their form fields, and the functions that make the request bodies. */
 const extras = {
   poll: {
     label: 'Poll',
@@ -74,7 +74,7 @@ const submit = async (text, answering) => {
   answering();
 };
 
-/** A select that acts on a choice at once and then shows its first line again. */
+/** Makes a select that acts on each choice and then shows its first line again. */
 const picker = (label, first, options, choose) => {
   const onchange = ({ target }) => {
     const { value } = target;

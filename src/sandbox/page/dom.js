@@ -17,7 +17,9 @@ export const byId = (id) => document.getElementById(id);
 
 const shown = new WeakMap();
 
-/** True when `data` differs from that of the last call for `node`. Redrawing only then keeps the focus and open menus. */
+/**
+ * Returns true if `data` differs from the last call for `node`. Views are redrawn only in this case, which keeps the focus and open menus.
+ */
 export const isNews = (node, data) => {
   const text = JSON.stringify(data);
   if (shown.get(node) === text) return false;
@@ -25,7 +27,7 @@ export const isNews = (node, data) => {
   return true;
 };
 
-/** Shows a short notice. Errors stay longer. */
+/** Shows a short notice. Errors are shown for longer. */
 export const toast = (text, bad = false) => {
   const node = el('p', { class: bad ? 'toast bad' : 'toast' }, text);
   byId('toasts').append(node);
@@ -44,7 +46,7 @@ export const attempt = async (work, success) => {
   }
 };
 
-/** Values of a form as an object, without the empty ones. */
+/** Returns the values of a form as an object, without empty ones. */
 export const valuesOf = (form) => Object.fromEntries([...new FormData(form)].filter(([, value]) => typeof value !== 'string' || value.trim() !== ''));
 
 const fieldOf = ({ name, label, type = 'text', options, ...rest }) => {
@@ -57,7 +59,7 @@ const fieldOf = ({ name, label, type = 'text', options, ...rest }) => {
   return el('label', {}, label, el('input', { name, type, autocomplete: 'off', ...rest }));
 };
 
-/** A dialog with a form. Resolves with its values (lists for check boxes), or with undefined when it was cancelled. */
+/** Shows a dialog with a form. Resolves with its values (lists for check boxes), or with undefined if it was cancelled. */
 export const ask = (title, fields, submit = 'OK') =>
   new Promise((resolve) => {
     const form = el('form', { method: 'dialog' }, el('h2', {}, title), fields.map(fieldOf));
@@ -79,7 +81,7 @@ export const ask = (title, fields, submit = 'OK') =>
     dialog.showModal();
   });
 
-/** The time; with the date when it is not today. */
+/** Formats a time, with the date if it is not today. */
 export const timeOf = (at) => {
   const time = new Date(at).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' });
   const isToday = new Date(at).toDateString() === new Date().toDateString();

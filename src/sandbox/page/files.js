@@ -2,7 +2,7 @@
 
 const maxFile = 11 * 1024 * 1024;
 
-/** The bytes as a data URL. */
+/** Returns the bytes as a data URL. */
 const readFile = (file) =>
   new Promise((resolve, reject) => {
     const reader = new FileReader();
@@ -13,7 +13,7 @@ const readFile = (file) =>
 
 const kindOf = ({ type }) => ['image', 'video', 'audio'].find((kind) => type.startsWith(`${kind}/`)) ?? 'document';
 
-/** The fields of a content that is this file; `data` is a data URL. */
+/** Returns the fields of a content with this file; `data` is a data URL. */
 export const contentOfFile = async (file, caption) => {
   if (file.size > maxFile) throw new Error('the file is larger than 11 MB');
   const data = await readFile(file);

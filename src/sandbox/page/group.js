@@ -17,7 +17,7 @@ const changes = {
   locked: ['Who may change the group', () => ({ name: 'on', label: 'Who', type: 'select', options: [['false', 'everybody'], ['true', 'only admins']] })],
 };
 
-/** Groups that the person can put into the community, and those that can be taken out of it. */
+/** Returns groups that the person can add to the community or remove from it. */
 const communityChange = async (by, community, action) => {
   const fits = action === 'link' ? ({ parent, isCommunity }) => parent === undefined && !isCommunity : ({ parent, role }) => parent === community.jid && role === undefined;
   const options = [...state.groups.values()].filter(fits).map(({ jid, subject }) => [jid, subject]);

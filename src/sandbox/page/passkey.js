@@ -1,4 +1,4 @@
-/** The passkey of an account: gives one, takes it away, shows how far linking is, and signs as the browser of the owner. */
+/** The passkey of an account. The view adds and removes it, shows the stage of linking, and signs like the owner's browser. */
 import { get, post, remove } from './api.js';
 import { ask, attempt, el } from './dom.js';
 
@@ -57,7 +57,7 @@ export const editPasskey = async (number) => {
   if (values?.action === 'sign') await attempt(async () => show(await post(`${path}/assertion`, { options: parsed(values.options) })));
 };
 
-/** Asks for the number of an account that is not linked yet, and then what to do with its passkey. */
+/** Asks for the number of an account that is not linked yet, then for the action on its passkey. */
 export const newPasskey = async () => {
   const values = await ask('Passkey of an account', [{ name: 'number', label: 'Number', inputMode: 'numeric', required: true }], 'Next');
   if (values) await editPasskey(values.number.trim());

@@ -1,4 +1,4 @@
-/** The phones: link one by picture, text or code; see its devices; write to it, rename it, log it out. */
+/** The phones: link one by picture, text or code; view its devices; write to it, rename it, unlink it. */
 import { post, put } from './api.js';
 import { ask, attempt, byId, el, isNews, timeOf, valuesOf } from './dom.js';
 import { startChat } from './chat-list.js';
@@ -6,7 +6,7 @@ import { editPasskey, newPasskey } from './passkey.js';
 import { review } from './shop.js';
 import { phones } from './state.js';
 
-/** Converts a picture to PNG at a size that the camera reads well. Photographs and large screenshots work, too. */
+/** The longest side of a picture for the camera, in pixels. Photographs and large screenshots are scaled down to it. */
 const longestSide = 1600;
 
 const toPng = async (file) => {
@@ -19,7 +19,7 @@ const toPng = async (file) => {
   return canvas.toDataURL('image/png');
 };
 
-/** The request body for a form. The history is written as `chats messages`. */
+/** Returns the request body for a form. The field `history` has the form `chats messages`. */
 const bodyOf = (form) => {
   const { history, ...fields } = valuesOf(form);
   const [chats, messages] = (history ?? '').split(' ').map(Number);

@@ -1,10 +1,10 @@
-/** The posts of a channel in a dialog: write one as an admin; edit, take back, see and react as anybody. */
+/** The dialog with the posts of a channel: write a post as an admin; edit, delete, view and react to posts in the name of other people. */
 import { get, post } from './api.js';
 import { ask, attempt, el, timeOf } from './dom.js';
 import { contentOfFile } from './files.js';
 import { contacts, nameOf, phones, state } from './state.js';
 
-/** The dialog that is open: its channel, its list, and how many changes of posts it has shown. */
+/** The open dialog: its channel, its list, and the number of shown changes. */
 let open;
 
 const named = ({ number }) => [number, nameOf(number)];
@@ -20,7 +20,7 @@ const write = async (channel) => {
   if (values) await attempt(async () => post(`/channels/${channel.jid}/posts`, { by: values.by, ...(await contentOf(values)) }), 'posted');
 };
 
-/** Actions on a post: the label, and the fields beside the acting person. */
+/** Actions on a post: the label, and further fields beside the acting person. */
 const changes = {
   view: ['See it', everybody, () => []],
   react: ['React', everybody, () => [{ name: 'emoji', label: 'Emoji; none takes the reaction back', maxLength: 8 }]],
@@ -80,7 +80,7 @@ export const showPosts = (channel) => {
   void attempt(load);
 };
 
-/** Draws the dialog anew when something happened to a post of its channel. */
+/** Redraws the dialog if a post of its channel changed. */
 export const drawPosts = () => {
   if (open && open.seen !== state.postNews.get(open.channel.jid)) void attempt(load);
 };

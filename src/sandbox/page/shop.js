@@ -1,4 +1,4 @@
-/** The catalog of an account: as a customer looks at it, asks about a product and orders; and its review by the platform. */
+/** The catalog of an account. A customer views it, asks about a product, and orders. The platform reviews products. */
 import { get, post, put } from './api.js';
 import { ask, attempt } from './dom.js';
 
@@ -13,7 +13,7 @@ const quantity = (product) => ({
   placeholder: '0',
 });
 
-/** The message to send: an order of everything with a quantity, or a question about each product. */
+/** Returns the messages to send: an order of all products with a quantity, or a question about each product. */
 const bodiesOf = (owner, { as, text, ...quantities }) => {
   const items = Object.entries(quantities).map(([productId, count]) => ({ productId, quantity: Number(count) })).filter((item) => item.quantity > 0);
   const more = { owner, ...(text && { text }) };
@@ -40,7 +40,7 @@ export const shop = (owner, send) =>
 
 const unreviewed = ({ status }) => status === 'PENDING';
 
-/** The platform reviews what is new in the catalog of an account; an account that is no business becomes one. */
+/** Reviews new products in the catalog of an account, for the platform. Creates the business if the account has none. */
 export const review = (owner) =>
   attempt(async () => {
     const found = await get(`/businesses/${owner}`).catch(() => undefined);

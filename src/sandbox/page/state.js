@@ -5,30 +5,30 @@ export const state = {
   live: false,
   people: new Map(),
   groups: new Map(),
-  /** jid → channel, deleted ones too. */
+  /** Channels by jid, including deleted ones. */
   channels: new Map(),
-  /** jid of a channel → how many changes of its posts came */
+  /** The number of events about posts, by the jid of the channel. */
   postNews: new Map(),
-  /** number → { received, sent }, for the contacts whose messages were read. */
+  /** `{ received, sent }` by number, for contacts whose messages were loaded. */
   inboxes: new Map(),
-  /** `of chat` → presence word */
+  /** The presence state, by `of chat`. */
   presence: new Map(),
-  /** `me peer` → number of unread messages */
+  /** The number of unread messages, by `me peer`. */
   unread: new Map(),
-  /** The open conversation: `me` writes, `peer` is a number or a group's jid. */
+  /** The open conversation. `me` is the sender, and `peer` is a number or a group's jid. */
   open: undefined,
 };
 
-/** Contacts whose messages are loaded at the start. Those of the others are loaded when they are opened. */
+/** Contacts whose messages are loaded at the start. Messages of other contacts are loaded when the contact is opened. */
 const eager = 60;
-/** Interval of reloading: connections and queued stanzas change without an event. */
+/** Milliseconds between reloads of people. Connections and queued stanzas change without an event. */
 const peopleMs = 2000;
 const listeners = new Set();
 let scheduled = false;
 
 export const watch = (listener) => listeners.add(listener);
 
-/** Draws at most once a frame, however many events arrived. */
+/** Redraws at most once per frame, however many events arrived. */
 export const changed = () => {
   if (scheduled) return;
   scheduled = true;
@@ -44,7 +44,7 @@ export const contacts = () => [...state.people.values()].filter(({ devices }) =>
 
 export const nameOf = (who) => state.people.get(who)?.name || state.groups.get(who)?.subject || state.channels.get(who)?.name || who;
 export const isGroup = (peer) => peer.endsWith('@g.us');
-/** The other side of a received message: the account, or the group. */
+/** Returns the peer of a received message: the account, or the group. */
 export const peerOf = ({ chat, from }) => (chat.endsWith('@s.whatsapp.net') || chat.endsWith('@lid') ? from : chat);
 export const keyOf = (me, peer) => `${me} ${peer}`;
 
@@ -101,7 +101,7 @@ const setLive = (live) => {
   changed();
 };
 
-/** `onError` is called when the state cannot be loaded. */
+/** Starts the updates. `onError` is called if the state cannot be loaded. */
 export const start = (onError) => {
   const wrapped = Object.entries(handlers).map(([type, handle]) => [
     type,

@@ -7,7 +7,7 @@ const everyMs = 3000;
 
 const words = (name) => name.replace(/([A-Z])/g, ' $1').toLowerCase();
 
-/** Flattens the counters to `a.b` → value. Tables by number or name are shown in lists of their own. */
+/** Flattens the counters to names `a.b` with values. Tables by number or name are shown as separate lists. */
 const rowsOf = (stats) =>
   Object.entries(stats)
     .filter(([name]) => name !== 'unknown')

@@ -9,10 +9,10 @@ const emojis = ['👍', '❤️', '😂', '😮', '😢', '🙏'];
 const ticks = { sent: '✓', delivered: '✓✓', read: '✓✓', played: '✓✓' };
 /** Pictures that were sent from this page, by message id. The platform does not return them. */
 export const previews = new Map();
-/** The message that the next text answers. */
+/** The message to which the next text is an answer. */
 export const reply = { to: undefined };
 
-/** Id of the message that a received reaction, edit or deletion is about. */
+/** Returns the id of the message that a received reaction, edit or deletion changes. */
 const targetOf = ({ content }) => {
   const protocol = content?.protocolMessage ?? content?.editedMessage?.message?.protocolMessage;
   return content?.reactionMessage?.key?.id ?? protocol?.key?.id;
@@ -28,7 +28,7 @@ const changeOf = (message) => {
   return { about, what: message.text === '' ? 'delete' : 'edit' };
 };
 
-/** The messages of the conversation in order. Reactions, edits and deletions are applied to the messages that they are about. */
+/** Returns the messages of the conversation in order, after reactions, edits and deletions. */
 const itemsOf = ({ me, peer }) => {
   const { received = [], sent = [] } = state.inboxes.get(me) ?? {};
   const all = [
@@ -70,7 +70,7 @@ const pollOf = ({ id, own, content }) => {
   );
 };
 
-/** Buttons and rows as the phone shows them; a tap sends the answer. */
+/** Makes buttons and rows as the phone shows them. A tap sends the answer. */
 const tapsOf = ({ id, own, interactive }) => {
   if (!interactive || own) return undefined;
   const tap = (option) => () => send({ type: 'tap', messageId: id, option });
@@ -124,7 +124,7 @@ const footOf = ({ own, at, status, envelope, kind, edited, media }) =>
     own && el('span', { class: `ticks ${status}`, title: status, role: 'img', 'aria-label': status }, ticks[status]),
   );
 
-/** The quoted message: its text when it is known. */
+/** Makes the quoted message, with its text if it is known. */
 const quoteOf = ({ about, content }, items) => {
   const id = about ?? content?.extendedTextMessage?.contextInfo?.stanzaId ?? content?.pollUpdateMessage?.pollCreationMessageKey?.id;
   const quoted = items.find((item) => item.id === id);
@@ -196,6 +196,6 @@ export const drawThread = () => {
   const opened = new Set([...list.querySelectorAll('details[open]')].map((node) => node.dataset.key));
   list.replaceChildren(...items.map((item) => bubble(item, items)));
   for (const node of list.querySelectorAll('details')) node.open = opened.has(node.dataset.key);
-  // Scrolls down only for readers who are at the end already.
+  // The view scrolls down only if the reader is already at the end.
   if (atEnd) list.scrollTop = list.scrollHeight;
 };

@@ -1,4 +1,4 @@
-/** A passkey of an account, and an authenticator of its own for owners without a browser. */
+/** A passkey of an account, and a built-in authenticator for owners without a browser. */
 import { createHash, createSign, generateKeyPairSync, randomBytes } from 'node:crypto';
 import type { Assertion, RequestOptions } from '../face.ts';
 
@@ -14,7 +14,7 @@ export interface Passkey {
   readonly publicKey: string;
   /** The highest count of signatures that the platform has verified. */
   counter: number;
-  /** Signatures that were made here. */
+  /** Number of signatures of the built-in authenticator. */
   signatures?: number;
   /** PKCS #8 in PEM; absent for the key of a real authenticator. */
   readonly privateKey?: string;
@@ -22,7 +22,7 @@ export interface Passkey {
 
 const sha256 = (data: Uint8Array | string): Buffer => createHash('sha256').update(data).digest();
 
-/** An ES256 key as the COSE map {1: 2, 3: -7, -1: 1, -2: x, -3: y} (RFC 9053, section 7.1.1). */
+/** Encodes an ES256 key as the COSE map {1: 2, 3: -7, -1: 1, -2: x, -3: y} (RFC 9053, section 7.1.1). */
 const coseKey = (x: Buffer, y: Buffer): Buffer =>
   Buffer.concat([Buffer.from('a5010203262001215820', 'hex'), x, Buffer.from('225820', 'hex'), y]);
 
@@ -38,10 +38,10 @@ export function makePasskey(): Passkey {
   };
 }
 
-/** User present and user verified (WebAuthn, section 6.1). */
+/** The flags of WebAuthn for a present and verified user (section 6.1). */
 const presentAndVerified = 0x05;
 
-/** Signs a challenge as a browser on a page of `origin` would, and counts the signature. */
+/** Signs a challenge like a browser on a page of `origin`, and counts the signature. */
 export function signAssertion(passkey: Passkey, privateKey: string, options: RequestOptions, origin: string): Assertion {
   passkey.signatures = (passkey.signatures ?? 0) + 1;
   const counter = Buffer.alloc(4);

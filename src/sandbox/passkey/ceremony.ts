@@ -27,7 +27,7 @@ interface CeremonyInput {
   link(advSecret: Uint8Array): void;
 }
 
-/** Milliseconds for which the options count. */
+/** Milliseconds for which the options are valid. */
 const optionsMs = 600_000;
 
 const sha256 = (...parts: readonly Uint8Array[]): Buffer => createHash('sha256').update(Buffer.concat(parts)).digest();
@@ -41,7 +41,7 @@ const refuse = (text: string): never => {
 /** Crockford-like alphabet of pairing codes, which has no 0, I, O and U. */
 const alphabet = '123456789ABCDEFGHJKLMNPQRSTVWXYZ';
 
-/** Five bytes as eight characters in two groups. */
+/** Formats five bytes as eight characters in two groups. */
 function shownCode(five: Uint8Array): string {
   const bits = [...five].map((one) => one.toString(2).padStart(8, '0')).join('');
   const text = (bits.match(/.{5}/g) ?? []).map((group) => alphabet[Number.parseInt(group, 2)]).join('');
@@ -56,9 +56,9 @@ interface Prologue {
 
 export class PasskeyCeremony {
   stage: CeremonyStage = 'requested';
-  /** The code that the phone shows, after the client revealed its nonce. */
+  /** The code on the phone's screen. It exists after the client revealed its nonce. */
   code: string | null = null;
-  /** The client proved that it is the one whose code was scanned: the phone asks for no comparison. */
+  /** True if the client proved the hand-off from the scanned code. The phone then asks for no comparison. */
   handedOff = false;
   readonly #input: CeremonyInput;
   readonly #ref: string;
@@ -80,7 +80,7 @@ export class PasskeyCeremony {
     this.#input.notify('passkey_prologue_request', bare ? undefined : this.options());
   }
 
-  /** The options of now, as a child of an answer. */
+  /** Returns the current options, as a child of an answer. */
   options(): BinaryNode {
     if (Date.now() - this.#madeAt > optionsMs) this.#options = this.#makeOptions();
     return node('passkey_request_options', {}, Buffer.from(JSON.stringify(this.#options)));
@@ -90,7 +90,9 @@ export class PasskeyCeremony {
     return node('ref', {}, Buffer.from(this.#ref));
   }
 
-  /** Checks the assertion and the payload, then sends the phone's ephemeral key. Throws a `SandboxError` for whatever the platform refuses. */
+  /**
+   * Checks the assertion and the payload, then sends the phone's ephemeral key. Throws a `SandboxError` if the platform refuses the request.
+   */
   async prologue(request: BinaryNode): Promise<void> {
     if (this.stage !== 'requested') refuse('no prologue is expected');
     const payload = childBytes(request, 'prologue_payload') ?? refuse('no prologue payload');
@@ -118,7 +120,7 @@ export class PasskeyCeremony {
     this.stage = 'revealed';
   }
 
-  /** Opens the pairing request and links the device. Throws when it names other keys than the client registered. */
+  /** Decrypts the pairing request and links the device. Throws if it has other keys than the client registered. */
   pair(request: BinaryNode): void {
     if (this.stage !== 'revealed') return refuse('no pairing request is expected');
     const { noiseKey, identity } = this.#input;
@@ -165,7 +167,7 @@ export class PasskeyCeremony {
     passkey.counter = authenticationInfo.newCounter;
   }
 
-  /** True if the client proved the hand-off. A proof that is wrong is refused. */
+  /** Returns true if the client proved the hand-off. Throws if the proof is wrong. */
   #checkProof(request: BinaryNode, payload: Uint8Array): boolean {
     const proof = childBytes(request, 'pairing_handoff_proof');
     if (!proof) return false;

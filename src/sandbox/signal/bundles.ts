@@ -9,7 +9,7 @@ import type { KeyStore } from '../store/keys.ts';
 import type { Bundle } from './identity.ts';
 import type { Phones } from './phones.ts';
 
-/** A device is asked for more one-time keys when this many are left. */
+/** The number of remaining one-time keys at which a device is asked for more. */
 const lowKeys = 4;
 
 export class Bundles {
@@ -29,7 +29,7 @@ export class Bundles {
     this.#random = random;
   }
 
-  /** The bundle of a device; `undefined` when the device is not linked. */
+  /** Returns the bundle of a device; `undefined` if the device is not linked. */
   of(person: Person, device: number): Bundle | undefined {
     if (device === 0) return this.#phones.bundle(person);
     const linked = this.#people.device(person.number, device);
@@ -47,7 +47,7 @@ export class Bundles {
   }
 
   #askForKeys(device: Device, left: number): void {
-    // The address of the platform with an empty user, as it travels; other notifications name it as a text. Source: vinikjkkj/zapo
+    // The address has an empty user. In other notifications the platform's address is a plain text. Source: vinikjkkj/zapo
     // (`packages/fake-server/src/protocol/`).
     const attrs = { from: `@${platformJid}`, type: 'encrypt', id: this.#random.id(), t: unixSeconds(Date.now()) };
     this.#links.deliver(device, node('notification', attrs, [node('count', { value: String(left) })]));

@@ -1,11 +1,11 @@
-/** The keys of a simulated phone, and the bundle from which others start a Signal session with it. */
+/** The keys of a simulated phone, and the bundle with which a Signal session with it starts. */
 import { Curve, generateRegistrationId, type KeyPair, signedKeyPair, type SignedKeyPair } from '@whiskeysockets/baileys';
 import { verify as verifyCurve } from 'curve25519-js';
 import { type BinaryNode, child, childBytes, childNumber, children, node, uint } from '../nodes.ts';
 import type { PreKey, SignedPreKey } from '../store/keys.ts';
 
-// XEdDSA signatures. The verifier is not Baileys' own, which accepts every signature. It shares no code with the gateway's: the platform is
-// the oracle of the gateway's tests, and a fault of one implementation would pass unnoticed in both.
+// XEdDSA signatures. The verifier is not Baileys' own, which accepts every signature. It shares no code with the gateway's verifier. The
+// simulated platform is the oracle of the gateway's tests, so a fault of shared code would not be noticed.
 
 export function verify(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean {
   if (publicKey.length !== 32 || signature.length !== 64) return false;
@@ -14,7 +14,7 @@ export function verify(publicKey: Uint8Array, message: Uint8Array, signature: Ui
 
 export const sign = (privateKey: Uint8Array, message: Uint8Array): Uint8Array => Curve.sign(privateKey, message);
 
-/** Puts Signal's key type byte in front of a public key, as signed texts and sessions need it. */
+/** Puts Signal's key type byte in front of a public key. Signed texts and sessions need it. */
 export const withType = (publicKey: Uint8Array): Buffer => Buffer.concat([Buffer.from([5]), publicKey]);
 
 /** The phone's private keys. They are stored in the data folder. */
@@ -46,7 +46,7 @@ const keyNode = (tag: string, key: { readonly id: number; readonly value: Uint8A
     ...(key.signature ? [node('signature', {}, key.signature)] : []),
   ]);
 
-/** The children of a `<user>` in the answer to a key request. */
+/** Makes the children of a `<user>` in the answer to a key request. */
 export const bundleNodes = (bundle: Bundle): BinaryNode[] => [
   node('registration', {}, uint(bundle.registrationId, 4)),
   node('type', {}, Buffer.from([5])),
@@ -82,7 +82,7 @@ export function readRetryBundle(receipt: BinaryNode): Bundle | undefined {
   return { registrationId, identity, signedPreKey, preKey };
 }
 
-/** The bundle in the form that the Signal library takes. */
+/** Returns the bundle in the form of the Signal library. */
 export const toSession = ({ registrationId, identity, signedPreKey, preKey }: Bundle) => ({
   registrationId,
   identityKey: withType(identity),

@@ -18,14 +18,14 @@ import type { Database } from '../store/database.ts';
 import type { KeyStore } from '../store/keys.ts';
 import { type Bundle, makePhoneKeys, type PhoneKeys, toSession } from './identity.ts';
 
-// Changes of the library and of libsignal in memory, made once for the phones.
+// Patches of the library and of libsignal in memory, applied once for all phones.
 
 // The library stores the seeds of skipped group messages as Node writes buffers in JSON, with a list of numbers. It revives buffers only from base64.
-// A group message that arrives after a later one could then not be read. Here the seed becomes a buffer again before it is used.
+// A group message that arrives after a later one could then not be read. This patch turns the seed into a buffer before it is used.
 
 let repaired = false;
 
-/** Once per process; later calls do nothing. */
+/** Applies the patch once per process. */
 const repairSenderKeys = (): void => {
   if (repaired) return;
   repaired = true;
@@ -38,37 +38,37 @@ const repairSenderKeys = (): void => {
   };
 };
 
-// Reads a Signal message as Signal's own library does: each session with the sender is tried on a copy, and the one that fits is promoted,
-// which means that answers are written in it. libsignal 6 advances the ratchet of every session that it tries and stores those that did not
-// fit.
+// Decrypts a Signal message in the way of Signal's own library. Each session with the sender is tried on a copy. The session that fits
+// becomes the open one, which is used for answers. libsignal 6 instead advances the ratchet of every session that it tries, and stores
+// those that did not fit.
 
 interface StoredSession {
-  /** `closed` is -1 in the open session, else the time at which it was closed, in milliseconds. */
+  /** `closed` is -1 for the open session, else the time of its closing in Unix milliseconds. */
   readonly indexInfo: { readonly closed: number; readonly used: number };
   readonly _chains: unknown;
 }
 
-/** libsignal's record for one device: sessions by the base key that began them. */
+/** libsignal's record for one device: sessions by their base key. */
 export interface StoredRecord {
   readonly _sessions: Readonly<Record<string, StoredSession>>;
 }
 
 /** The stored sessions with one device. */
 interface Sessions {
-  /** Null after the library deleted the record in this turn. */
+  /** Returns the record; null if the library deleted it in this turn. */
   load(): StoredRecord | null | undefined;
   store(record: StoredRecord): void;
 }
 
 const open = -1;
 
-/** The open session first, then those that were used last. */
+/** Sorts sessions: the open one first, then by the time of their last use. */
 const inOrder = ({ _sessions }: StoredRecord): [string, StoredSession][] =>
   Object.entries(_sessions).toSorted(
     ([, { indexInfo: a }], [, { indexInfo: b }]) => Number(b.closed === open) - Number(a.closed === open) || b.used - a.used,
   );
 
-/** The session `name` open, every other one closed. */
+/** Makes `name` the open session, and closes all others. */
 const promote = (record: StoredRecord, name: string): StoredRecord => {
   const now = Date.now();
   const closedAt = (one: string, { closed }: { readonly closed: number }): number => {
@@ -82,7 +82,7 @@ const promote = (record: StoredRecord, name: string): StoredRecord => {
   return { ...record, _sessions: Object.fromEntries(sessions) };
 };
 
-/** For a message that names its session. The session that was used is the one whose chains moved. */
+/** Decrypts a message that names its session. The used session is the one whose chains moved. */
 const decryptFirst = async <T>(sessions: Sessions, decrypt: () => Promise<T>): Promise<T> => {
   const before = sessions.load()?._sessions ?? {};
   const result = await decrypt();
@@ -94,7 +94,7 @@ const decryptFirst = async <T>(sessions: Sessions, decrypt: () => Promise<T>): P
   return result;
 };
 
-/** For a message that does not name its session. Rejects without a change when it fits none of them. */
+/** Decrypts a message that does not name its session. If no session fits, rejects and changes nothing. */
 const decryptOnCopies = async <T>(sessions: Sessions, decrypt: () => Promise<T>): Promise<T> => {
   const record = sessions.load() ?? { _sessions: {} };
   let failure: unknown = new Error('no session with the sender');
@@ -105,7 +105,7 @@ const decryptOnCopies = async <T>(sessions: Sessions, decrypt: () => Promise<T>)
       sessions.store(promote({ ...record, _sessions: { ...record._sessions, ...sessions.load()?._sessions } }, name));
       return result;
     } catch (error) {
-      // Another session may fit; this one stays as it was.
+      // This session did not fit and is restored. Another session may fit.
       failure = error;
       sessions.store(record);
     }
@@ -113,10 +113,10 @@ const decryptOnCopies = async <T>(sessions: Sessions, decrypt: () => Promise<T>)
   throw failure;
 };
 
-// The library writes words that are often used as numbers, which it looks up in a plain object: a text such as `constructor` finds what
-// every object inherits, and the stanza is written wrong. Here that object stops inheriting.
+// The library writes frequent words as numbers, which it looks up in a plain object. A text such as `constructor` finds an inherited
+// property, and the stanza becomes wrong. The patch removes the prototype of that object.
 
-/** Idempotent. */
+/** Applies the patch. Idempotent. */
 const repairStanzaWords = (): void => {
   Object.setPrototypeOf(TOKEN_MAP, null);
 };
@@ -128,17 +128,17 @@ export interface SignalAccess {
   hasSession(jid: string): Promise<boolean>;
   startSession(jid: string, bundle: Bundle): Promise<void>;
   encrypt(jid: string, data: Uint8Array): Promise<{ type: EnvelopeType; ciphertext: Uint8Array }>;
-  /** Rejects when the message cannot be decrypted. `identity`: the identity key of the sender's session. */
+  /** Decrypts a message. Rejects if that is not possible. `identity` is the identity key of the sender's session. */
   decrypt(jid: string, type: EnvelopeType, ciphertext: Uint8Array): Promise<{ plain: Uint8Array; identity: Uint8Array | undefined }>;
   encryptGroup(group: string, data: Uint8Array): Promise<{ ciphertext: Uint8Array; distribution: Uint8Array }>;
   decryptGroup(group: string, jid: string, ciphertext: Uint8Array): Promise<Uint8Array>;
   learnSenderKey(group: string, jid: string, distribution: Uint8Array): Promise<void>;
-  /** The devices that already have this phone's sender key of the group. */
+  /** Returns the devices that already have this phone's sender key of the group. */
   senderKeyMemory(group: string): Promise<Record<string, boolean>>;
   rememberSenderKey(group: string, jids: Record<string, boolean>): Promise<void>;
 }
 
-/** Runs in the transaction that stores the changed keys. */
+/** Effects that run in the transaction that stores the changed keys. */
 type Effects = () => void;
 
 interface Signal {
@@ -171,7 +171,7 @@ export class Phones {
     return person.keys;
   }
 
-  /** Gives the phone other keys. All its sessions go. Waits for work that uses the keys before. */
+  /** Gives the phone new keys, and deletes all its sessions. Waits for work under way first. */
   async renew(person: Person): Promise<void> {
     await this.#signals.get(person.number)?.turn;
     this.#signals.delete(person.number);
@@ -182,7 +182,7 @@ export class Phones {
     });
   }
 
-  /** The key bundle of the phone itself, with a new one-time key. */
+  /** Returns the key bundle of the phone itself, with a new one-time key. */
   bundle(person: Person): Bundle {
     const keys = this.keysOf(person);
     const id = keys.nextPreKey;
@@ -241,7 +241,7 @@ export class Phones {
         for (const [type, values] of Object.entries(data)) signal.changes[type] = { ...signal.changes[type], ...values };
       },
       isInTransaction: () => false,
-      // Work on a phone is serial already; the library's own transactions have nothing to do.
+      // Work on a phone is already serial, so the library's own transactions do nothing.
       transaction: <T>(run: () => Promise<T>) => run(),
     };
     const creds = { signedIdentityKey: identity, signedPreKey, registrationId };

@@ -1,4 +1,4 @@
-/** The SQLite file with the state of the simulated platform. A kill at any moment loses nothing that was acknowledged. */
+/** The SQLite file with the state of the simulated platform. A kill at any time loses no acknowledged data. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -32,11 +32,11 @@ export class Database {
   #depth = 0;
   #after: (() => void)[] = [];
 
-  /** Throws when another process uses the same data folder. */
+  /** Opens the file. Throws if another process uses the same data folder. */
   constructor(dataDir: string) {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 });
     this.sql = new DatabaseSync(join(dataDir, 'sandbox.sqlite'));
-    // In WAL mode, NORMAL keeps every commit when the process dies. Only a power cut could lose the last ones.
+    // In WAL mode, NORMAL keeps every commit if the process is killed. Only a power failure could lose the last ones.
     this.sql.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;');
     this.sql.exec(schema);
   }
@@ -104,7 +104,7 @@ export class Records {
   }
 }
 
-/** JSON text from which `decode` restores Buffers. */
+/** Encodes a value as JSON text from which `decode` restores Buffers. */
 export const encode = (value: unknown): string => JSON.stringify(value, BufferJSON.replacer);
 
 export const decode = <T>(text: unknown): T => JSON.parse(String(text), BufferJSON.reviver) as T;

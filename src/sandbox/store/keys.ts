@@ -48,7 +48,7 @@ export class KeyStore {
     );
   }
 
-  /** Deletes everything that a phone knows of others. */
+  /** Deletes all Signal data that a phone has of other devices. */
   forgetSignal(owner: string): void {
     this.#forgetAll.run(owner);
   }
@@ -65,7 +65,7 @@ export class KeyStore {
     return row && { id: Number(row['id']), value: Buffer.from(row['value'] as Uint8Array) };
   }
 
-  /** The one-time keys that nobody took yet, in the order of their ids. */
+  /** Returns the unused one-time keys, in the order of their ids. */
   preKeys(owner: string): PreKey[] {
     return this.#list.all(owner).map((row) => ({ id: Number(row['id']), value: Buffer.from(row['value'] as Uint8Array) }));
   }
@@ -92,7 +92,7 @@ export class KeyStore {
     }
   }
 
-  /** Deletes the sender key of `owner` in a group, for instance when a member left. Its next message makes a new key. */
+  /** Deletes the sender key of `owner` in a group, for example after a member left. The next message then makes a new key. */
   forgetSenderKey(owner: string, lid: string, group: string): void {
     this.#forget.run(owner, `${group}::${lid}_1::0`, group);
   }

@@ -5,7 +5,7 @@ import { type Database, decode, encode } from './database.ts';
 
 // Storage of the messages that simulated phones received and wrote.
 
-/** The receipt that the phone's owner gave for a message. */
+/** The receipt that the phone's owner sent for a message. */
 export type Confirmed = 'none' | 'delivered' | 'read' | 'played';
 
 /** A message in a phone's chats. `author` is '' for the phone's own messages. */
@@ -30,11 +30,11 @@ export interface Stored {
 
 interface Extra {
   readonly addressing: 'pn' | 'lid';
-  /** Stanza attribute `edit`; that of an own message is repeated when it is sent again. */
+  /** Stanza attribute `edit`. For an own message it is needed again when the message is repeated. */
   readonly edit?: string;
 }
 
-/** Messages that a phone keeps at most, and the number of writes after which older ones are deleted. */
+/** Largest number of messages of a phone, and the number of writes after which older ones are deleted. */
 const maxKept = 20_000;
 const clearEvery = 1000;
 
@@ -81,22 +81,22 @@ export class MessageStore {
     return row && toStored(row);
   }
 
-  /** The owner's last messages, oldest first. */
+  /** Returns the owner's last messages, oldest first. */
   latest(owner: string, limit: number): Stored[] {
     return this.#owned.all(owner, limit).map(toStored);
   }
 
-  /** Messages of one chat, own ones too, oldest first. */
+  /** Returns the messages of one chat, including own ones, oldest first. */
   everything(owner: string, chat: string): Stored[] {
     return this.#chat.all(owner, chat).map(toStored);
   }
 
-  /** Received messages of one chat, oldest first. */
+  /** Returns the received messages of one chat, oldest first. */
   inChat(owner: string, chat: string): Stored[] {
     return this.#open.all(owner, chat).map(toStored);
   }
 
-  /** The last received message of one chat. */
+  /** Returns the last received message of one chat. */
   lastIn(owner: string, chat: string): Stored | undefined {
     const row = this.#last.get(owner, chat);
     return row && toStored(row);
@@ -122,12 +122,12 @@ function toStored(row: Record<string, unknown>): Stored {
   };
 }
 
-// Storage of the posts of channels, of who saw them, and of who reacted to them.
+// Storage of channel posts, their viewers and their reactions.
 
 export interface Post {
   /** The channel's jid. */
   readonly channel: string;
-  /** Counts up in its channel, from 100. */
+  /** The number of the post in its channel, counted from 100. */
   readonly serverId: number;
   readonly id: string;
   readonly author: Digits;
@@ -137,7 +137,7 @@ export interface Post {
   readonly editedAt: number;
   /** Unix milliseconds of the last view, reaction or change. */
   readonly changedAt: number;
-  /** Absent when it was taken back. */
+  /** Absent if the post was deleted. */
   readonly content?: proto.IMessage;
 }
 
@@ -210,7 +210,7 @@ export class PostStore {
     return row && toPost(row);
   }
 
-  /** `content`: `undefined` takes the post back. */
+  /** Changes a post. `undefined` as `content` deletes it. */
   change(post: Post, content: proto.IMessage | undefined): Post {
     const { content: _former, ...rest } = post;
     const now = Date.now();
@@ -218,14 +218,14 @@ export class PostStore {
     return { ...rest, editedAt: now, changedAt: now, ...(content ? { content } : {}) };
   }
 
-  /** False when this person has seen it before. */
+  /** Notes a view. Returns false if this person has seen the post before. */
   see({ channel, serverId }: Post, number: Digits): boolean {
     const isNew = this.#see.run(channel, serverId, number).changes > 0;
     if (isNew) this.#touch.run(Date.now(), channel, serverId);
     return isNew;
   }
 
-  /** `code`: an emoji; '' takes the reaction back. */
+  /** Sets a reaction. `code` is an emoji; '' removes the reaction. */
   react({ channel, serverId }: Post, number: Digits, code: string): void {
     if (code === '') this.#unreact.run(channel, serverId, number);
     else this.#react.run(channel, serverId, number, code);
@@ -237,12 +237,12 @@ export class PostStore {
     return { views: Number(this.#views.get(channel, serverId)?.['count'] ?? 0), reactions: Object.fromEntries(reactions) };
   }
 
-  /** The newest posts before a number, newest first. */
+  /** Returns the newest posts before a number, newest first. */
   before(channel: string, serverId: number, limit: number): Post[] {
     return this.#pages.newest.all(channel, serverId, limit).map(toPost);
   }
 
-  /** The oldest posts after a number that changed since a time (Unix milliseconds), oldest first. */
+  /** Returns the oldest posts after a number that changed since a time (Unix milliseconds), oldest first. */
   after(channel: string, serverId: number, since: number, limit: number): Post[] {
     return this.#pages.oldest.all(channel, serverId, since, limit).map(toPost);
   }

@@ -7,7 +7,7 @@ export interface Queued {
   readonly node: Uint8Array;
 }
 
-/** Stanzas that may wait for one device. The bound keeps a device that never returns from filling the disk. */
+/** Largest number of waiting stanzas of one device. The bound protects the disk from a device that never returns. */
 const maxQueued = 100_000;
 
 export class QueueStore {
@@ -27,7 +27,7 @@ export class QueueStore {
     }
   }
 
-  /** `key`: the name by which the device's confirmation finds the stanza. False when the queue is full. */
+  /** Adds a stanza. `key` is the key by which a confirmation finds the stanza. Returns false if the queue is full. */
   add(owner: string, key: string, node: Uint8Array): boolean {
     const count = this.count(owner);
     if (count >= maxQueued) return false;
@@ -36,12 +36,12 @@ export class QueueStore {
     return true;
   }
 
-  /** The next waiting stanzas after `seq`, oldest first. */
+  /** Returns the next waiting stanzas after `seq`, oldest first. */
   after(owner: string, seq: number): Queued[] {
     return this.#list.all(owner, seq).map((row) => ({ seq: Number(row['seq']), node: row['node'] as Uint8Array }));
   }
 
-  /** Deletes the stanzas with this key. Returns how many there were. */
+  /** Deletes the stanzas with this key, and returns their number. */
   drop(owner: string, key: string): number {
     const changes = Number(this.#drop.run(owner, key).changes);
     if (changes > 0) this.#counts.set(owner, this.count(owner) - changes);
@@ -58,7 +58,7 @@ export class QueueStore {
   }
 }
 
-/** Storage of what people sent through the control interface. The page shows it after a restart, too. */
+/** Storage of messages that were sent through the control interface. The page shows them after a restart, too. */
 export class SentStore implements SentStorage {
   readonly #all;
   readonly #put;

@@ -1,4 +1,4 @@
-/** One client's WebSocket: the handshake, then nodes in both directions. Whatever a client sends, no exception leaves this file. */
+/** One client's WebSocket: the handshake, then nodes in both directions. No input of a client makes an exception leave this file. */
 import { proto } from '@whiskeysockets/baileys';
 import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
@@ -25,17 +25,17 @@ const maxBuffered = 64 * 1024 * 1024;
 
 /** The platform's reactions at each stage of a connection. */
 export interface ConnectionHandler {
-  /** The handshake is over. `payload` is a login or a registration. */
+  /** Called after the handshake. `payload` is a login or a registration. */
   onPayload(connection: Connection, payload: proto.ClientPayload): void;
   onNode(connection: Connection, node: BinaryNode): void;
   onClosed(connection: Connection): void;
-  /** The client sent something malformed. The connection is being closed. */
+  /** Called if the client sent malformed data. The connection is being closed. */
   onBroken(connection: Connection, error: unknown): void;
   onHandshake(): void;
   readonly tap?: Tap;
 }
 
-/** `stanza`: encoded. */
+/** A listener for stanzas. `stanza` is encoded. */
 export type Tap = (from: 'client' | 'platform', stanza: Uint8Array) => void;
 
 type Stage = 'hello' | 'finish' | 'open' | 'closed';
@@ -43,21 +43,21 @@ type Stage = 'hello' | 'finish' | 'open' | 'closed';
 export class Connection {
   /** The client's Noise key. Empty until the handshake is over. */
   clientStatic: Buffer = Buffer.alloc(0);
-  /** Address of the other end, `address:port`. */
+  /** Address of the remote end, `address:port`. */
   readonly address: string;
-  /** The key of the linked device. Set by the login. */
+  /** The key of the linked device, which the login sets. */
   deviceKey: string | undefined;
   /** True after the device asked for its stored stanzas. From then on it gets new ones at once. */
   active = false;
   /** Numbers whose device list this client has cached. */
   readonly knows = new Set<string>();
-  /** Ids of messages that the client asked for again. The refusal that follows belongs to the first copy. */
+  /** Ids of messages that the client requested again. The next refusal belongs to the first copy. */
   readonly retried = new Set<string>();
   /** Numbers whose presence the client subscribed to. */
   readonly subscriptions = new Set<string>();
-  /** The end of the chain of work that must happen in the order of arrival. */
+  /** The end of a promise chain for work that must run in the order of arrival. */
   work: Promise<void> = Promise.resolve();
-  /** Stanzas of others that are held back while a message of this client is processed. They are sent after its ack, as on the real platform. */
+  /** Stanzas from others that wait while a message of this client is processed. They are sent after its ack, as on the real platform. */
   held: (() => void)[] | undefined;
   /** Milliseconds by which every stanza to the client is delayed. */
   delayMs = 0;
@@ -129,7 +129,7 @@ export class Connection {
     this.#ended();
   }
 
-  /** Keeps the socket open and sends nothing more. */
+  /** Keeps the socket open, but sends no more data. */
   silence(): void {
     this.#silent = true;
   }
@@ -164,7 +164,7 @@ export class Connection {
         this.#accept(one);
       }
     } catch (error) {
-      // Another protocol, not authentic or not decodable. The platform closes without a stream error.
+      // The data has another protocol, is not authentic, or cannot be decoded. The platform closes without a stream error.
       this.#handler.onBroken(this, error);
       this.close(1002);
     }
@@ -197,7 +197,7 @@ export class Connection {
     const { ephemeral, static: sealedStatic, payload } = hello;
     const wrong = this.#faults.take('badCertificate');
     if (sealedStatic?.length && payload?.length) {
-      // A wrong certificate can be shown in a whole handshake only.
+      // A wrong certificate can only be shown in a full handshake.
       if (!wrong && this.#resume({ ephemeral, static: sealedStatic, payload })) return;
       this.#noise = new NoiseResponder(intro, 'XXfallback');
     }
@@ -210,7 +210,9 @@ export class Connection {
     this.#ws.send(frame(proto.HandshakeMessage.encode({ serverHello }).finish()));
   }
 
-  /** Answers a client that knows the server's key, by Noise IK. Returns false if the client has an old key: it is answered in full then. */
+  /**
+   * Answers a client that knows the server's key, by Noise IK. Returns false if the client has an old key; the full handshake follows then.
+   */
   #resume(hello: Resumption): boolean {
     const noise = new NoiseResponder(intro, 'IK');
     const { chain, staticKey } = this.#identity;
@@ -221,7 +223,7 @@ export class Connection {
       this.#open(clientStatic, payload);
       return true;
     } catch (error) {
-      // Earlier frames are authentic, so the failure has another cause.
+      // Earlier frames were authentic, so the failure has another cause.
       if (this.#noise === noise) throw error;
       return false;
     }
@@ -253,11 +255,11 @@ export class Connection {
   }
 }
 
-/** The node that ends a stream: `<stream:error>` with an optional code and reason. */
+/** Makes the node that ends a stream: `<stream:error>` with an optional code and reason. */
 export const streamError = (code?: number, reason?: BinaryNode): BinaryNode =>
   node('stream:error', { code: code === undefined ? undefined : String(code) }, reason ? [reason] : undefined);
 
-/** Tells a connection that its device has logged in elsewhere. */
+/** Makes the node for a connection whose device has logged in elsewhere. */
 export const replaced = (): BinaryNode => streamError(undefined, node('conflict', { type: 'replaced' }));
 
 export const deviceRemoved = (): BinaryNode => streamError(401, node('conflict', { type: 'device_removed' }));

@@ -14,8 +14,8 @@ import {
 import * as tokens from '@whiskeysockets/baileys/lib/WABinary/constants.js';
 import type { BinaryNode } from '../nodes.ts';
 
-// Cuts a client's byte stream into frames. The stream begins with an intro; each frame has its length in three bytes before it. A WebSocket
-// message may end anywhere in a frame.
+// Cuts a client's byte stream into frames. The stream begins with an intro. Each frame has its length in three bytes before the data. A
+// WebSocket message may end anywhere in a frame.
 
 /** The intro of a client that speaks this version of the protocol: "WA", 6, dictionary 3. */
 export const intro = Buffer.from([0x57, 0x41, 6, 3]);
@@ -31,7 +31,7 @@ export class FrameReader {
     this.limit = limit;
   }
 
-  /** Adds bytes and returns the frames that are now complete. Throws when the protocol is another one or a frame is too large. */
+  /** Adds bytes and returns the frames that are now complete. Throws if the stream has another protocol, or if a frame is too large. */
   *push(data: Buffer): Generator<Buffer> {
     this.#chunks.push(data);
     this.#length += data.length;
@@ -45,7 +45,9 @@ export class FrameReader {
     }
   }
 
-  /** Skips the intro and the routing prefix before it, if there is one (`E D 0 1`, length, bytes). False: more bytes are needed. */
+  /**
+   * Skips the intro and the routing prefix before it, if there is one (`E D 0 1`, length, bytes). Returns false if more bytes are needed.
+   */
   #readIntro(): boolean {
     if (this.#length < 4) return false;
     let skip = 0;
@@ -87,7 +89,7 @@ export function frame(data: Uint8Array): Buffer {
   return framed;
 }
 
-// Encoding and decoding of nodes. Baileys' own decoder is asynchronous and inflates without a limit; this one is synchronous and has a
+// Encoding and decoding of nodes. Baileys' own decoder is asynchronous and inflates without a limit. This decoder is synchronous and has a
 // limit.
 
 /** Largest frame, in bytes, before and after inflating. */
@@ -105,7 +107,10 @@ const bytesOf = (bytes: Uint8Array): readonly Uint8Array[] => {
   return [Uint8Array.from([BINARY_32, length >>> 24, (length >> 16) & 255, (length >> 8) & 255, length & 255]), bytes];
 };
 
-/** Every text as its bytes, without the short forms for addresses and frequent words: longer, and right for any text. */
+/**
+ * Encodes a node with every text as plain bytes, without the short forms for addresses and frequent words. The result is longer, and
+ * correct for any text.
+ */
 const literally = ({ tag, attrs, content }: BinaryNode): readonly Uint8Array[] => {
   const given = Object.entries(attrs).filter(([, value]) => typeof value === 'string');
   const texts = [tag, ...given.flat()].flatMap((text) => bytesOf(Buffer.from(text)));
@@ -116,17 +121,20 @@ const literally = ({ tag, attrs, content }: BinaryNode): readonly Uint8Array[] =
     : [...head, ...bytesOf(Buffer.from(content))];
 };
 
-/** Addresses are the texts with `@` that the library's encoder is made for. */
+/** Texts with `@` that the library's encoder handles correctly. */
 const address = /^[\w.-]*(:\d{1,2})?@[a-z.]+$/;
 const isOdd = ({ attrs, content }: BinaryNode): boolean =>
   Object.values(attrs).some((value) => typeof value === 'string' && value.includes('@') && (value.includes('_') || !address.test(value))) ||
   (Array.isArray(content) && content.some(isOdd));
 
-/** The library's encoder writes every text with `@` as an address, also a name such as `Shop@`, which it then cannot read. The platform can. */
+/**
+ * Encodes a node. The library's encoder writes every text with `@` as an address, also a name such as `Shop@`, which it cannot read back. The
+ * platform can send such names.
+ */
 export const encodeNode = (one: BinaryNode): Uint8Array =>
   isOdd(one) ? Buffer.concat([Buffer.of(0), ...literally(one)]) : encodeBinaryNode(one);
 
-/** Bit 1 of the first byte says that the rest is deflated. Throws when the bytes are not a node. */
+/** Decodes a node. Bit 1 of the first byte means that the rest is deflated. Throws if the bytes are not a node. */
 export function decodeNode(encoded: Uint8Array): BinaryNode {
   const buffer = Buffer.from(encoded);
   const rest = buffer.subarray(1);
@@ -134,12 +142,12 @@ export function decodeNode(encoded: Uint8Array): BinaryNode {
   return decodeDecompressedBinaryNode(body, tokens);
 }
 
-// The server's side of the Noise handshakes (25519, AES-GCM, SHA-256) and of the encrypted transport after them. The form of IK and of
-// XXfallback is the one of vinikjkkj/zapo (`src/transport/noise/WaNoiseSession.ts`).
+// The server's side of the Noise handshakes (25519, AES-GCM, SHA-256) and of the encrypted transport after them. IK and XXfallback follow
+// vinikjkkj/zapo (`src/transport/noise/WaNoiseSession.ts`).
 
 const empty = Buffer.alloc(0);
 
-/** AES-GCM nonce: eight zero bytes, then the counter. */
+/** Returns the AES-GCM nonce: eight zero bytes, then the counter. */
 function nonce(counter: number): Uint8Array {
   const iv = Buffer.alloc(12);
   iv.writeUInt32BE(counter, 8);
@@ -151,7 +159,7 @@ export interface Transport {
   open(ciphertext: Uint8Array): Uint8Array;
 }
 
-/** Names of the patterns as the first hash: 32 bytes as they are, a longer name hashed. */
+/** The first hash of each pattern. A name of 32 bytes is used unchanged; a longer name is hashed. */
 const patterns = {
   XX: Buffer.from(NOISE_MODE),
   IK: Buffer.from('Noise_IK_25519_AESGCM_SHA256\0\0\0\0'),
@@ -171,8 +179,8 @@ interface Opened {
 }
 
 /**
- * Order of calls for XX and XXfallback: `readHello`, `writeHello`, `readFinish`, `split`; for IK: `readResumption`, `writeResumption`, `split`. Reading
- * throws when the bytes are not authentic.
+ * The server's side of a handshake. Order of calls for XX and XXfallback: `readHello`, `writeHello`, `readFinish`, `split`. Order for IK:
+ * `readResumption`, `writeResumption`, `split`. A read throws if the bytes are not authentic.
  */
 export class NoiseResponder {
   #hash: Buffer;

@@ -1,4 +1,4 @@
-/** Businesses: what their owners change on their phones, and what customers see. */
+/** Businesses: changes by their owners on the phone, and the views of customers. */
 import { keepPicture } from '../account.ts';
 import type { Collection, Product, Profile } from '../business/shape.ts';
 import { SandboxError, type BusinessFace, type BusinessView, type CollectionView, type ProductView } from '../face.ts';
@@ -13,7 +13,7 @@ const viewProduct = ({ images, videos, ...product }: Product): ProductView => ({
 
 const viewCollection = (collection: Collection): CollectionView => ({ ...collection });
 
-/** The profile of a business; refused with 404 for who is none. */
+/** Returns the profile of a business. Throws a 404 if the person has none. */
 const profileOf = ({ shops }: Parts, number: string): Profile => {
   const profile = shops.profile(number);
   if (!profile) throw new SandboxError(404, `${number} is no business`);

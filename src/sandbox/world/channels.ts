@@ -1,4 +1,4 @@
-/** Channels, and what people do with them. The rights are those that the platform enforces for clients. */
+/** Channels, and the actions of people on them. The rights are those that the platform enforces for clients. */
 import type { proto } from '@whiskeysockets/baileys';
 import { keepPicture } from '../account.ts';
 import * as act from '../channels/actions.ts';
@@ -88,7 +88,7 @@ function applyTo(parts: Parts, channel: Channel, actor: Person, action: OnPerson
   else act.transfer(parts, channel, actor, who);
 }
 
-/** The person gets the invitation as a message, from which the app accepts it. */
+/** Sends the invitation to the person as a message, from which the app accepts it. */
 async function sendInvitation(parts: Parts, channel: Channel, by: Person, who: Person): Promise<void> {
   const expiresAt = channel.invitations.find(({ number }) => number === who.number)?.expiresAt ?? 0;
   const newsletterAdminInviteMessage = {
@@ -125,7 +125,7 @@ function setFacts(parts: Parts, channel: Channel, { state, verified, handle, cou
 
 const mostListed = 300;
 const highest = 2_147_483_647;
-/** Contents that channels take. */
+/** Contents that channels accept. */
 const kinds: ReadonlySet<Content['kind']> = new Set(['text', 'image', 'video', 'gif', 'audio', 'ptt', 'document', 'sticker', 'poll']);
 
 export function postsRoom(parts: Parts): PostsFace {
@@ -170,7 +170,7 @@ function found({ posts }: Parts, channel: string, serverId: number): Post {
   return post;
 }
 
-/** Without secret and encryption: everybody may read it. */
+/** Makes the message of a post. It has no secret and no encryption, because every follower may read it. */
 async function messageOf(parts: Parts, { jid }: Channel, by: Digits, content: Content): Promise<proto.IMessage> {
   const tools = { ...parts, media: { seal: (_kind: string, file: Uint8Array) => parts.media.keepPlain(file) } };
   const { message } = await compose(parts.people.ensure(by), { chat: jid, addressing: 'pn', group: false }, content, tools);

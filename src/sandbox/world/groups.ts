@@ -1,4 +1,4 @@
-/** Groups, and what members do in them. The rights are those that the platform enforces for clients. */
+/** Groups, and the actions of their members. The rights are those that the platform enforces for clients. */
 import { createCommunity, decide, joinByCode, linkGroups, refusalOf, unlinkGroups } from '../communities.ts';
 import { type GroupChange, type GroupRule, type GroupsFace, SandboxError } from '../face.ts';
 import { type Group, rankOf, viewGroup } from '../groups.ts';
@@ -6,14 +6,14 @@ import { type BinaryNode, node } from '../nodes.ts';
 import type { Parts } from '../parts.ts';
 import type { Person } from '../people.ts';
 
-// Rules of a group (who may write, change, add and join), and the notification that tells members of a change.
+// Rules of a group (the right to write, change, add and join), and the notification of a change.
 
 function setRule({ groups }: Pick<Parts, 'groups'>, group: Group, actor: Person, rule: GroupRule): void {
   if (rule.action === 'invite') groups.renewInvite(group, actor);
   else groups.announceChange(group, actor, applied(group, rule));
 }
 
-/** Changes the group and returns the node that tells its members. */
+/** Changes the group and returns the node that notifies its members. */
 function applied(group: Group, rule: Exclude<GroupRule, { readonly action: 'invite' }>): BinaryNode {
   switch (rule.action) {
     case 'announce':
@@ -79,7 +79,7 @@ function apply(parts: Parts, group: Group, actor: Person, change: GroupChange): 
     case 'add':
       for (const one of named()) {
         const refusal = refusalOf(parts, group, actor, one);
-        // Members are passed over; a person may come back at once when it is the test that wants so.
+        // Existing members are skipped. A person who left lately may return at once if the test adds the person.
         if (refusal !== undefined && refusal !== '409' && refusal !== '408')
           throw new SandboxError(Number(refusal), `${one.number} cannot be added`);
       }

@@ -14,7 +14,9 @@ import { knownPerson, placeOf, targetOf } from './people.ts';
 
 const maxText = 65_536;
 
-/** Returns the form in which `owner` addresses the chat with `to`: that of the last message, and by number in a new chat. A hidden number is not used. */
+/**
+ * Returns the form in which `owner` addresses the chat with `to`: as in the last message, or by number in a new chat. A hidden number is never used.
+ */
 function spokenIn({ messages, people }: Parts, owner: Digits, to: string): Addressing {
   const other = people.resolve(to.includes('@') ? to : pnJid(to))?.person;
   if (other?.withoutNumber || people.find(owner)?.withoutNumber) return 'lid';
@@ -85,7 +87,7 @@ export function callsRoom(parts: Parts): CallsFace {
   };
 }
 
-// Settings that the owner of a phone changes on it, and what the phone shows of all that its devices changed.
+// Settings that the owner of a phone changes on it, and the settings that the phone shows after the changes of all devices.
 
 const chatsOf = (setting: Setting): readonly string[] => {
   if (setting.kind === 'favorites') return setting.chats;

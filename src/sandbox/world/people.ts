@@ -12,11 +12,11 @@ import { makePasskey, type Passkey, rpId, signAssertion, webOrigin } from '../pa
 import type { Person } from '../people.ts';
 import { restrict } from '../restrictions.ts';
 
-// Look-ups of people and chats for the rooms of the world, with their errors.
+// Look-ups of people and chats for the files of this folder, with their errors.
 
 const maxName = 100;
 
-/** `to`: digits, a user's jid or a group's jid. */
+/** Finds the target. `to` has digits, a user's jid or a group's jid. */
 export function targetOf({ groups, people }: Parts, to: string, addressing: Addressing): Target {
   if (isGroupJid(to)) return { group: groups.get(to) };
   const found = people.resolve(to.includes('@') ? to : pnJid(to));
@@ -29,7 +29,7 @@ export function placeOf(target: Target): { chat: string; addressing: Addressing;
   return { chat: jidOf(target.person, target.addressing), addressing: target.addressing, group: false };
 }
 
-/** The person with this number, made when there is none, under the given name. */
+/** Returns the person with this number under the given name. Creates the person if necessary. */
 function namedPerson({ people }: Parts, number: Digits, name: string | undefined): Person {
   if (!isNumber(number) || isMissingNumber(number)) throw new SandboxError(400, 'number: 7 to 15 digits, and not of country code 999');
   if (name !== undefined && (name === '' || name.length > maxName)) throw new SandboxError(400, `name: 1 to ${maxName} characters`);
@@ -49,7 +49,7 @@ export function knownPerson({ people }: Parts, number: Digits): Person {
 
 const viewPerson = ({ people, links }: Parts, person: Person): PersonView => people.view(person, (key) => links.state(key));
 
-/** Tells pages of a changed person, and returns its view. */
+/** Notifies pages of a changed person, and returns the view of the person. */
 function changedPerson(parts: Parts, person: Person): PersonView {
   emitPerson(parts, person.number);
   return viewPerson(parts, person);
@@ -59,7 +59,7 @@ function changedPerson(parts: Parts, person: Person): PersonView {
 
 const noHistory = { chats: 0, messages: 0 };
 
-/** The phone has other keys: everybody's linked devices are told. The real platform tells those that have a session. */
+/** Gives the phone new keys, and notifies the linked devices of all people. The real platform notifies only devices that have a session. */
 async function setUpAnew(parts: Parts, person: Person): Promise<void> {
   await parts.phones.renew(person);
   if (parts.faults.take('identityUntold', person.number) !== undefined) return;
@@ -164,7 +164,7 @@ function view(
 
 type Response = Parameters<typeof verifyRegistrationResponse>[0]['response'];
 
-/** The passkey of a registration that answers the challenge. Throws for one that is not right. */
+/** Returns the passkey of a registration that answers the challenge. Throws if the registration is not valid. */
 const verified = async (registration: Registration, expectedChallenge: string): Promise<Passkey> => {
   const response = registration as unknown as Response;
   try {

@@ -5,7 +5,7 @@ import { applyFault, isLive } from '../live-faults.ts';
 import { type BinaryNode, node } from '../nodes.ts';
 import type { Parts } from '../parts.ts';
 
-/** Faults that happen before the client has said which account it belongs to. */
+/** Faults that happen before the client has named its account. */
 const anonymous: readonly Fault['kind'][] = [
   'refuseUpgrade',
   'earlySuccess',

@@ -129,7 +129,7 @@ const uncertain: RefusalAnswer = {
   details: ({ messageId }) => (messageId === undefined ? {} : { messageid: messageId }),
 };
 
-/** Makes a refusal for a bound of the gateway, or with its code for a bound of the platform. */
+/** The refusal for a bound of the gateway, or with its code for a bound of the platform. */
 export const tooMany: RefusalAnswer = {
   example: 'the asynchronous queue is full (10000 messages)',
   fields: platformErrorFields,
@@ -183,7 +183,7 @@ const warningOf = (content: SendContent): { readonly warning?: string } => {
 
 export const queued = 'Message queued successfully';
 
-/** Reads a body as the message that it describes. */
+/** The message in a body, ready to be sent. */
 interface PreparedSend {
   readonly send: Send;
   readonly options: SendOptions;
