@@ -42,8 +42,8 @@ export const whyText = ({ event, cause }: Pick<Step, 'event' | 'cause'>): string
 };
 
 /**
- * Makes one batch of the stream of the list. A change has the id, the state ('' if the instance is deleted), the time of the state, the reason, the
- * status, the need of an operator, and whether the instance is linked.
+ * Makes one batch of the stream of the list. A change has the id, the state, the time of the state, the reason and the status. Two flags follow:
+ * the instance needs an operator, and the instance is linked. The state is '' if the instance is deleted.
  */
 export const changesView = ({ rows, counts }: ActorChanges) => ({
   changes: rows.map(([id, row]) =>

@@ -3,7 +3,7 @@ import { type TSchema, Type } from 'typebox';
 import { type PrivacySettings, privacyValues } from '#actors/gateway.ts';
 import { Count, fields, like, LooseText, numberExample, OneOf, optional, Text } from './common.ts';
 
-/** The platform's own limit for names of profiles. */
+/** Largest length of a profile name at the platform. */
 const longestName = 25;
 
 export const ProfileNameBody = Type.Object({

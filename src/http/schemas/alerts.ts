@@ -5,7 +5,7 @@ import { Count, OneOf, optional, Text } from './common.ts';
 
 const Minute = (description: string) => Count(0, 1_439, `${description}, in minutes since midnight`);
 
-/** One address. Signs that part several, or that end a line, would make more recipients of it. */
+/** The schema of one mail address. Characters that separate addresses or end a line are excluded, because they would add recipients. */
 const mailbox = '[^\\s@,;<>"()]+@[^\\s@,;<>"()]+';
 const sender = `^(|${mailbox}|[^<>\\r\\n,;]* <${mailbox}>)$`;
 
@@ -46,7 +46,7 @@ const Settings = {
 
 export const AlertsBody = Type.Object({
   ...Settings,
-  // A null of a body counts as left out.
+  // A null in a body counts as absent.
   quiet: optional(Settings.quiet),
   secrets: optional(
     Type.Object(

@@ -60,7 +60,7 @@ export const UpdateProfileBody = Type.Object({
   ),
 });
 
-/** In answers and in refusals. */
+/** The outcome of each field, in answers and in refusals. */
 export const updateCounts = {
   response: FreeObject('By field: `updated`, or why the platform refused it'),
   ...fields('updated failed', Type.Integer()),

@@ -4,7 +4,7 @@ import { folderFields } from '#src/contract/views.ts';
 import { Count, fields, Flag, LooseText, OneOf, optional, ref, Text } from './common.ts';
 import { Message } from './message.ts';
 
-/** Kinds of messages that a campaign may have, in the interface's order; those of `advanced` that `simple` has not come last. */
+/** Kinds of messages that a campaign may have, in the interface's order. The last ones are allowed only in `advanced`. */
 export const campaignTypes = [
   'text',
   'image',
@@ -31,7 +31,7 @@ export const campaignTypes = [
 
 export type CampaignType = (typeof campaignTypes)[number];
 
-/** Seconds between two messages where a request does not say. */
+/** Seconds between two messages if the request has none. */
 export const usualDelay = { min: 10, max: 30 };
 
 const mostSeconds = 86_400;
@@ -48,10 +48,10 @@ const scheduledFor = Count(
 const info = optional(Text(2_000, 'A name or remark of your own'));
 const type = OneOf(campaignTypes, { description: 'What is sent; the other fields are those of the send of that kind' });
 
-/** An entry that names nobody, an empty one too, is a recipient that failed: one gap in a list of thousands does not refuse the others. */
+/** A recipient. An invalid or empty entry becomes a failed recipient, so that one gap in a list of thousands does not refuse the others. */
 const Entry = LooseText(128, 'Digits with country code, or an id with its suffix; what is neither is `Failed` from the beginning');
 
-/** `content`: the fields of the sends. */
+/** Makes the shape of a message. `content` has the fields of the sends. */
 export const SimpleBody = (content: Readonly<Record<string, TSchema>>) =>
   Type.Object({
     ...content,

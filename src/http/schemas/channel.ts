@@ -1,4 +1,4 @@
-/** Shapes of channels. The interface says only that they are objects: the fields are those of the platform. */
+/** Shapes of channels. The interface defines them only as objects, so the fields are those of the platform. */
 import { type TProperties, Type } from 'typebox';
 import { PictureSource } from './account.ts';
 import { Count, Flag, FreeObject, like, LooseText, OneOf, optional, ref, Text } from './common.ts';
@@ -57,7 +57,7 @@ export const Channel = Type.Object(
   },
 );
 
-/** A number in place of the text would lose its last digits. */
+/** An id, which must be a text. A JSON number would lose its last digits. */
 const Id = (description: string) => Type.String({ maxLength: 128, description, examples: [channelExample] });
 
 /** The fields that name a channel. */
@@ -128,7 +128,7 @@ const phone = {
 export const PhoneBody = ofChannel(phone);
 export const TransferBody = ofChannel({ ...phone, quitAdmin: optional(Flag('The account is no admin afterwards, only a follower')) });
 
-/** Channels in one page of a search: what the platform gives at most. */
+/** Channels on one page of a search. The platform returns no more. */
 export const mostFound = 100;
 
 const Cursor = (description: string) => Type.String({ maxLength: 512, description });
@@ -166,7 +166,7 @@ export const SearchAnswer = Type.Object({
 
 // Shapes of posts of channels.
 
-/** The platform's largest number of a post, and how many posts it lists at once. */
+/** The largest number of a post, and the number of posts that the platform lists at once. */
 const [highest, mostListed] = [2_147_483_647, 300];
 
 const serverId = (description: string) => Count(1, highest, description);

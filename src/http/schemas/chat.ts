@@ -1,4 +1,4 @@
-/** Shapes of chats; fields and filters come from the contract's table, so that a new field is known here at once. */
+/** Shapes of chats. Fields and filters come from the contract's table, so a new field appears in these shapes automatically. */
 import { type TProperties, type TSchema, Type } from 'typebox';
 import {
   chatFields,
@@ -50,7 +50,7 @@ const ChatShape = Type.Object(
   { $id: 'Chat' },
 );
 
-/** Every field is in the example, as in an answer. */
+/** The example of a chat, with every field as in an answer. */
 const plainChat = {
   owner: '5511988887777',
   ...Object.fromEntries(Object.entries(chatFields).map(([name, { type }]) => [name, emptyValues[type]])),
@@ -75,7 +75,7 @@ const filters: Readonly<Record<FieldType, TSchema>> = {
 export const chatPage = { usual: 2000, most: 5000 };
 export const compactPage = { usual: 100, most: 200 };
 
-/** Any field of a chat is a filter. */
+/** The body of a search. Any field of a chat is a filter. */
 export const FindChatsBody = Type.Unsafe<Readonly<Record<string, string | number | boolean | undefined>>>(
   Type.Object({
     operator: optional(
@@ -96,7 +96,7 @@ export const FindChatsBody = Type.Unsafe<Readonly<Record<string, string | number
 
 const inEvery: ReadonlySet<string> = new Set(compactFields);
 
-/** A compact chat has some of the fields. The example is the answer to the example of the request, which asks for compact chats. */
+/** A compact chat, which has some of the fields. Its example answers the example of the request, which asks for compact chats. */
 const FoundChat = Type.Unsafe<CompactChatView & Partial<ChatView>>({
   ...Type.Object(
     Object.fromEntries(Object.entries(ChatShape.properties).map(([name, shape]) => [name, inEvery.has(name) ? shape : optional(shape)])),
@@ -106,7 +106,7 @@ const FoundChat = Type.Unsafe<CompactChatView & Partial<ChatView>>({
 
 const tally = fields('total unread', Type.Integer());
 
-/** Counts over all chats of an instance; `unread`: how many of them have unread messages. */
+/** Counts over all chats of an instance. `unread` is the number of chats with unread messages. */
 export const ChatCounts = Type.Object({
   ...fields('total_chats archived_chats group_chats blocked_chats', Type.Object(tally)),
   open_chats: Type.Object(tally, { description: 'Neither archived nor blocked' }),
@@ -123,13 +123,13 @@ export const ChatsAnswer = Type.Object({
   }),
 });
 
-// Shapes of what the owner of an account does with a chat.
+// Shapes of changes that the owner of an account makes to a chat.
 
 export const number = { number: NumberText('The chat: its number, or its id') };
 
 export const ofChat = <T extends TProperties>(fields: T) => Type.Object({ ...number, ...fields });
 
-/** Hours; −1 is for ever, 0 ends it. */
+/** Hours of muting; −1 is for ever, 0 ends it. */
 export const muteHours = [0, 8, 168, -1] as const;
 
 export const MuteBody = ofChat({
@@ -183,7 +183,7 @@ export const BlocklistAnswer = Type.Object({ blockList });
 
 // Shapes of leads: the fields that integrators keep about a chat.
 
-/** Characters: a field is a line, notes are a page. */
+/** Largest numbers of characters: a line for a field, and a page for notes. */
 const longest = { line: 2_000, notes: 20_000 };
 const tags = { most: 100, longest: 100 };
 
@@ -212,7 +212,7 @@ export const FieldsMapBody = Type.Unsafe<Readonly<Record<string, string | undefi
   ),
 );
 
-/** Other keys of a body are ignored. */
+/** The fields of a lead. Other keys of a body are ignored. */
 export const namesOf = (body: Readonly<Record<string, string | undefined>>): Readonly<Record<string, string>> =>
   Object.fromEntries(customFields.flatMap((name) => (body[name] === undefined ? [] : [[name, body[name].trim()]])));
 

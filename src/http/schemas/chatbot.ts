@@ -45,7 +45,7 @@ export const EditAgentBody = Type.Object({
   agent: optional(Type.Object(agentBody, { description: 'Fields that are not given stay as they are' })),
 });
 
-/** A trial holds fewer and shorter texts than the memory of an agent. */
+/** Bounds of a trial. It has fewer and shorter texts than the memory of an agent. */
 const mostMessages = 100;
 const longestMessage = 8_000;
 

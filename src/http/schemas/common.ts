@@ -1,13 +1,13 @@
-/** Shapes that every resource uses. Strings are bounded: what is stored for ever is not for the caller to size. */
+/** Shapes that all resources use. Strings are bounded, because they are stored and callers must not choose their size. */
 export { Count, Flag, FreeObject, LooseText, OneOf, optional, Text, TextOrNull } from '#src/contract/shapes.ts';
 import { LooseText } from '#src/contract/shapes.ts';
 import { type Static, type TSchema, type TUnsafe, Type } from 'typebox';
 
-/** Not blank; the routes trim it. */
+/** A text that is not blank. The routes trim it. */
 export const Name = (description: string, example = 'shop') =>
   Type.String({ minLength: 1, maxLength: 200, pattern: '\\S', description, examples: [example] });
 
-/** The schema with what the documents show in its place. */
+/** Returns the schema with an example for the documents. */
 export const like = <T extends TSchema>(schema: T, example: unknown): T => ({ ...schema, examples: [example] });
 
 export const numberExample = '5511999999999';
@@ -15,7 +15,7 @@ export const numberExample = '5511999999999';
 /** The recipient of a message, or a chat. */
 export const NumberText = (description: string) => like(LooseText(128, description, 1), numberExample);
 
-/** Points at a shape of `sharedSchemas`, so that the documents name it once; its type is that of the shape. */
+/** Makes a reference to a shape of `sharedSchemas`, so that the documents contain it once. The type is that of the shape. */
 export const ref = <T extends TSchema>(shared: T): TUnsafe<Static<T>> =>
   Type.Unsafe<Static<T>>({ $ref: `${(shared as { readonly $id?: string }).$id}#` });
 
@@ -28,7 +28,7 @@ type Words<Names extends string> = Names extends `${infer First}\n${infer Rest}`
       ? never
       : Names;
 
-/** Fields of the given names that are all of one type. */
+/** Makes fields with these names and one schema. */
 export const fields = <const Names extends string, T extends TSchema>(names: Names, schema: T): { [Name in Words<Names>]: T } =>
   Object.fromEntries(
     names

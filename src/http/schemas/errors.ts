@@ -4,7 +4,7 @@ import { Capping, Timelock } from './account.ts';
 
 export const ErrorBody = Type.Object({ error: Type.String({ examples: ['number is required'] }) }, { $id: 'Error' });
 
-/** Beside the error when the platform refused something: its own words are quoted. */
+/** Fields beside the error if the platform refused. They quote the platform's code and text. */
 export const platformErrorFields = {
   error_source: Type.String({ examples: ['whatsapp_server'] }),
   provider: Type.String({ examples: ['whatsapp'] }),

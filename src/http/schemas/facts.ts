@@ -1,4 +1,4 @@
-/** Shapes of the server's own pages: settings in force, versions, storage, and the proxies of all instances. */
+/** Shapes of the pages about the server: settings in force, versions, storage, and the proxies of all instances. */
 import { Type } from 'typebox';
 import { Count, fields, Flag, OneOf, optional, Text } from './common.ts';
 import { ProxyState } from './proxy.ts';

@@ -1,4 +1,4 @@
-/** The shapes that documents name once and `ref` points at. */
+/** The shapes that documents contain once, and to which `ref` refers. */
 import type { TSchema } from 'typebox';
 import { Channel } from './channel.ts';
 import { Folder } from './campaign.ts';

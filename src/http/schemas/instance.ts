@@ -1,4 +1,4 @@
-/** Shapes of instances: what the endpoints take and answer. */
+/** Shapes of instances: the bodies and answers of their endpoints. */
 import { Type } from 'typebox';
 import { deviceBrowsers, deviceSystems } from '#actors/gateway.ts';
 import { instanceFields } from '#src/contract/views.ts';
@@ -18,7 +18,7 @@ const noticeFields = {
   expires: Type.String({ description: 'When this stage ends by itself' }),
 };
 
-/** In the answer of `GET /instance/status`. */
+/** The state of a link with a passkey, as in the answer of `GET /instance/status`. */
 export const PasskeyNotice = Type.Object(noticeFields, { description: 'Only while the platform asks for the passkey of the account' });
 
 export const PasskeyAnswer = Type.Object({
@@ -131,7 +131,7 @@ const jid = TextOrNull({
   description: 'The session at the platform; null before the first pairing',
 });
 
-/** Kept for the next pairing; a session that is linked already keeps its look. */
+/** The look of the linked device. It is stored for the next pairing; a linked session keeps its present look. */
 const deviceFields = {
   systemName: optional(Text(100, 'Name that the phone shows for the session, `Dormouse` without one')),
   browser: optional(
@@ -183,7 +183,7 @@ const stillLinked = Type.Boolean({
 
 export const DisconnectedAnswer = Type.Object({ ...ClosedAnswer.properties, stillLinked });
 
-/** Also beside the error when a reset is refused. */
+/** The fields of the answer to a reset. A refused reset has them beside the error. */
 export const resetFields = {
   resetting: Type.Boolean(),
   instanceId: Type.String(),
@@ -201,7 +201,7 @@ export const AdminFieldsBody = Type.Object({
   adminField02: optional(Text(1000, 'Free field of the administrator')),
 });
 
-/** An hour: beyond it the queue would outlive its messages. */
+/** Seconds of an hour. With a longer delay the queue would outlive its messages. */
 const longestDelay = 3_600;
 export const DelayBody = Type.Object({
   msg_delay_min: Count(0, longestDelay, 'Seconds between two messages of the asynchronous queue, at least'),
@@ -214,7 +214,7 @@ export const PresenceBody = Type.Object({
 });
 export const PresenceAnswer = Type.Object({ response: Type.String() });
 
-/** Beside the error of a rotation that came too early; Unix milliseconds. */
+/** Fields beside the error of a rotation that came too early, in Unix milliseconds. */
 export const cooldownFields = fields('last_rotated_at next_rotation_at retry_after_ms', Type.Integer());
 
 const rotated = { success: Type.Boolean(), message: Type.String(), timestamp: Type.Integer({ description: 'Unix milliseconds' }) };

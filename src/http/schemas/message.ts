@@ -41,7 +41,7 @@ const messageExample = {
   ai_metadata: {},
 };
 
-/** Texts of a message, and what each says. */
+/** The texts of a message, with descriptions. */
 const texts = {
   id: 'Short id; in events `<owner>:<messageid>`. Every call takes all forms',
   messageid: 'Id at the platform',
@@ -73,7 +73,7 @@ type Described<Names> = { [Name in keyof Names]: ReturnType<typeof Type.String> 
 const described = <const Names extends Readonly<Record<string, string>>>(names: Names): Described<Names> =>
   Object.fromEntries(Object.entries(names).map(([name, description]) => [name, Type.String({ description })])) as Described<Names>;
 
-/** Only of a post of a channel. */
+/** The fields that only a channel post has. */
 const postFields = {
   serverid: optional(Type.Integer({ description: 'Only of a post of a channel: its number there; 0 before the platform has taken it' })),
   viewsCount: optional(Type.Integer({ description: 'Only of a post of a channel: how often it was seen, as far as the platform told' })),
@@ -101,7 +101,7 @@ export const Message = Type.Object(
   { $id: 'Message', examples: [messageExample] },
 );
 
-/** Names a stored message. */
+/** The field that names a stored message. */
 export const MessageId = like(LooseText(300, 'Short id, platform id, or `<owner>:<messageid>`', 1), '3EB0B4302B3A8A52F7A1');
 
 export const QueueAnswer = Type.Object({
@@ -146,7 +146,7 @@ export const PinBody = Type.Object({
   duration: optional(Type.Unsafe<1 | 7 | 30>({ type: 'integer', enum: [1, 7, 30], description: 'Days; 30 when left out' })),
 });
 
-/** The message that pins, as it was sent. */
+/** The message with the pin, as it was sent. */
 export const PinAnswer = Type.Intersect([
   ref(Message),
   Type.Object({ targetMessageID: Type.String({ description: 'The message that is pinned' }) }),
@@ -162,7 +162,7 @@ export const MarkReadAnswer = Type.Object({
   results: Type.Array(Type.Object({ message_id: Type.String(), status: OneOf(['success', 'error']), error: optional(Type.String()) })),
 });
 
-/** A chat, as clients name it. */
+/** The field that names a chat. */
 const ChatNumber = NumberText('Number, or id of the chat');
 
 export const TypingBody = Type.Object({
@@ -201,7 +201,7 @@ export const ReceiptsAnswer = Type.Object({
 
 // Shapes of requests for older messages.
 
-/** Messages of one request; milliseconds that a caller waits. The platform's phones hand over 50 at once. */
+/** Largest number of messages in one request, and milliseconds for which a caller waits. Phones send 50 messages at once. */
 export const historyPage = { usual: 50, most: 50, wait: 25_000 };
 
 export const HistoryBody = Type.Object({

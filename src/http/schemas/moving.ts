@@ -20,7 +20,7 @@ export const ImportHeaders = Type.Object({
   'x-passphrase': optional(Text(1_000, 'Passphrase of an archive, or the key of sealed fields of the source')),
 });
 
-/** Read as a stream, so that nothing is checked before. */
+/** The body is read as a stream, so it is not validated in advance. */
 export const Upload = Type.Unsafe<unknown>({
   type: ['string', 'object'],
   description: 'A file, or several as a tar archive, which may be compressed with gzip',

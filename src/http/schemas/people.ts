@@ -1,11 +1,11 @@
-/** Shapes of questions about people and groups. */
+/** Shapes of look-ups of people and groups. */
 import { Type } from 'typebox';
 import { contactScopes } from '#actors/gateway.ts';
 import type { chatDetailsView } from '#src/contract/views.ts';
 import { Chat } from './chat.ts';
 import { Count, fields, Flag, like, LooseText, Name, numberExample, NumberText, OneOf, optional, ref } from './common.ts';
 
-/** The platform's own client asks about no more in one request. */
+/** Largest number of queries in one request. The platform's own client sends no more. */
 const mostNumbers = 500;
 
 export const CheckBody = Type.Object({
@@ -52,7 +52,7 @@ export const AvatarAnswer = Type.Object({
 // Shapes of the address book.
 
 export const contactPage = { usual: 100, most: 1_000 };
-/** Contacts that one list without pages has at most. */
+/** Largest number of contacts in a list without pages. */
 export const mostContacts = 50_000;
 
 const scope = optional(OneOf(contactScopes, { description: 'Whom to list; the address book when left out', default: 'address_book' }));

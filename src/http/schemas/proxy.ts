@@ -8,7 +8,7 @@ const country = Type.String({
   description: 'Country of the managed proxy, such as br: one of /proxy-managed/countries',
 });
 
-/** Also of create and connect. */
+/** The fields of a proxy. The bodies of create and connect have them too. */
 export const regionFields = {
   proxy_managed_country: optional(country),
   proxy_managed_state: optional(Text(64, 'State within the country, as in /proxy-managed/cities')),
@@ -21,7 +21,7 @@ export interface RegionBody {
   readonly proxy_managed_city?: string;
 }
 
-/** Undefined when a body names no place. */
+/** Returns the place in a body; undefined if the body names none. */
 export const regionOf = (body: RegionBody): ProxyRegion | undefined => {
   const [place, state, city] = [body.proxy_managed_country, body.proxy_managed_state, body.proxy_managed_city].map((text = '') =>
     text.trim(),

@@ -3,10 +3,10 @@ import { type TSchema, Type } from 'typebox';
 import { Count, fields, Flag, LooseText, NumberText, optional, ref, Text } from './common.ts';
 import { Message } from './message.ts';
 
-/** Whom a message goes to. */
+/** The recipient of a message. */
 export const Recipient = NumberText('Digits with country code, or an id with its suffix');
 
-/** Common to all sends. */
+/** The fields of all sends. */
 export const sendOptions = {
   delay: optional(Count(0, 300_000, 'Milliseconds of visible typing before the send')),
   readchat: optional(Flag('Mark the chat as read')),
@@ -19,7 +19,7 @@ export const sendOptions = {
   async: optional(Flag('Queue the message and answer at once')),
 };
 
-/** The client's own key for one request; the same key again gives the first answer and does nothing. */
+/** The client's idempotency key. A repeated request with the same key gets the first answer and does nothing. */
 const keyHeaders = (thing: string, again: string) =>
   Type.Object({
     'idempotency-key': optional(
@@ -35,12 +35,12 @@ const keyHeaders = (thing: string, again: string) =>
 export const sendHeaders = keyHeaders('send', 'sends nothing');
 export const campaignHeaders = keyHeaders('campaign', 'makes no second one');
 
-/** Names the message of a send whose outcome is not known. */
+/** The field that names the message of a send whose outcome is unknown. */
 export const uncertainFields = {
   messageid: Type.String({ description: 'The message, to be looked up with POST /message/find' }),
 };
 
-/** The message as stored, and how it went. `further`: fields of `response` that only some sends have. */
+/** The stored message, and the outcome of the send. `further` has fields of `response` that only some sends have. */
 export const SentAnswer = (further: Readonly<Record<string, TSchema>> = {}) =>
   Type.Intersect(
     [

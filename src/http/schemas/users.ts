@@ -10,7 +10,7 @@ const RoleName = OneOf(roles, {
 
 const UserId = Type.String({ minLength: 1, maxLength: 64, description: 'Id of the user', examples: ['u3f9a0c81d2e4b5'] });
 
-/** The gateway checks the length too. This bound refuses passwords that would take long to hash. */
+/** The largest length of a password in characters. Longer passwords would take too long to hash. The gateway checks the length too. */
 const Password = (description: string) =>
   Type.String({ minLength: 1, maxLength: passwordLengths.max * 2, description, examples: ['a long secret of mine'] });
 

@@ -71,7 +71,7 @@ export const WebhookBody = Type.Object({
   ),
 });
 
-/** At least one name must be known. A webhook with unknown names alone would never get an event. */
+/** The names of events. At least one must be known, because a webhook with only unknown names would never get an event. */
 const KnownEvents = Type.Unsafe<string[]>({ ...Events, contains: { enum: [...eventNames] } });
 
 const WebUrl = Type.String({
@@ -92,7 +92,7 @@ export const GlobalWebhookBody = Type.Object({
 
 export const ErrorsAnswer = Type.Array(Type.Object(deliveryErrorFields));
 
-// Shapes of deliveries: what is asked about them, and what is answered.
+// Shapes of deliveries: queries and answers.
 
 const WebhookId = Text(64, 'Id of a webhook; all of the owner when absent');
 
@@ -107,7 +107,7 @@ export const DeliveryQuery = Type.Object({
   offset: optional(Count(0, 999_999, 'So many of the newest are left out')),
 });
 
-/** One word or several. */
+/** Makes a schema for one word or several. */
 const oneOrMore = <T extends string>(item: object, maxItems: number, description: string) =>
   Type.Unsafe<T | readonly T[]>({
     type: ['string', 'array'],
