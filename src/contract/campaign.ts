@@ -35,7 +35,7 @@ interface Folder {
 
 const text = Type.String();
 const seconds = Type.Integer({ description: 'Seconds' });
-const reached = Type.Integer({ description: 'Messages that came at least so far' });
+const reached = Type.Integer({ description: 'Messages with this status or a later one' });
 const count = (description: string) => Type.Integer({ description });
 
 /** The name `log_sucess` has this spelling in the interface. */
@@ -46,7 +46,7 @@ const folder = fieldsOf<Folder>()({
     Type.String({ description: '`scheduled`, `queued` (its time has come), `sending`, `paused` or `done`', examples: ['sending'] }),
     ({ campaign, now }) => statusOf(campaign, now),
   ],
-  reason: [Type.String({ description: 'Why it stopped by itself, or rests now' }), ({ campaign }) => campaign.reason],
+  reason: [Type.String({ description: 'Reason of an automatic stop or of a pause' }), ({ campaign }) => campaign.reason],
   remaining_seconds: [
     Type.Union([Type.Integer(), Type.Null()], {
       description: 'An estimate of the time until the last message leaves; null while it is paused',
@@ -58,9 +58,9 @@ const folder = fieldsOf<Folder>()({
   delayMax: [seconds, ({ campaign }) => Math.round(campaign.delayMax / 1000)],
   log_total: [count('Messages'), ({ campaign }) => campaign.total],
   log_sucess: [count('Messages that the platform took'), ({ campaign }) => campaign.sent],
-  log_failed: [count('Messages that were not sent, or of which that is not known'), ({ campaign }) => ended(campaign)],
-  log_skipped: [count('Of those: the contact asked to get no campaigns'), ({ campaign }) => campaign.skipped],
-  log_unknown: [count('Of those: it may have arrived, and is not sent again'), ({ campaign }) => campaign.unknown],
+  log_failed: [count('Messages that failed, or whose outcome is unknown'), ({ campaign }) => ended(campaign)],
+  log_skipped: [count('Failed messages to contacts who opted out of campaigns'), ({ campaign }) => campaign.skipped],
+  log_unknown: [count('Failed messages that may have arrived; they are not sent again'), ({ campaign }) => campaign.unknown],
   log_delivered: [reached, ({ campaign }) => campaign.delivered],
   log_read: [reached, ({ campaign }) => campaign.read],
   log_played: [reached, ({ campaign }) => campaign.played],

@@ -43,11 +43,11 @@ const Media = Type.Object({
     minLength: 1,
     maxLength: 100,
     pattern: '\\S',
-    description: 'By which the model asks for it',
+    description: 'Name by which the model requests the file',
     examples: ['catalogue'],
   }),
-  description: optional(Text(500, 'What it shows; the model reads this')),
-  type: OneOf(mediaKinds, { description: 'How it is sent' }),
+  description: optional(Text(500, 'Content of the file, for the model')),
+  type: OneOf(mediaKinds, { description: 'Form in which the file is sent' }),
   file: Type.String({ minLength: 1, maxLength: 2_000, description: 'Its address', examples: ['https://example.com/catalogue.pdf'] }),
 });
 
@@ -62,12 +62,12 @@ const trim = { take: (given: string | number): string => String(given).trim() };
 const { field: ofAgent, group: agentGroup } = settableOf<ChatbotAgent>();
 
 const agentModel = agentGroup({
-  name: ofAgent('name', text, Text(200, 'What it is called; required for a new one'), trim),
+  name: ofAgent('name', text, Text(200, 'Name of the agent; required for a new agent'), trim),
   provider: ofAgent(
     'provider',
     OneOf(agentProviders),
     OneOf(agentProviders, {
-      description: 'Whose service it asks; `custom` is any service with the chat completions of OpenAI. openai when left out',
+      description: 'Provider of the service; `custom` is any service with the chat completions of OpenAI. openai if absent',
     }),
   ),
   baseUrl: ofAgent(
@@ -80,12 +80,12 @@ const agentModel = agentGroup({
 });
 
 const agentBehaviour = agentGroup({
-  basePrompt: ofAgent('prompt', text, Text(50_000, 'What the agent is and how it answers')),
+  basePrompt: ofAgent('prompt', text, Text(50_000, 'Role of the agent, and rules for its answers')),
   maxTokens: ofAgent('maxTokens', whole, Count(0, 1_000_000, 'Tokens of one answer at most; 0 is the bound of the server')),
-  temperature: ofAgent('temperature', share, Percent('How freely it words its answers')),
-  diversityLevel: ofAgent('diversity', share, Percent('From how many words it chooses (top_p)')),
-  frequencyPenalty: ofAgent('frequencyPenalty', share, Percent('How much it avoids words that it used often')),
-  presencePenalty: ofAgent('presencePenalty', share, Percent('How much it avoids words that it used')),
+  temperature: ofAgent('temperature', share, Percent('Variation of its wording')),
+  diversityLevel: ofAgent('diversity', share, Percent('Share of likely words among which it chooses (top_p)')),
+  frequencyPenalty: ofAgent('frequencyPenalty', share, Percent('Avoidance of words that it used often')),
+  presencePenalty: ofAgent('presencePenalty', share, Percent('Avoidance of words that it used before')),
   signMessages: ofAgent('signMessages', flag, Flag('Puts its name above its answers')),
   readMessages: ofAgent('readMessages', flag, Flag('Marks what it answers as read')),
   maxMessageLength: ofAgent(
@@ -94,13 +94,13 @@ const agentBehaviour = agentGroup({
     Count(0, 65_536, 'Characters of one message; a longer answer is several. 0 is no limit'),
   ),
   typingDelay_seconds: ofAgent('typingSeconds', whole, Count(0, 60, 'Seconds of typing before each message')),
-  contextTimeWindow_hours: ofAgent('memoryHours', whole, Count(1, 8_760, 'Messages of the last hours are its memory')),
-  contextMaxMessages: ofAgent('memoryMost', whole, Count(1, 200, 'Messages that it remembers at most')),
-  contextMinMessages: ofAgent('memoryLeast', whole, Count(0, 200, 'Messages that it remembers at least, whatever their age')),
+  contextTimeWindow_hours: ofAgent('memoryHours', whole, Count(1, 8_760, 'Hours of messages that it remembers')),
+  contextMaxMessages: ofAgent('memoryMost', whole, Count(1, 200, 'Largest number of messages that it remembers')),
+  contextMinMessages: ofAgent('memoryLeast', whole, Count(0, 200, 'Smallest number of messages that it remembers, of any age')),
   tools: ofAgent(
     'tools',
     Type.Array(OneOf(agentTools)),
-    Type.Array(OneOf(agentTools), { maxItems: agentTools.length, description: 'What it may do beside answering' }),
+    Type.Array(OneOf(agentTools), { maxItems: agentTools.length, description: 'Tools that the agent may use' }),
     { take: (given) => [...new Set(given)] },
   ),
   media: ofAgent(
@@ -116,7 +116,7 @@ const agentBehaviour = agentGroup({
   handOver_minutes: ofAgent(
     'handOverMinutes',
     whole,
-    Count(1, 525_600, 'Minutes for which the chatbot leaves a chat alone that it handed over to a person'),
+    Count(1, 525_600, 'Minutes for which the chatbot is silent in a chat after handing it over to a person'),
   ),
 });
 
@@ -164,11 +164,11 @@ const comparable = leadFields.filter((name) =>
 const { field: ofTrigger, group: triggerGroup } = settableOf<ChatbotTrigger>();
 
 const triggerRule = triggerGroup({
-  active: ofTrigger('active', flag, Flag('Whether it counts; true when left out')),
+  active: ofTrigger('active', flag, Flag('True if the trigger is active; true if absent')),
   type: ofTrigger(
     'type',
     OneOf(['agent', 'quickreply']),
-    OneOf(triggerTypes, { description: 'What answers: an agent or a quick reply. There are no flows' }),
+    OneOf(triggerTypes, { description: 'Kind of answer: by an agent or a quick reply. Flows do not exist' }),
     {
       show: (type) => (type === 'quickReply' ? 'quickreply' : 'agent'),
       take: (given) => (given === 'quickreply' ? 'quickReply' : 'agent'),
@@ -176,15 +176,15 @@ const triggerRule = triggerGroup({
   ),
   agent_id: ofTrigger('agentId', text, LooseText(60, 'The agent, of type agent'), trim),
   quickReply_id: ofTrigger('quickReplyId', text, LooseText(60, 'The quick reply, of type quickreply'), trim),
-  ignoreGroups: ofTrigger('ignoreGroups', flag, Flag('Leaves groups alone; true when left out')),
-  lead_field: ofTrigger(
-    'leadField',
-    text,
-    OneOf(['', ...comparable], { description: 'Field of the lead that is compared; empty for none' }),
+  ignoreGroups: ofTrigger('ignoreGroups', flag, Flag('Ignores groups; true if absent')),
+  lead_field: ofTrigger('leadField', text, OneOf(['', ...comparable], { description: 'Lead field that is compared; empty for none' })),
+  lead_operator: ofTrigger('leadOperator', OneOf(leadOperators), OneOf(leadOperators, { description: 'Operator of the comparison' })),
+  lead_value: ofTrigger('leadValue', text, Text(2_000, 'Value of the comparison')),
+  priority: ofTrigger(
+    'priority',
+    whole,
+    Count(-1_000_000, 1_000_000, 'Priority; of several matching triggers, the one with the largest value answers'),
   ),
-  lead_operator: ofTrigger('leadOperator', OneOf(leadOperators), OneOf(leadOperators, { description: 'How it is compared' })),
-  lead_value: ofTrigger('leadValue', text, Text(2_000, 'With what it is compared')),
-  priority: ofTrigger('priority', whole, Count(-1_000_000, 1_000_000, 'Of several that fit, the largest counts')),
   wordsToStart: ofTrigger(
     'words',
     text,

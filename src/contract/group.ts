@@ -104,7 +104,7 @@ const shown = fieldsOf<ShownGroup>()({
   ],
   invite_link: [optional(text), ({ inviteCode }) => (inviteCode === undefined ? undefined : inviteLink(inviteCode))],
   request_participants: [
-    optional(Type.String({ description: 'Who asked to join: ids with commas between them' })),
+    optional(Type.String({ description: 'People who asked to join: ids with commas between them' })),
     ({ requests }) => requests?.map(({ id, pn }) => pn || id).join(','),
   ],
 });

@@ -28,7 +28,7 @@ const webhook = fieldsOf<ShownWebhook>()({
     ({ secret }) => (secret === '' ? undefined : true),
   ],
   reason: [
-    optional(Type.String({ description: 'There only when nothing is posted because the stored secret and headers are damaged' })),
+    optional(Type.String({ description: 'Present only if nothing is posted because the stored secret and headers are damaged' })),
     (shown) => (shown.unreadable === undefined ? undefined : damageText(shown)),
   ],
   headerNames: [
@@ -51,7 +51,7 @@ export const savedWebhooksView = ({ webhooks, revealed }: SavedWebhooks) =>
 
 const whole = Type.Integer();
 const maybeText = optional(text);
-const code = optional(Type.Integer({ description: 'Only when the receiver gave one', examples: [502] }));
+const code = optional(Type.Integer({ description: 'Status code of the receiver; absent if it gave none', examples: [502] }));
 const posted = (description: string) => Type.Unsafe<unknown>({ type: 'object', additionalProperties: true, description });
 
 /** Returns the value; undefined if it equals `none`, which stands for a missing value. */
@@ -77,7 +77,7 @@ const delivery = fieldsOf<DeliveryView & { readonly withInstance: boolean }>()({
   id: [text, ({ eventId }) => eventId],
   webhook: [text, ({ webhookId }) => webhookId],
   instance: [
-    optional(Type.String({ description: 'Of the global webhook only' })),
+    optional(Type.String({ description: 'Instance; only for the global webhook' })),
     ({ instanceId, withInstance }) => (withInstance ? instanceId : undefined),
   ],
   state: [text, ({ state }) => state],

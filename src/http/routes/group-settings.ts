@@ -130,7 +130,7 @@ export const groupSettingRoutes: readonly Route[] = [
     on: 'POST /group/updateMemberAddMode',
     operationId: 'setGroupAddMode',
     summary: 'Let only admins add members to a group, or everybody',
-    fields: { MemberAddMode: OneOf(Object.values(addModes), { description: 'Who may add members' }) },
+    fields: { MemberAddMode: OneOf(Object.values(addModes), { description: 'People who may add members' }) },
     wish: ({ MemberAddMode }) => ({ of: 'whoAddsMembers', who: MemberAddMode === addModes.admins ? 'admins' : 'all' }),
     response: ({ MemberAddMode }) => `Group member add mode set to ${MemberAddMode} successfully`,
   }),

@@ -194,7 +194,7 @@ export const paymentRoutes: readonly Route[] = [
       'Tell how far an order is whose payment was asked for. Not supported: answered with 501, because this build has no message for it',
     body: Type.Object({
       id: MessageId,
-      status: OneOf(orderStatuses, { description: 'How far the order is' }),
+      status: OneOf(orderStatuses, { description: 'State of the order' }),
       paid: optional(Flag('True once it is paid; unchanged when left out')),
       note: optional(Text(500, 'A remark for the customer')),
     }),

@@ -54,7 +54,10 @@ export const PrivacyCategories = Object.fromEntries(
 const categories = Type.Object(PrivacyCategories);
 
 export const PrivacyBody = Type.Unsafe<PrivacySettings>(categories);
-export const PrivacyAnswer = Type.Unsafe<PrivacySettings>({ ...categories, description: 'What the platform does not tell is absent' });
+export const PrivacyAnswer = Type.Unsafe<PrivacySettings>({
+  ...categories,
+  description: 'Categories that the platform does not report are absent',
+});
 
 const number = (description: string) => like(LooseText(100, description, 1), numberExample);
 
@@ -65,7 +68,7 @@ export const CallBody = Type.Object({
 });
 
 export const RejectBody = Type.Object({
-  number: optional(LooseText(100, 'Who calls; without it anybody')),
+  number: optional(LooseText(100, 'Number of the caller; if absent, any caller')),
   id: optional(Text(100, 'Id of the call; without it the last one that rings')),
 });
 
@@ -75,7 +78,7 @@ export const CallAnswer = Type.Object({ response: Type.String() });
 
 const Quota = Type.Unsafe<number | null>({ type: ['integer', 'null'], examples: [10] });
 const Moment = Type.String({ format: 'date-time' });
-const looked = { available: Type.Boolean(), lookup_error: optional(Type.String({ description: 'Why the platform did not tell it' })) };
+const looked = { available: Type.Boolean(), lookup_error: optional(Type.String({ description: 'Reason why the look-up failed' })) };
 
 export const Capping = Type.Object({
   ...looked,

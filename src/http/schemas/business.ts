@@ -30,7 +30,7 @@ export const ProfileBody = Type.Object({
     Type.Unsafe<string | number>({
       ...Owner,
       minLength: 0,
-      description: 'Whose profile; without it the own one',
+      description: 'Owner of the profile; if absent, the account itself',
       examples: [businessExample],
     }),
   ),
@@ -49,8 +49,8 @@ export const ProfileAnswer = answerOf(
 export const CategoriesAnswer = answerOf(Type.Array(Category));
 
 export const UpdateProfileBody = Type.Object({
-  description: optional(Text(512, 'What the business says of itself')),
-  address: optional(Text(256, 'Where it is')),
+  description: optional(Text(512, 'Description of the business')),
+  address: optional(Text(256, 'Address of the business')),
   email: optional(
     Type.String({
       maxLength: 128,
@@ -62,7 +62,7 @@ export const UpdateProfileBody = Type.Object({
 
 /** The outcome of each field, in answers and in refusals. */
 export const updateCounts = {
-  response: FreeObject('By field: `updated`, or why the platform refused it'),
+  response: FreeObject('Outcome by field: `updated`, or the reason of the refusal'),
   ...fields('updated failed', Type.Integer()),
 };
 
@@ -125,16 +125,16 @@ const addressLines = fields('street1 street2 city region postal_code country_cod
 const Compliance = Type.Object(
   {
     country_code_origin: optional(Text(8, 'Country that the product comes from')),
-    importer_name: optional(Text(256, 'Who brings it into the country')),
+    importer_name: optional(Text(256, 'Importer of the product')),
     importer_address: optional(Type.Object(addressLines, { description: 'Address of the importer' })),
   },
-  { description: 'Where the product comes from, which some countries want to know' },
+  { description: 'Origin of the product, which some countries require' },
 );
 
 export const SaveBody = Type.Object({
   id: optional(Type.Unsafe<string>({ ...productId, description: 'Id of the product that changes; without it a new one is made' })),
-  name: Type.String({ minLength: 1, maxLength: 256, pattern: String.raw`\S`, description: 'What it is called', examples: ['Mug'] }),
-  description: optional(Text(4096, 'What it is')),
+  name: Type.String({ minLength: 1, maxLength: 256, pattern: String.raw`\S`, description: 'Name of the product', examples: ['Mug'] }),
+  description: optional(Text(4096, 'Description of the product')),
   currency: optional(Type.String({ pattern: '^[A-Z]{3}$', description: 'Three capital letters', examples: ['BRL'] })),
   price: optional(Price('Thousandths of the currency’s unit')),
   sale_price: optional(Price('The price while it is on offer, in thousandths')),

@@ -46,7 +46,7 @@ const scheduledFor = Count(
   'When the first message goes out: Unix milliseconds, minutes from now, or an ISO time; 0 is at once',
 );
 const info = optional(Text(2_000, 'A name or remark of your own'));
-const type = OneOf(campaignTypes, { description: 'What is sent; the other fields are those of the send of that kind' });
+const type = OneOf(campaignTypes, { description: 'Kind of message; the other fields are those of the send of this kind' });
 
 /** A recipient. An invalid or empty entry becomes a failed recipient, so that one gap in a list of thousands does not refuse the others. */
 const Entry = LooseText(128, 'Digits with country code, or an id with its suffix; what is neither is `Failed` from the beginning');
@@ -197,7 +197,7 @@ export const OptOutsAnswer = Type.Object({
   contacts: Type.Array(
     Type.Object({
       chatid: Type.String(),
-      by: OneOf(['api', 'contact'], { description: 'Whether a call put it there, or the contact wrote a word such as STOP' }),
+      by: OneOf(['api', 'contact'], { description: 'Origin of the entry: a call, or a word such as STOP from the contact' }),
       created: Type.String(),
     }),
   ),

@@ -31,7 +31,7 @@ export const Channel = Type.Object(
     }),
     viewer_metadata: optional(
       Type.Object({
-        role: OneOf(['owner', 'admin', 'subscriber', 'guest'], { description: 'What the account is to the channel' }),
+        role: OneOf(['owner', 'admin', 'subscriber', 'guest'], { description: 'Role of the account in the channel' }),
         mute: optional(OneOf(['on', 'off'], { description: 'Notices of new posts are off (`on`), or come (`off`)' })),
       }),
     ),
@@ -81,7 +81,7 @@ const name = Type.String({
   description: 'The name that everybody sees',
   examples: ['Offers'],
 });
-const description = Type.String({ maxLength: 2048, description: 'What the channel is about' });
+const description = Type.String({ maxLength: 2048, description: 'Description of the channel' });
 const picture = { ...PictureSource, description: 'Address, data URL or base64 of a picture' };
 
 export const CreateChannelBody = Type.Object({
@@ -103,7 +103,7 @@ export const NameBody = ofChannel({ name });
 export const DescriptionBody = ofChannel({
   description: Type.String({
     maxLength: 2048,
-    description: 'What the channel is about; an empty text deletes the description',
+    description: 'Description of the channel; an empty text deletes it',
     examples: ['Offers of every week'],
   }),
 });
@@ -111,7 +111,7 @@ export const PictureBody = ofChannel({ picture: PictureSource });
 export const ReactionsBody = ofChannel({
   reactionCodes: Type.String({
     maxLength: 16,
-    description: 'Which emojis followers may react with: all, basic or none',
+    description: 'Emojis that followers may use for reactions: all, basic or none',
     examples: ['basic'],
   }),
 });
@@ -140,7 +140,7 @@ export const SearchBody = Type.Object({
   view: optional(
     Type.String({
       maxLength: 32,
-      description: 'How the directory is listed: RECOMMENDED, TRENDING, POPULAR, NEW or FEATURED',
+      description: 'List of the directory: RECOMMENDED, TRENDING, POPULAR, NEW or FEATURED',
       examples: ['RECOMMENDED'],
     }),
   ),
@@ -152,9 +152,9 @@ export const SearchBody = Type.Object({
   ),
   limit: optional(Count(1, mostFound, 'Channels in the answer; 20 when left out')),
   after: optional(Cursor('The cursor `after` of the page before')),
-  cursor: optional(Cursor('As `after`')),
-  startCursor: optional(Cursor('As `after`')),
-  start_cursor: optional(Cursor('As `after`')),
+  cursor: optional(Cursor('Another name of `after`')),
+  startCursor: optional(Cursor('Another name of `after`')),
+  start_cursor: optional(Cursor('Another name of `after`')),
 });
 
 export const SearchAnswer = Type.Object({
@@ -252,5 +252,5 @@ export const PostReactionBody = ofChannel({
 });
 
 export const DurationAnswer = Type.Object({
-  response: Type.String({ description: 'How long live updates come; ask again before it is over', examples: ['5m0s'] }),
+  response: Type.String({ description: 'Duration of live updates; repeat the request before its end', examples: ['5m0s'] }),
 });

@@ -79,7 +79,7 @@ export const compactPage = { usual: 100, most: 200 };
 export const FindChatsBody = Type.Unsafe<Readonly<Record<string, string | number | boolean | undefined>>>(
   Type.Object({
     operator: optional(
-      OneOf(['AND', 'OR', 'and', 'or'], { description: 'Whether all filters must match or one of them; AND when left out' }),
+      OneOf(['AND', 'OR', 'and', 'or'], { description: 'AND: all filters must match. OR: one filter must match. AND if absent' }),
     ),
     sort: optional(Text(64, 'A field of the chat, with a minus before it for descending order')),
     limit: optional(Count(-1_000_000, 100_000_000, `At most ${chatPage.most}; ${chatPage.usual} when not positive`)),
@@ -149,8 +149,8 @@ export const RemoveChatBody = ofChat({
 
 export const RemoveChatAnswer = Type.Object({
   response: Type.String({ examples: ['Chat deletion process completed'] }),
-  actions: Type.Array(Type.String(), { description: 'What was done' }),
-  errors: Type.Array(Type.String(), { description: 'What was not done, and why' }),
+  actions: Type.Array(Type.String(), { description: 'Completed actions' }),
+  errors: Type.Array(Type.String(), { description: 'Failed actions with their reasons' }),
 });
 
 export const TimerBody = ofChat({
@@ -206,9 +206,7 @@ const customFields = leadFields.filter((name) => /^lead_field\d\d$/.test(name));
 
 export const FieldsMapBody = Type.Unsafe<Readonly<Record<string, string | undefined>>>(
   Type.Object(
-    Object.fromEntries(
-      customFields.map((name) => [name, optional(Text(255, 'What this field is called; an empty text takes the name away'))]),
-    ),
+    Object.fromEntries(customFields.map((name) => [name, optional(Text(255, 'Name of this field; an empty text removes the name'))])),
   ),
 );
 
@@ -235,8 +233,8 @@ export const LeadTagsAnswer = Type.Array(ref(LeadTag));
 
 export const EditLeadTagBody = Type.Object({
   id: optional(Text(40, 'The tag; without it one is made')),
-  name: optional(Text(tags.longest, 'What it is called; required for a new one')),
-  kanban: optional(Flag('Whether it is a column of the board')),
+  name: optional(Text(tags.longest, 'Name of the tag; required for a new tag')),
+  kanban: optional(Flag('True if the tag is a column of the board')),
   kanbanOrder: optional(Count(0, Number.MAX_SAFE_INTEGER, 'Place among the columns')),
   delete: optional(Flag('Deletes the tag; leads keep its name')),
 });

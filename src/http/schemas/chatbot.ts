@@ -58,7 +58,7 @@ export const TryAgentBody = Type.Object({
         minLength: 1,
         maxLength: longestMessage,
         pattern: '\\S',
-        description: 'What was said',
+        description: 'Texts of the conversation',
         examples: ['When do you open?'],
       }),
     }),
@@ -78,7 +78,7 @@ export const TryAgentAnswer = Type.Object({
   tools: Type.Array(
     Type.Object({
       ...fields('name arguments', Type.String()),
-      result: Type.String({ description: 'What the model was told; a trial runs no tool' }),
+      result: Type.String({ description: 'Result that the model got; a trial runs no tool' }),
     }),
   ),
 });
@@ -88,7 +88,7 @@ export const UsageAnswer = Type.Object({
   days: Type.Array(
     Type.Object({
       day: Type.String({ description: 'In UTC', examples: ['2026-08-19'] }),
-      tokens: Type.Integer({ description: 'Of questions and answers of all agents, trials included', examples: [15_230] }),
+      tokens: Type.Integer({ description: 'Tokens of the questions and answers of all agents, including trials', examples: [15_230] }),
     }),
     { description: 'Days with tokens, the latest first, up to a month back' },
   ),

@@ -19,7 +19,7 @@ const labelId = 'The phone’s id of a label, also in the form of `id`';
 
 export const EditLabelBody = Type.Object({
   labelid: LooseText(60, `${labelId}; new, or nothing, makes one`),
-  name: optional(Text(longestName, 'What it is called; required for a new one')),
+  name: optional(Text(longestName, 'Name of the label; required for a new label')),
   color: optional(Count(0, labelColors.length - 1, 'Index of the colour')),
   delete: optional(Flag('Deletes the label, and takes it off all chats')),
 });
@@ -76,7 +76,7 @@ export const QuickRepliesAnswer = Type.Array(ref(QuickReply));
 export const EditQuickReplyBody = Type.Object({
   id: optional(LooseText(60, 'The quick reply; without it one is made')),
   delete: optional(Flag('Deletes it')),
-  shortCut: Type.String({ minLength: 1, maxLength: 100, pattern: '\\S', description: 'What people type for it', examples: ['hello'] }),
+  shortCut: Type.String({ minLength: 1, maxLength: 100, pattern: '\\S', description: 'Shortcut that people type', examples: ['hello'] }),
   type: OneOf(quickReplyTypes, { description: 'text, or the kind of the file' }),
   text: optional(Text(10_000, 'The text, or the caption of the file')),
   file: optional(Text(2_000, 'Address of the file, for every other type than text')),

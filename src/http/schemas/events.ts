@@ -240,7 +240,7 @@ const GroupsEvent = {
 
 const HistoryEvent = event('HistoryEvent', 'history', {
   event: OneOf(['messages', 'chats', 'calls', 'status', 'labels', 'chat_labels'], { description: 'The array that is present' }),
-  batchNumber: Type.Integer({ description: 'From 1' }),
+  batchNumber: Type.Integer({ description: 'Number of the batch, from 1' }),
   batchTotal: Type.Integer(),
   messages: optional(Type.Array(ref(EventMessage), { description: 'The messages. The content of a very large message is left out' })),
   chats: optional(Type.Array(ref(Chat))),

@@ -12,7 +12,7 @@ export const SettingsAnswer = Type.Object({
       source: OneOf(['environment', 'file', 'program', 'default'], {
         description: '`program`: derived from other settings, or set by the way in which the program was started',
       }),
-      value: Type.String({ description: 'As it is written in the environment; empty for none and for every secret' }),
+      value: Type.String({ description: 'Value in the form of the environment; empty if there is none, and for every secret' }),
       default: Type.String(),
       secret: Flag('The value is never shown'),
       isSet: Flag('There is a value'),
@@ -27,7 +27,7 @@ export const VersionAnswer = Type.Object({
     version: Type.String({ description: 'Version of the web client that new connections name' }),
     source: OneOf(['setting', 'lookedUp', 'builtIn', 'rolledBack']),
     checkedAt: At('0 before the first look-up'),
-    error: Type.String({ description: 'Why the last look-up failed; empty if it worked' }),
+    error: Type.String({ description: 'Error of the last look-up; empty if it worked' }),
   }),
   update: Type.Object({
     checks: Flag('UPDATE_CHECK_URL names an address. Without it no server is asked'),
@@ -35,7 +35,7 @@ export const VersionAnswer = Type.Object({
     isNewer: Flag('The newest release is newer than this one'),
     page: Type.String({ description: 'Page of the release; empty if unknown' }),
     checkedAt: At('0 before the first answer'),
-    error: Type.String({ description: 'Why the last request failed; empty if it worked' }),
+    error: Type.String({ description: 'Error of the last request; empty if it worked' }),
   }),
 });
 
@@ -57,7 +57,7 @@ const Largest = Type.Object({
 export const StorageAnswer = Type.Object({
   database: Type.Object({
     bytes: Bytes('of the whole database'),
-    version: Type.String({ description: 'Of the PostgreSQL server' }),
+    version: Type.String({ description: 'Version of the PostgreSQL server' }),
     tables: Type.Array(
       Type.Object({
         name: Type.String(),
@@ -81,14 +81,14 @@ export const ProxiesQuery = Type.Object({
 });
 
 export const ProxiesAnswer = Type.Object({
-  total: Type.Integer({ description: 'That fit the query' }),
+  total: Type.Integer({ description: 'Number of entries that match the query' }),
   counts: Type.Object(fields('all trouble custom internal none', Type.Integer())),
   catalogue: Flag('The server has a catalogue of managed proxies'),
   rows: Type.Array(
     Type.Object({
       ...fields('id name', Type.String()),
       status: OneOf(['disconnected', 'connecting', 'connected', 'hibernated']),
-      reason: Type.String({ description: 'Why the session is not connected; empty if it is' }),
+      reason: Type.String({ description: 'Reason why the session is not connected; empty if it is' }),
       proxy: ProxyState,
     }),
   ),

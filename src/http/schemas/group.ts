@@ -133,7 +133,7 @@ export const EphemeralAnswer = Type.Object({
 export const MembersBody = Type.Object({
   groupjid: GroupJid,
   action: OneOf(['add', 'remove', 'promote', 'demote', 'approve', 'reject'], {
-    description: 'What happens to the people; approve and reject answer requests to join',
+    description: 'Change for these people; approve and reject answer requests to join',
   }),
   participants: Type.Unsafe<readonly (string | number)[]>({ ...People, minItems: 1, maxItems: 256 }),
 });
@@ -181,7 +181,7 @@ export const EditGroupsBody = Type.Object({
     description: 'Id of the community',
     examples: [groupExample],
   }),
-  action: OneOf(['add', 'remove'], { description: 'What becomes of the groups', examples: ['add'] }),
+  action: OneOf(['add', 'remove'], { description: 'Change for these groups', examples: ['add'] }),
   groupjids: Type.Array(GroupJid, { minItems: 1, maxItems: 100, description: 'Ids of groups' }),
 });
 

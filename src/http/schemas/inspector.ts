@@ -20,8 +20,8 @@ const row = {
   picture: text('Changes with the picture of the account; empty while the gateway has none', '3f2a9c01d4e5b677'),
   status: OneOf(statuses),
   state,
-  needsPerson: Type.Boolean({ description: 'Nothing goes on until somebody does something' }),
-  linked: Type.Boolean({ description: 'It has credentials; without them a phone has to link it before it can go online' }),
+  needsPerson: Type.Boolean({ description: 'True if the session waits for an operator' }),
+  linked: Type.Boolean({ description: 'True if the instance has credentials; without them a phone has to link it first' }),
   since: moment('When it came to this state'),
   reason,
   cause: text('The reason as a stable word', 'connectionLost'),
@@ -48,13 +48,11 @@ export const ActorsQuery = Type.Object({
 });
 
 export const ActorsAnswer = Type.Object({
-  total: Type.Integer({ minimum: 0, description: 'That fit' }),
-  counts: Type.Object(counts.properties, { description: 'Of all instances' }),
+  total: Type.Integer({ minimum: 0, description: 'Number of matching instances' }),
+  counts: Type.Object(counts.properties, { description: 'Counts of all instances' }),
   rows: Type.Array(Type.Object(row)),
   next: text('For `after`; empty on the last page'),
-  warnings: optional(
-    Type.Array(Type.String(), { description: 'What a person should look at on this server; absent when there is nothing' }),
-  ),
+  warnings: optional(Type.Array(Type.String(), { description: 'Problems of this server for the operator; absent if there are none' })),
   silent: optional(
     Type.Array(Type.String(), {
       description: 'Nodes that did not answer: their instances are shown as the database has them. Only with several nodes',
@@ -62,17 +60,17 @@ export const ActorsAnswer = Type.Object({
   ),
 });
 
-export const ActorParams = Type.Object({ id: Text(64, 'Of the instance') });
+export const ActorParams = Type.Object({ id: Text(64, 'Id of the instance') });
 
 const cause = Type.Object({
   kind: OneOf(['close', 'timer', 'worker', 'command', 'platform', 'start', 'crash']),
   code: optional(Type.Union([Type.Integer(), Type.Null()])),
-  cause: optional(text('Of a close, as a stable word')),
-  reaction: optional(text('What followed the close')),
-  sentence: optional(text('What the close means')),
+  cause: optional(text('Cause of a close, as a stable word')),
+  reaction: optional(text('Reaction to the close')),
+  sentence: optional(text('Meaning of the close')),
   retryInMs: optional(Type.Number({ description: '0 when nothing is tried by itself' })),
   delay: optional(text('Name of the timer')),
-  ms: optional(Type.Number({ description: 'How long the timer was' })),
+  ms: optional(Type.Number({ description: 'Length of the timer in milliseconds' })),
   src: optional(text('The worker that ended')),
   ok: optional(Type.Boolean()),
   by: optional(OneOf(origins)),
@@ -100,7 +98,7 @@ const Health = Type.Object(
     attempts: count,
     lastError: Type.Union([Type.Object({ at: moment('Of the attempt'), status: count, error: Type.String() }), Type.Null()]),
   },
-  { description: 'Of the last hundred attempts at the receiver' },
+  { description: 'Figures of the last hundred attempts at the receiver' },
 );
 
 const Part = Type.Object({
@@ -132,7 +130,9 @@ const lease = Type.Object({
 export const ActorAnswer = Type.Object({
   ...row,
   lease: optional(
-    Type.Union([lease, Type.Null()], { description: 'Which node owns it, and why; null when none does. Only with several nodes' }),
+    Type.Union([lease, Type.Null()], {
+      description: 'Node that owns the instance, and the reason; null if no node does. Only with several nodes',
+    }),
   ),
   root: text('State of the machine that restarts the chart; `resting` when the instance needs no actors yet', 'running'),
   wanted: OneOf(['offline', 'online', 'asleep', 'unlinked']),
@@ -186,7 +186,7 @@ export const MachinesAnswer = Type.Array(
   }),
 );
 
-export const MachineParams = Type.Object({ id: OneOf(chartNames, { description: 'Of the machine' }) });
+export const MachineParams = Type.Object({ id: OneOf(chartNames, { description: 'Id of the machine' }) });
 
 export const StepsQuery = Type.Object({
   after: optional(

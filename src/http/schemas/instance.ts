@@ -15,7 +15,7 @@ const noticeFields = {
       "`assertion`: the owner's browser has to sign; `phone`: the phone is asked; `code`: somebody compares the code with the phone",
   }),
   code: Type.String({ description: 'The code that the phone shows too, such as `ABCD-1234`; empty before there is one' }),
-  expires: Type.String({ description: 'When this stage ends by itself' }),
+  expires: Type.String({ description: 'Time at which this stage expires' }),
 };
 
 /** The state of a link with a passkey, as in the answer of `GET /instance/status`. */
@@ -30,7 +30,7 @@ export const PasskeyAnswer = Type.Object({
   options: Type.Unsafe<Readonly<Record<string, unknown>> | null>({
     type: ['object', 'null'],
     additionalProperties: true,
-    description: 'What the browser has to sign (`PublicKeyCredentialRequestOptionsJSON`); null beyond the stage `assertion`',
+    description: 'Options that the browser has to sign (`PublicKeyCredentialRequestOptionsJSON`); null after the stage `assertion`',
   }),
 });
 
@@ -40,7 +40,7 @@ export const PasskeyCodeAnswer = Type.Object({
     Type.String({ description: 'The address of this server with the code. The owner pastes it into the extension, and it opens no page' }),
     'https://gateway.example.com#ABCD-2345',
   ),
-  expires: Type.String({ description: 'When the code ends' }),
+  expires: Type.String({ description: 'Time at which the code expires' }),
 });
 
 /** The fields of the instance that the browser of the owner may see. */
@@ -85,7 +85,7 @@ export const PasskeyBody = Type.Object({
   clientExtensionResults: optional(FreeObject('Ignored')),
 });
 
-export const CancelledAnswer = Type.Object({ response: Text(100, 'What was done') });
+export const CancelledAnswer = Type.Object({ response: Text(100, 'Outcome') });
 
 const instanceExample = {
   id: 'r183e2ef9597845',
@@ -210,7 +210,7 @@ export const DelayBody = Type.Object({
 export const DelayAnswer = Type.Object({ instance: InstanceAnswer });
 
 export const PresenceBody = Type.Object({
-  presence: OneOf(['available', 'unavailable'], { description: 'What contacts see: online or not' }),
+  presence: OneOf(['available', 'unavailable'], { description: 'State that contacts see: online or not' }),
 });
 export const PresenceAnswer = Type.Object({ response: Type.String() });
 

@@ -96,7 +96,7 @@ export const Message = Type.Object(
     ...postFields,
     content: Free,
     sendPayload: Free,
-    ai_metadata: FreeObject('Of messages that an agent wrote'),
+    ai_metadata: FreeObject('Facts about a message that an agent wrote'),
   },
   { $id: 'Message', examples: [messageExample] },
 );
@@ -167,7 +167,7 @@ const ChatNumber = NumberText('Number, or id of the chat');
 
 export const TypingBody = Type.Object({
   number: ChatNumber,
-  presence: OneOf(['composing', 'recording', 'paused'], { description: 'What the chat shows: typing, recording, or neither' }),
+  presence: OneOf(['composing', 'recording', 'paused'], { description: 'State that the chat shows: typing, recording, or neither' }),
   delay: optional(Count(0, 300_000, 'Milliseconds for which it is kept up; without it the platform forgets it after some seconds')),
 });
 
@@ -210,10 +210,12 @@ export const HistoryBody = Type.Object({
   messageid: optional(LooseText(300, 'The message before which the phone looks; the oldest stored one when left out')),
   count: optional(Count(1, 100, `At most ${historyPage.most} come, however many are asked for`)),
   timestamp: optional(Count(0, 1e15, 'Time of a message that is not stored, in seconds or milliseconds')),
-  fromMe: optional(Flag('Whether that message is an own one')),
+  fromMe: optional(Flag('True if the account sent that message')),
   requestId: optional(Text(100, 'A name for the request; one that was used is refused')),
   fallbackMode: optional(
-    OneOf(['try_alternates', 'exact'], { description: 'Whether the phone is asked under the other address of the chat too' }),
+    OneOf(['try_alternates', 'exact'], {
+      description: 'Ask the phone also under the other address of the chat, or only under this address',
+    }),
   ),
   sync: optional(Flag('Wait for the answer of the phone')),
   timeoutMs: optional(Count(0, historyPage.wait, 'Milliseconds to wait for it')),

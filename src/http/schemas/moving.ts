@@ -40,8 +40,8 @@ export const ImportedSession = Type.Object(
     keys: Type.Integer({ description: 'Keys that were read' }),
     chats: Type.Integer({ description: 'Chats of the archive that this import added or completed' }),
     messages: Type.Integer({ description: 'Messages of the archive that this import added' }),
-    reason: Type.String({ description: 'Why it is refused, or where it is' }),
-    notes: Type.Array(Type.String(), { description: 'What to do before it is connected' }),
+    reason: Type.String({ description: 'Reason of a refusal, or the place of the session' }),
+    notes: Type.Array(Type.String(), { description: 'Steps before the session is connected' }),
     lost: Type.Array(Type.String(), { description: 'Settings of the source without a counterpart' }),
   },
   {

@@ -17,12 +17,16 @@ export const CheckBody = Type.Object({
 });
 
 const CheckedNumber = Type.Object({
-  query: Type.String({ description: 'As it was asked' }),
+  query: Type.String({ description: 'The number or id of the query' }),
   ...fields('jid lid', Type.String()),
-  isInWhatsapp: optional(Type.Boolean({ description: 'Of a group: the account is in it. Left out when the platform did not say' })),
-  verifiedName: Type.String({ description: 'Of a verified business, as far as it is known' }),
+  isInWhatsapp: optional(
+    Type.Boolean({
+      description: 'True if the number has an account; for a group, if the account is a member. Absent if the platform did not answer',
+    }),
+  ),
+  verifiedName: Type.String({ description: 'Name of a verified business, if it is known' }),
   groupName: Type.String(),
-  error: Type.String({ description: 'Why there is no answer; empty when there is one' }),
+  error: Type.String({ description: 'Reason why there is no answer; empty if there is one' }),
 });
 
 export const CheckAnswer = Type.Array(CheckedNumber);
@@ -55,7 +59,7 @@ export const contactPage = { usual: 100, most: 1_000 };
 /** Largest number of contacts in a list without pages. */
 export const mostContacts = 50_000;
 
-const scope = optional(OneOf(contactScopes, { description: 'Whom to list; the address book when left out', default: 'address_book' }));
+const scope = optional(OneOf(contactScopes, { description: 'Contacts to list; the address book if absent', default: 'address_book' }));
 
 export const ContactsQuery = Type.Object({ contactScope: scope });
 

@@ -37,7 +37,7 @@ const fallback = Type.Object({
 
 export const ProxyState = Type.Object({
   mode: OneOf(proxyModes),
-  effective_mode: OneOf(['custom', 'internal', 'direct'], { description: 'What connections go through now' }),
+  effective_mode: OneOf(['custom', 'internal', 'direct'], { description: 'Proxy that connections use now' }),
   effective_detail: optional(OneOf(['managed_pool', 'internal_route', 'relay'], { description: 'With effective_mode internal' })),
   fallback,
   proxy_url: Type.String({ description: 'Credentials are masked', examples: ['http://***:***@proxy.example.com:8080'] }),

@@ -52,7 +52,7 @@ export const SentAnswer = (further: Readonly<Record<string, TSchema>> = {}) =>
           ...further,
         }),
         warning: optional(
-          Type.String({ description: 'What some apps of recipients do not show of the message, which was sent all the same' }),
+          Type.String({ description: 'Parts of the message that some apps do not show; the message was sent all the same' }),
         ),
       }),
     ],
@@ -80,7 +80,7 @@ const Debug = Type.Object(
     privacy_lookup_error: Type.String({ description: "Always '': without the privacy setting nothing is posted" }),
     discarded_recipients: Type.Array(Discarded, { description: 'At most 100 of them' }),
   },
-  { description: 'How the recipients were found; of a post in the queue only when it is sent' },
+  { description: 'Source of the recipients; for a post in the queue only after it is sent' },
 );
 
 export const StatusAnswer = Type.Intersect([SentAnswer(), Type.Object({ Id: Type.String(), debug: optional(Debug) })]);

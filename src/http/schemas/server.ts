@@ -33,18 +33,18 @@ export const NodesAnswer = Type.Array(
     name: Type.String(),
     version: Type.String(),
     owned: Type.Integer({ description: 'Instances that it owned when it last renewed its lease' }),
-    capacity: Type.Integer({ description: 'How many it may own' }),
+    capacity: Type.Integer({ description: 'Number of sessions that the node may own' }),
     astray: Type.Integer({
       description:
         'Differences between its leases in the database and those that it held, when it last compared them. It mends them by itself',
     }),
     bus: optional(
       Type.Boolean({
-        description: 'Whether it reached NATS when it last renewed its lease. Without it, its sessions are served by itself alone',
+        description: 'True if the node reached NATS at its last renewal. Without NATS, only this node itself serves its sessions',
       }),
     ),
     state: OneOf(['live', 'draining', 'gone'], { description: '`gone`: it did not renew its lease, and others take its instances' }),
-    draining: Type.Boolean({ description: 'It gives its sessions away' }),
+    draining: Type.Boolean({ description: 'True while the node hands over its sessions' }),
     age: Type.Number({ description: 'Milliseconds since it joined' }),
     leaseMs: Type.Number({ description: 'Milliseconds that its lease has left unless it is renewed' }),
     renewedMs: Type.Number({ description: 'Milliseconds since it last renewed its lease, which it does every 5 seconds' }),
@@ -57,7 +57,7 @@ export const NodesAnswer = Type.Array(
 
 export const DrainingAnswer = Type.Object({ message: Type.String() });
 
-export const ReadyReasons = Type.Array(Type.String(), { description: 'Why the server cannot work now' });
+export const ReadyReasons = Type.Array(Type.String(), { description: 'Reasons why the server cannot work now' });
 
 export const ReadyAnswer = Type.Object({
   ready: Type.Literal(true),
@@ -65,7 +65,7 @@ export const ReadyAnswer = Type.Object({
   total: Type.Optional(Type.Integer({ description: 'Sessions to bring back' })),
   warnings: Type.Optional(
     Type.Array(Type.String(), {
-      description: 'What a person should look at while the server works: a clock in doubt, a disk that is nearly full',
+      description: 'Problems for the operator while the server works: a doubtful clock, a disk that is nearly full',
     }),
   ),
 });
@@ -98,7 +98,7 @@ const ClientVersion = Type.Object(
       description: '`lookedUp`, `setting`, `builtIn`, or `rolledBack` if the platform refuses the one that was looked up',
     }),
     checkedAt: Type.Integer({ description: 'Unix milliseconds of the last look-up that brought a version; 0: never' }),
-    error: Type.String({ description: 'What was wrong with the last look-up; empty if it worked' }),
+    error: Type.String({ description: 'Error of the last look-up; empty if it worked' }),
   },
   { description: 'The version of the web client that new connections name' },
 );
@@ -117,8 +117,8 @@ export const NumbersAnswer = Type.Object({
   hibernated: count,
   failed: Type.Integer({ description: 'Disconnected ones that crashed again and again and were stopped' }),
   handshakesWaiting: Type.Integer({ description: 'Instances that wait for their turn to connect' }),
-  clock: Type.String({ description: 'Why nothing is removed for its age: the clock of the machine jumped; empty when it did not' }),
-  barrier: Type.String({ description: 'Why all of them wait for one that tries (`clientTooOld`, `outage`); empty when they do not' }),
+  clock: Type.String({ description: 'Reason why old data is not removed: the clock of the machine jumped; empty if it did not' }),
+  barrier: Type.String({ description: 'Reason why all sessions wait for the try of one (`clientTooOld`, `outage`); empty if they do not' }),
   clientVersion: ClientVersion,
   loopLagMs: Type.Integer({ description: '99th percentile of the delay of the event loop' }),
   outbox: Type.Object({ waiting: count, parked: count }, { description: 'Deliveries of all webhooks, as last counted' }),
@@ -155,7 +155,7 @@ export const SessionAnswer = Type.Object({
   demo: Flag('The server is a public demo, where nobody can sign in'),
   sandbox: Type.Optional(Flag('The platform is simulated, and its phone can scan')),
   sandboxPage: Type.Optional(Type.String({ description: 'The address of the simulated phones; empty beside the real platform' })),
-  version: Type.Optional(Type.String({ description: 'Of the server; only for a session' })),
+  version: Type.Optional(Type.String({ description: 'Version of the server; only for a session' })),
   clientVersion: Type.Optional(ClientVersion),
   cluster: Type.Optional(Flag('This gateway is one of several nodes; only for a session')),
   eventTypes: Type.Optional(Type.Array(Type.String(), { description: 'Events that webhooks can have; only for a session' })),
@@ -163,7 +163,7 @@ export const SessionAnswer = Type.Object({
   messageFilters: Type.Optional(Type.Array(Type.String(), { description: 'Messages that webhooks can leave out; only for a session' })),
 });
 
-export const TokenAnswer = Type.Object({ token: Type.String({ description: 'Of the instance' }) });
+export const TokenAnswer = Type.Object({ token: Type.String({ description: 'Token of the instance' }) });
 
 export const ScanAnswer = Type.Object({ scanned: Flag('The phone has read the code; the session connects now') });
 
@@ -185,10 +185,10 @@ export const RefusedAnswer = Type.Object({
     Type.Object({
       instanceId: Type.String(),
       id: Type.String(),
-      kind: Type.String({ description: 'What the session reported, such as `message` or `status`' }),
+      kind: Type.String({ description: 'Kind of the reported entry, such as `message` or `status`' }),
       error: Type.String({ description: 'SQLSTATE of the database, or the name of the error' }),
       tries: Type.Integer(),
-      at: Type.Number({ description: 'When it was refused first, in Unix milliseconds' }),
+      at: Type.Number({ description: 'Time of the first refusal, in Unix milliseconds' }),
     }),
   ),
   more: Type.Boolean({ description: 'There are entries behind these' }),

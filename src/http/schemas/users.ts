@@ -52,7 +52,7 @@ export const UpdateUserBody = Type.Object({
 export const UserBody = Type.Object({ id: UserId });
 
 export const SignInBody = Type.Object({
-  name: Type.String({ minLength: 1, maxLength: 256, description: 'Of the user', examples: ['ana'] }),
+  name: Type.String({ minLength: 1, maxLength: 256, description: 'Name of the user', examples: ['ana'] }),
   password: Password('Of the user'),
   code: optional(Code),
 });
@@ -91,7 +91,7 @@ export const SessionsAnswer = Type.Object({
 });
 
 export const EndSessionBody = Type.Object({
-  id: optional(Text(64, 'Of one session')),
+  id: optional(Text(64, 'Id of one session')),
   userId: optional(Text(64, 'The id of a user whose sessions all end')),
 });
 

@@ -58,7 +58,7 @@ const Url = Type.String({ maxLength: 2048, description: 'Address of the receiver
 
 export const WebhookBody = Type.Object({
   id: optional(Text(64, 'For update and delete')),
-  enabled: optional(Flag('Whether events are delivered')),
+  enabled: optional(Flag('True if events are delivered')),
   url: optional(Url),
   events: optional(Events),
   excludeMessages: optional(Filters),
@@ -122,7 +122,7 @@ const Moment = (description: string) =>
   Type.Unsafe<string | number>({ type: ['string', 'integer'], minimum: 0, maximum: 8_640_000_000_000_000, maxLength: 40, description });
 
 export const ReplayBody = Type.Object({
-  id: optional(oneOrMore({ minLength: 1, maxLength: 64 }, 1000, 'Of an event, as in the header `webhook-id`; or a list of them')),
+  id: optional(oneOrMore({ minLength: 1, maxLength: 64 }, 1000, 'Id of an event, as in the header `webhook-id`, or a list of such ids')),
   event: optional(
     Type.Unsafe<string | readonly string[]>({
       type: ['string', 'array'],
@@ -146,7 +146,7 @@ export const ReplayBody = Type.Object({
 });
 
 export const TestBody = Type.Object({
-  id: optional(Text(64, 'Of the webhook; the one of simple mode when absent')),
+  id: optional(Text(64, 'Id of the webhook; if absent, the webhook of simple mode')),
   event: optional(
     Type.String({ enum: [...eventTypes, 'test'], description: 'Event type that the test pretends to be; `test` when absent' }),
   ),
@@ -155,7 +155,9 @@ export const TestBody = Type.Object({
 const Queue = Type.Object({
   webhook: Type.String(),
   ...fields('waiting parked bytes', Type.Integer()),
-  dropped: Type.Record(Type.String(), Type.Integer(), { description: 'By event type, since the start: too much waited' }),
+  dropped: Type.Record(Type.String(), Type.Integer(), {
+    description: 'Events that were dropped since the start because too many waited, by event type',
+  }),
 });
 
 export const Delivery = Type.Object(deliveryFields, {
@@ -183,7 +185,7 @@ export const DeliveriesAnswer = Type.Object({
   queues: Type.Array(Queue),
 });
 
-export const DeliveryParams = Type.Object({ id: Text(64, 'Of the event, as in the header `webhook-id`') });
+export const DeliveryParams = Type.Object({ id: Text(64, 'Id of the event, as in the header `webhook-id`') });
 
 export const OneDeliveryQuery = Type.Object({
   webhook: optional(Text(64, 'Id of a webhook; the newest delivery of the event when absent')),
@@ -233,7 +235,7 @@ export const ChatwootBody = Type.Object({
   account_id: Count(1, most, 'The number in the addresses of the dashboard of Chatwoot'),
   inbox_id: Count(1, most, 'An inbox of the type API'),
   ignore_groups: optional(Flag('Messages of groups stay out')),
-  sign_messages: optional(Flag('What agents write begins with their name')),
+  sign_messages: optional(Flag('Start messages of agents with the name of the agent')),
   create_new_conversation: optional(
     Flag('After a conversation was resolved the next message begins a new one, instead of opening it again'),
   ),

@@ -111,7 +111,7 @@ const Time = (description: string, example = 1_800_000_000) =>
 
 const fields = {
   name: Type.String({ minLength: 1, maxLength: 1000, description: 'Name of the event; at most 100 characters', examples: ['Launch'] }),
-  description: optional(Text(8000, 'What happens; at most 2048 characters')),
+  description: optional(Text(8000, 'Description of the event, at most 2048 characters')),
   startTime: Time('Beginning in Unix seconds or milliseconds'),
   endTime: optional(Time('End in Unix seconds or milliseconds, not before the beginning', 1_800_003_600)),
   location: optional(
@@ -122,13 +122,13 @@ const fields = {
         latitude: optional(Type.Number({ minimum: -90, maximum: 90, description: 'Degrees' })),
         longitude: optional(Type.Number({ minimum: -180, maximum: 180, description: 'Degrees' })),
       },
-      { description: 'Where it takes place' },
+      { description: 'Place of the event' },
     ),
   ),
   joinLink: optional(Text(4000, 'HTTPS address at which people join')),
   extraGuestsAllowed: optional(Flag('People may bring others')),
-  isScheduleCall: optional(Flag('It is a call; without a `joinLink` the platform makes the link')),
-  isCanceled: optional(Flag('It does not take place. With the id of an own event in `replyid` that event is called off')),
+  isScheduleCall: optional(Flag('True if the event is a call; without a `joinLink` the platform makes the link')),
+  isCanceled: optional(Flag('True to cancel an event. With the id of an own event in `replyid`, that event is cancelled')),
   hasReminder: optional(Flag('Remind people before it begins')),
   reminderOffsetSec: optional(Type.Integer({ minimum: 0, maximum: 31_536_000, description: 'Seconds before the beginning' })),
 };

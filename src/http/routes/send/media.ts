@@ -38,7 +38,7 @@ export const mediaRows = (fileBytes: number) => [
     sent: 'Media sent successfully',
     bodyLimit: bodyLimitOf(fileBytes),
     fields: {
-      type: OneOf(mediaKinds, { description: 'How the file is shown', examples: ['image'] }),
+      type: OneOf(mediaKinds, { description: 'Form in which the file is shown', examples: ['image'] }),
       file: Type.String({
         minLength: 1,
         description: 'URL, data URL or base64 of the file',
@@ -68,7 +68,7 @@ export const mediaRows = (fileBytes: number) => [
       refused: { example: 'Failed to upload media: mmg.whatsapp.net answered 507, mmg-fallback.whatsapp.net answered 507' },
     },
     response: {
-      shape: { fileUrl: Type.String({ description: 'Where the gateway keeps the file', examples: ['https://example.com/files/0f3c…'] }) },
+      shape: { fileUrl: Type.String({ description: 'Address of the stored file', examples: ['https://example.com/files/0f3c…'] }) },
       of: ({ fileUrl }) => ({ fileUrl }),
     },
     content({ type: as, file, text, caption, docName = '', mimetype = '', thumbnail = '', viewOnce = false }) {

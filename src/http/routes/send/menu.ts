@@ -135,7 +135,7 @@ export const locationButtonRows = [
 const badCards = 'Missing required fields or invalid card format';
 
 const CardButton = Type.Object({
-  id: optional(Text(8_192, 'What a tap answers, the address, the number, or the code to copy')),
+  id: optional(Text(8_192, 'Answer of a tap, address, number, or code to copy')),
   text: optional(Type.String({ maxLength: 1024, description: 'Label', examples: ['Order'] })),
   type: optional(OneOf(buttonTypes, { description: '`REPLY` when left out' })),
 });

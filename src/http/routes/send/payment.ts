@@ -73,7 +73,7 @@ const paymentOf = (request: Request): Result<SendContent> => {
 const pixFields = {
   pixType: Type.String({ maxLength: 20, description: 'CPF, CNPJ, PHONE, EMAIL or EVP', examples: ['EVP'] }),
   pixKey: Type.String({ maxLength: 200, description: 'The key', examples: ['123e4567-e89b-42d3-a456-426614174000'] }),
-  pixName: Text(100, 'Who gets the money; the name of the profile when left out'),
+  pixName: Text(100, 'Name of the payee; the name of the profile if absent'),
 };
 
 export const paymentRows = [
@@ -86,7 +86,7 @@ export const paymentRows = [
       title: optional(Text(1024, 'Title, with placeholders')),
       text: optional(Text(65_536, 'Text, with placeholders')),
       footer: optional(Text(1024, 'Small text below')),
-      itemName: optional(Text(255, 'What is paid for')),
+      itemName: optional(Text(255, 'Name of the paid item')),
       invoiceNumber: optional(Text(100, 'Number of the order; made up when left out')),
       amount: optional(Type.Number({ exclusiveMinimum: 0, maximum: 1_000_000_000, description: 'In Reais', examples: [199.9] })),
       orderMessageId: optional(Text(200, 'A received order: its total is asked for when `amount` is left out')),

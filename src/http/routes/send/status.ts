@@ -32,7 +32,7 @@ const shownSeconds = 30;
 const media = ['image', 'video', 'audio', 'myaudio', 'ptt'] as const satisfies readonly MediaKind[];
 
 const Body = Type.Object({
-  type: OneOf(['text', ...media], { description: 'What is posted', examples: ['text'] }),
+  type: OneOf(['text', ...media], { description: 'Kind of the post', examples: ['text'] }),
   text: optional(
     Type.String({
       maxLength: 65_536,
