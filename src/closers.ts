@@ -19,7 +19,7 @@ export class Closers {
     this.#all.push({ name, close });
   }
 
-  /** Never rejects. */
+  /** Closes all resources. Never rejects. */
   async close(): Promise<void> {
     for (const { name, close } of this.#all.splice(0).toReversed()) {
       // If the stop takes too long, the process ends. The log then has to name the part that was still open.

@@ -18,7 +18,7 @@ type Offer = Pick<ModelQuestion, 'agent' | 'labels'>;
 interface Tool<Shape extends TObject> {
   /** The name that the model uses. */
   readonly name: string;
-  /** Null if the agent cannot use the tool. */
+  /** Returns the description and the parameters of the tool; null if the agent cannot use it. */
   offer(offer: Offer): { readonly description: string; readonly shape: Shape } | null;
   call(given: Static<Shape>, offer: Offer): ToolCall;
 }

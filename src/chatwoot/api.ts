@@ -111,7 +111,7 @@ const messageBody = async ({ text, incoming, private: isNote, sourceId, replyTo,
 const said = (error: string): ChatwootAnswer<never> => ({ ok: false, error });
 const strange = said('what answers there is no Chatwoot: the answer lacks what was asked for');
 
-/** Reads an answer. Returns null if the answer makes no sense. */
+/** A function that reads an answer. It returns null if the answer has another form. */
 type Read<T> = (answer: unknown) => T | null;
 
 const contactOf =

@@ -30,7 +30,7 @@ export interface Ask {
 }
 
 export interface ChatwootClient {
-  /** Never rejects. The value is the JSON of the answer. */
+  /** Sends a request. The value is the JSON of the answer. Never rejects. */
   ask(target: ChatwootTarget, ask: Ask): Promise<ChatwootAnswer<unknown>>;
   close(): Promise<void>;
 }

@@ -98,7 +98,7 @@ const noteOf = (gateway: Gateway, request: FastifyRequest, status: number, now: 
   };
 };
 
-/** Must be called before `guardRoutes`, so that requests which it refuses by their role are noted too. */
+/** Installs the hooks of the audit log. Call this before `guardRoutes`, so that requests which it refuses by their role are recorded too. */
 export const auditRequests = (app: FastifyInstance, gateway: Gateway, now: () => number): void => {
   app.decorateRequest('auditSubject', null);
   app.addHook('onRequest', (request, reply, next) => {

@@ -89,7 +89,7 @@ export interface StreamLimits {
   /** Bytes per instance that a returning client may ask for. The value is below the backlog, so that a replay does not cut the client. */
   readonly ringBytes: number;
   readonly ringEvents: number;
-  /** Milliseconds for which an instance without subscribers goes on filling its ring. */
+  /** Milliseconds for which the ring of an instance is still filled after its last subscriber left. */
   readonly lingerMs: number;
   /** Time in which an ending stream may send its remaining frames. In milliseconds. */
   readonly endMs: number;

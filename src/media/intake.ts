@@ -139,7 +139,7 @@ export interface IntakeOptions extends FetchOptions {
 interface Written {
   readonly size: number;
   readonly hash: string;
-  /** Null if the first bytes do not show the type. */
+  /** The media type; null if the first bytes do not show it. */
   readonly mimetype: string | null;
 }
 

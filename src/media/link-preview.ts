@@ -83,7 +83,7 @@ export interface LinkPreview {
 
 /** The maker of previews. `large` requests a large picture in addition to the small one. No method rejects. */
 export interface LinkPreviews {
-  /** Null if the page cannot be fetched in time, or describes nothing. */
+  /** Makes the preview of a page. Returns null if the page cannot be fetched in time, or describes nothing. */
   page(url: string, large: boolean): Promise<LinkPreview | null>;
   /** Makes previews of an address or of bytes. Returns null if the source is no picture, or cannot be fetched in time. */
   picture(source: string | Uint8Array, large: boolean): Promise<PreviewPictures | null>;

@@ -85,7 +85,7 @@ const lookForSound = async (file: SourceFile, bench: Bench, as: string): Promise
   return facts;
 };
 
-/** For `audio` and `myaudio`: a format that phones play stays unchanged. Other formats become AAC. */
+/** Prepares an `audio` or `myaudio`. A format that phones play stays unchanged; other formats become AAC. */
 export const audioMaker: Maker = async (file, bench) => {
   const facts = await lookForSound(file, bench, 'audio');
   // Recorders write files that have only sound with the brands of videos.

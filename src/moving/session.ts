@@ -108,7 +108,7 @@ interface UploadForm {
 export interface Reader {
   /** The store of the sessions, as the help shows it: at most 60 characters. */
   readonly title: string;
-  /** Complete examples of the command, one each line. */
+  /** Complete examples of the command, one on each line. */
   readonly examples: readonly string[];
   readonly upload: UploadForm;
   /**

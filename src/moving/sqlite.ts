@@ -1,4 +1,4 @@
-/** Reads an SQLite file of another program from a copy, in a thread. The source stays byte for byte as it is. */
+/** Reads an SQLite file of another program from a copy, in a thread. The source does not change by a byte. */
 import { constants } from 'node:fs';
 import { copyFile, mkdtemp, open, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -53,7 +53,7 @@ class SqliteThread {
     signal.addEventListener('abort', this.#abort, { once: true });
   }
 
-  /** Rejects with `SourceFault` for a file that SQLite does not open. */
+  /** Opens a file in a new thread. Rejects with `SourceFault` if SQLite cannot open the file. */
   static async open(options: SqliteThreadOptions): Promise<SqliteThread> {
     options.signal.throwIfAborted();
     const thread = new SqliteThread(options);
@@ -118,7 +118,7 @@ class SqliteThread {
   }
 }
 
-// Reads an SQLite file of another program from a copy, so that the source stays as it is, byte by byte.
+// Reads an SQLite file of another program from a copy, so that the source does not change by a byte.
 
 /** The database file, its write-ahead log with committed changes, and the journal of an interrupted transaction. */
 const parts = ['', '-wal', '-shm', '-journal'] as const;

@@ -1,7 +1,7 @@
 /**
  * The interface of the simulated platform for its control interface (HTTP, page) and for tests.
  * `world/` implements it with accounts, devices, contacts, groups and queues. `control/` and the page use nothing else. Every method
- * rejects with a `SandboxError` if its input makes no sense. Any other rejection is a bug.
+ * rejects with a `SandboxError` if its input is invalid. Any other rejection is a bug.
  */
 import type { AccountFace, PasskeysFace, PeopleFace } from './face/people.ts';
 import type { BusinessFace } from './face/business.ts';

@@ -70,7 +70,7 @@ const sentenceOf = (error: unknown): string => {
 const noCheck: UpdateNotice = { checks: false, latest: '', isNewer: false, page: '', checkedAt: 0, error: '' };
 
 interface UpdatesInput {
-  /** Null if no server is asked. */
+  /** The address with the newest release; null if no server is asked. */
   readonly url: string | null;
   readonly version: string;
   readonly allow: readonly string[];

@@ -35,7 +35,7 @@ interface FileInput {
   readonly chance: Pick<Chance, 'hex'>;
   readonly workshop: Pick<MediaWorkshop, 'toMp3'>;
   now(): number;
-  /** Called for each opened part with its close function. Parts must be closed in reverse order. */
+  /** Registers the close function of an opened part. Parts must be closed in reverse order. */
   readonly onOpen: (name: string, close: () => Promise<void>) => void;
 }
 
@@ -120,7 +120,7 @@ interface MediaInput {
   readonly guard: AddressGuard;
   readonly userAgent: string;
   readonly log: Log;
-  /** Called for each opened part with its close function. Parts must be closed in reverse order. */
+  /** Registers the close function of an opened part. Parts must be closed in reverse order. */
   readonly onOpen: (name: string, close: () => Promise<void>) => void;
 }
 

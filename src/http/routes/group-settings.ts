@@ -28,7 +28,7 @@ interface SettingRow<Fields extends TProperties> {
   readonly fields: Fields;
   readonly invalidTexts?: InvalidTexts;
   readonly failure?: string;
-  /** A sentence on input that makes no sense. */
+  /** The sentence for invalid input. */
   readonly invalid?: string;
   wish(body: Given<Fields>): GroupWish;
   response(body: Given<Fields>): string;

@@ -11,7 +11,7 @@ const databaseFile = 'gows.db';
 
 /** A session before its database is opened. */
 interface Place {
-  /** '' for a file that was copied out of its folder: the number of the device becomes the name. */
+  /** The name of the session. It is '' for a file outside of its folder, whose session is then named by the number of its device. */
   readonly name: string;
   /** A path, or the address of a database. */
   readonly place: string;

@@ -1,4 +1,4 @@
-/** go-whatsapp-web-multidevice: devices in `whatsapp.db`, names and webhooks in `chatstorage.db`, Signal keys apart where `DB_KEYS_URI` says so. */
+/** go-whatsapp-web-multidevice: devices in `whatsapp.db`, names and webhooks in `chatstorage.db`, Signal keys in a separate database if `DB_KEYS_URI` names one. */
 import { dirname, join, resolve } from 'node:path';
 import type { SourceDatabase } from '../postgres.ts';
 import { type CarriedSettings, type Found, noSettings, type Reader, type SourceOptions } from '../session.ts';

@@ -44,7 +44,7 @@ export class WhatsmeowStore {
     this.#keys = keys;
   }
 
-  /** Throws `SourceFault` when this is no store of whatsmeow. */
+  /** Reads the devices. Throws `SourceFault` if the database is not a store of whatsmeow. */
   async devices(): Promise<readonly Row[]> {
     const columns = await this.#existing(this.#main, 'whatsmeow_device', deviceColumns);
     if (!columns.includes('jid')) throw new SourceFault('The database holds no table whatsmeow_device: no device was ever linked in it.');

@@ -39,7 +39,7 @@ export class Shops {
     for (const { owner, value } of inOrder<Collection>('collection')) this.#shop(owner).collections.set(value.id, value);
   }
 
-  /** Undefined for a person without a business. */
+  /** Returns the profile; undefined for a person without a business. */
   profile(owner: Digits): Profile | undefined {
     return this.#shops.get(owner)?.profile;
   }

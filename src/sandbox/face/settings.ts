@@ -16,7 +16,7 @@ export type Setting =
   | { readonly kind: 'clear'; readonly chat: string; readonly keepStarred?: boolean }
   | { readonly kind: 'star'; readonly chat: string; readonly messageId: string; readonly on: boolean }
   | { readonly kind: 'deleteForMe'; readonly chat: string; readonly messageId: string }
-  /** Without a name the contact is removed from the address book. */
+  /** Sets a contact of the address book. Without a name the contact is removed. */
   | { readonly kind: 'contact'; readonly number: Digits; readonly name?: string }
   | { readonly kind: 'quickReply'; readonly id: string; readonly shortcut: string; readonly message: string; readonly deleted?: boolean }
   /** A note about a chat; '' removes it. */
