@@ -1,4 +1,4 @@
-/** The actors: their tests touch neither the machine nor the clock, and share a process. */
+/** Runs the tests of the actors in one process. They touch neither the machine nor its clock. */
 import { runTogether } from './support/together.ts';
 
 runTogether('test/actors');

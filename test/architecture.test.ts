@@ -1,4 +1,4 @@
-/** The law of the architecture and the budgets of its code. A new dependency between folders, or a new package, starts by editing a table here. */
+/** The rules of the architecture and the budgets of the code. A new dependency between folders, or a new package, starts by editing a table in this file. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
@@ -34,7 +34,7 @@ const reach: Readonly<Record<string, readonly string[]>> = {
   'src/mail': ['src/mail/', 'src/webhooks/', 'actors/ports.ts'],
   'src/metrics': ['src/metrics/', 'actors/ports.ts', 'actors/gateway.ts'],
   'src/media': ['src/media/', 'src/files/', 'src/webhooks/', 'actors/ports.ts', 'actors/model.ts'],
-  // Stores of other gateways: readers of files and databases, and our own archive. They know of the gateway only how keys are written.
+  // Stores of other gateways: readers of files and databases, and the archive of the gateway itself. They use the gateway only for the format of keys.
   'src/moving': ['src/moving/', 'src/platform/keys/', 'src/platform/wire/jid.ts', 'actors/model.ts', 'actors/ports.ts'],
   'src/platform': ['src/platform/', 'src/media/', 'src/files/', ...helpers, 'actors/ports.ts', 'actors/model.ts'],
   // The page of an API document, which the gateway and the simulated platform show.
@@ -42,21 +42,21 @@ const reach: Readonly<Record<string, readonly string[]>> = {
   'src/sandbox': ['src/sandbox/', 'src/base/', 'src/reference/page.ts'],
   'src/storage': ['src/storage/', 'src/contract/', 'src/platform/wire/vault.ts', ...helpers, 'actors/ports.ts', 'actors/model.ts'],
   'src/tracing': ['src/tracing/', 'src/http/options.ts', 'actors/ports.ts', 'actors/model.ts'],
-  // The dashboard: what serves its files knows nothing of them, and its modules run in the browser.
+  // The dashboard. The server of its files does not depend on them, and its modules run in the browser.
   'src/web': ['src/web/files.ts', 'src/web/extension.ts'],
   'src/web/page': ['src/web/page/'],
-  // A program of its own in the browser.
+  // An extension that runs in the browser on its own.
   'src/web/extension': [],
   'src/users': ['src/users/', 'actors/ports.ts'],
   'src/webhooks': ['src/webhooks/', 'actors/ports.ts'],
-  // The composition: files that stand in src/ itself, and their parts, one file an area.
+  // The composition: the files of src/ itself, and their parts, one file per area.
   'src/*': ['src/', 'config/', 'actors/'],
   'src/wiring': ['src/', 'config/', 'actors/'],
 };
 
 /**
- * Floors inside the large rooms, from the bottom to the top. A file imports files of its own floor and of lower floors. The longest name that fits a
- * file counts.
+ * Layers inside the large roots, from the bottom to the top. A file imports files of its own layer and of lower layers. The longest name that fits a file
+ * counts.
  */
 const floors: Readonly<Record<string, readonly (readonly string[])[]>> = {
   'actors/': [
@@ -128,7 +128,7 @@ const owners: Readonly<Record<string, readonly string[]>> = {
   '@nats-io/': ['src/bus'],
   'libphonenumber-js': ['src/contract'],
   'vcard-creator': ['src/platform'],
-  // AGPL: a peer for tests only; no file of the program may import it.
+  // Licensed under the AGPL and used by tests only. No file of the program may import it.
   '@signalapp/libsignal-client': [],
   '@seriousme/openapi-schema-validator': [],
   sharp: ['src/media', 'src/sandbox'],
@@ -155,7 +155,7 @@ const owners: Readonly<Record<string, readonly string[]>> = {
 
 const budgets = { fileLines: 400, medianLines: 130, functionLines: 60, leastComments: 0.05, mostComments: 0.1 };
 
-/** Words that stand for work which was not done, rules which were switched off, and the machine of whoever wrote it. */
+/** Patterns of unfinished work, of disabled checks, and of paths on the machine of an author. */
 const forbidden: readonly RegExp[] = [
   /\b(?:TODO|FIXME|XXX)\b/,
   /\b(?:test|it|describe|suite)\.(?:skip|only|todo)\b/,
@@ -172,7 +172,7 @@ const fits = (specifier: string, name: string): boolean => (/[/:]$/.test(name) ?
 const longest = (names: readonly string[], matches: (name: string) => boolean): string | undefined =>
   names.filter(matches).toSorted((a, b) => b.length - a.length)[0];
 
-/** One sentence per breach, or none when the import is lawful. */
+/** Returns a sentence about the breach; null when the import is allowed. */
 const breachOf = ({ path }: SourceFileFacts, imported: string): string | null => {
   if (/^(?:actors|config|src|test)\//.test(imported)) {
     const folder = /^src\/[^/]+$/.test(path) ? 'src/*' : longest(Object.keys(reach), (name) => lies(path, name));
@@ -194,7 +194,7 @@ const none = (found: readonly string[]): void => {
   if (found.length > 0) assert.fail(`\n${found.join('\n')}\n`);
 };
 
-test('imports: every folder keeps to the law', () =>
+test('imports: every folder keeps to its row of the table', () =>
   none(
     breaches(
       ({ imports }) => imports,
@@ -206,14 +206,14 @@ test('imports: every folder keeps to the law', () =>
     ),
   ));
 
-/** Returns the floor of a file inside its room; null where the room has no floors, or the file stands on none. */
+/** Returns the layer of a file inside its root; null if the root has no layers, or the file is in none. */
 const floorOf = (room: string, path: string): number | null => {
   const name = longest((floors[room] ?? []).flat(), (candidate) => lies(path, candidate));
   const floor = floors[room]?.findIndex((names) => names.some((candidate) => candidate === name)) ?? -1;
   return name === undefined ? null : floor;
 };
 
-test('imports: inside a room with floors no file imports upward', () =>
+test('imports: in a root with layers no file imports from a higher layer', () =>
   none(
     Object.keys(floors).flatMap((room) =>
       program
@@ -228,7 +228,7 @@ test('imports: inside a room with floors no file imports upward', () =>
     ),
   ));
 
-/** The first cycle that is reached from a file, as the files on it. */
+/** Returns the first import cycle that is reached from a file, as the files of the cycle. */
 const findCycle = (path: string, trail: readonly string[], done: Set<string>): readonly string[] | null => {
   if (trail.includes(path)) return [...trail.slice(trail.indexOf(path)), path];
   if (done.has(path)) return null;
@@ -240,7 +240,7 @@ const findCycle = (path: string, trail: readonly string[], done: Set<string>): r
   return null;
 };
 
-test('packages: those of the simulated platform are imported by it alone', () => {
+test('packages: packages of the simulated platform are imported by it alone', () => {
   const packages = (folder: string) =>
     JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8')) as { readonly dependencies: object };
   const own = Object.keys(packages('src/sandbox').dependencies);
@@ -262,7 +262,7 @@ test('imports: there are no cycles, types included', () => {
   none(tree.flatMap(({ path }) => findCycle(path, [], done)?.join(' → ') ?? []));
 });
 
-test('imports: what is imported from the project exists', () =>
+test('imports: every imported file of the project exists', () =>
   none(
     breaches(
       ({ imports }) => imports,
@@ -271,7 +271,7 @@ test('imports: what is imported from the project exists', () =>
     ),
   ));
 
-test('imports: the page takes what the server offers it, and its own files', () =>
+test('imports: the page imports only its own files and the libraries that the server offers', () =>
   none(
     breaches(
       ({ imports }) => imports,
@@ -281,7 +281,7 @@ test('imports: the page takes what the server offers it, and its own files', () 
     ),
   ));
 
-test('types: the compiler finds nothing wrong with the page', () => {
+test('types: the compiler finds no fault in the page', () => {
   const { stdout } = spawnSync(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '--noEmit', '-p', 'src/web/page'], {
     cwd: root,
     encoding: 'utf8',
@@ -321,7 +321,7 @@ test('budget: files and functions are short', () => {
   assert.ok(median <= budgets.medianLines, `the median file has ${median} lines`);
 });
 
-test('budget: nothing is any', () =>
+test('budget: no type is any', () =>
   none(
     breaches(
       ({ anys }) => anys,

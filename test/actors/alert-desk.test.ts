@@ -1,4 +1,4 @@
-/** The desk of alerts with two nodes on simulated time: reports, one sender, kills, outages, secrets, and what a message says. */
+/** Tests the desk of alerts with two nodes on simulated time: reports, one sender, kills, outages, secrets, and the texts of messages. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AlertDesk } from '#actors/inspection/alert-desk.ts';
@@ -37,7 +37,7 @@ const stage = async () => {
   return { alertRows, mailer, receiver, time, log, known, troubles, node };
 };
 
-test('alert desk: the node on duty sends one mail for the same trouble of two nodes', async () => {
+test('alert desk: the node on duty sends one mail for a trouble that two nodes report', async () => {
   const { mailer, time, troubles, node } = await stage();
   node('a');
   node('b', false);
@@ -53,7 +53,7 @@ test('alert desk: the node on duty sends one mail for the same trouble of two no
   );
 });
 
-test('alert desk: two nodes that both believe to be on duty send each message once', async () => {
+test('alert desk: two nodes that both consider themselves on duty send each message once', async () => {
   const { mailer, time, troubles, node } = await stage();
   for (const name of ['a', 'b', 'c']) node(name);
   troubles.push(session);
@@ -66,7 +66,7 @@ test('alert desk: two nodes that both believe to be on duty send each message on
   );
 });
 
-test('alert desk: another node that was first with the state sends, and this one does not', async () => {
+test('alert desk: a node sends nothing when another node stored the state first', async () => {
   const { alertRows, mailer, time, troubles, node } = await stage();
   node('a');
   troubles.push(session);
@@ -77,7 +77,7 @@ test('alert desk: another node that was first with the state sends, and this one
   assert.deepEqual(mailer.mails, []);
 });
 
-test('alert desk: a restart sends nothing again', async () => {
+test('alert desk: a restart repeats no message', async () => {
   const { mailer, time, troubles, node } = await stage();
   const before = node('a');
   troubles.push(session);
@@ -88,7 +88,7 @@ test('alert desk: a restart sends nothing again', async () => {
   assert.equal(mailer.mails.length, 1);
 });
 
-test('alert desk: a node that is killed between the claim and the mail leaves it to the next one', async () => {
+test('alert desk: after a kill between the claim and the mail, the next node on duty sends the mail', async () => {
   const { mailer, time, troubles, node } = await stage();
   const killed = node('a');
   const { send } = mailer;
@@ -119,7 +119,7 @@ test('alert desk: an outage of storage delays a message and loses none', async (
   assert.equal(mailer.mails.length, 1);
 });
 
-test('alert desk: without a channel nothing is reported, and an unchanged report is written once a minute', async () => {
+test('alert desk: without a channel no node reports troubles; with one, an unchanged report is written once a minute', async () => {
   const { alertRows, time, node } = await stage();
   let reports = 0;
   const { report } = alertRows;
@@ -146,7 +146,7 @@ test('alert desk: an unchanged state is not written again', async () => {
   assert.equal(alertRows.row?.version, version);
 });
 
-test('alert desk: a node whose lease ended is told, and one that drains is not', async () => {
+test('alert desk: a node whose lease ended is reported, and a node that drains is not', async () => {
   const { mailer, time, known, node } = await stage();
   node('a');
   const common = { version: '1', capacity: 1, load: 0, astray: 0, bus: null, leftMs: -5_000, age: 1, taken: {} };
@@ -159,7 +159,7 @@ test('alert desk: a node whose lease ended is told, and one that drains is not',
   assert.match(mailer.mails[0]?.text ?? '', /- b: its lease ended/);
 });
 
-test('alert desk: a refusal of the mail server is shown, and the mail is sent when the server takes it', async () => {
+test('alert desk: a refusal by the mail server is shown, and the mail is sent when the server accepts it', async () => {
   const { mailer, time, troubles, node } = await stage();
   const desk = node('a');
   mailer.error = 'the mail server does not take the user and the password (535)';
@@ -179,7 +179,7 @@ test('alert desk: a refusal of the mail server is shown, and the mail is sent wh
   );
 });
 
-test('alert desk: Telegram, Slack and a webhook get their forms, and no error names a secret', async () => {
+test('alert desk: Telegram, Slack and a webhook each get their own format, and no error contains a secret', async () => {
   const { alertRows, receiver, node } = await stage();
   const secrets = {
     telegramToken: '1:SECRET',
@@ -209,7 +209,7 @@ test('alert desk: Telegram, Slack and a webhook get their forms, and no error na
   assert.ok(!JSON.stringify(await commands.alerts()).includes('SECRET'));
 });
 
-test('alert desk: people who store different secrets at once lose none', async () => {
+test('alert desk: secrets that several users store at once are all kept', async () => {
   const { alertRows, node } = await stage();
   const { commands } = node('a');
   const saved = await Promise.all([
@@ -225,7 +225,7 @@ test('alert desk: people who store different secrets at once lose none', async (
   });
 });
 
-test('alert desk: a mail that one of its recipients did not get is not sent again, and the reason is shown', async () => {
+test('alert desk: a mail that one of several recipients did not get is not repeated, and the reason is shown', async () => {
   const { mailer, time, troubles, node } = await stage();
   const { commands } = node('a');
   const { send } = mailer;
@@ -240,7 +240,7 @@ test('alert desk: a mail that one of its recipients did not get is not sent agai
   );
 });
 
-test('alert desk: a secret that is not given stays, an empty one goes, and a password is not handed to another server', async () => {
+test('alert desk: an omitted secret stays, an empty secret is deleted, and a password is not sent to a new server', async () => {
   const { alertRows, node } = await stage();
   const { commands } = node('a');
   await commands.saveAlerts(settings, { emailPassword: 'pw', slackUrl: 'https://hooks.test/x' });
@@ -263,13 +263,13 @@ test('alert desk: a secret that is not given stays, an empty one goes, and a pas
   }
 });
 
-test('alert texts: a name cannot turn the text around, and its address is no link', () => {
+test('alert texts: a name cannot reverse the direction of the text, and an address in it is no link', () => {
   const troubles = [{ ...session, name: 'shop \u202Eevil\u2066 http://evil.test/login', repeated: false }];
   const text = textOf({ id: 'm', at: 1, troubles, well: [], counts: { troubles: 1, well: 0 } }, 'https://g');
   assert.match(text, /\n- shop evil http: \/\/evil\.test\/login: 401/);
 });
 
-test('alert texts: a name cannot add lines, and a long list says how many are left', () => {
+test('alert texts: a name cannot add lines, and a shortened list says how many entries are left out', () => {
   const troubles = [{ ...session, name: 'shop\r\nBcc: x@y\u0000', reason: 'x'.repeat(500), repeated: false }];
   const text = textOf(
     { id: 'm', at: 1, troubles, well: [{ ...session, kind: 'disk', key: '', name: '' }], counts: { troubles: 41, well: 1 } },

@@ -6,12 +6,12 @@ import { type AlertState, alertStateIn, nextAlerts, noAlertState, settled, takeD
 
 const minute = 60_000;
 const hour = 60 * minute;
-/** Noon in the time zone of the quiet hours. */
+/** The start of the tests: noon in the time zone of the quiet hours. */
 const start = Date.parse('2026-08-19T12:00:00Z');
 
 const trouble = (kind: AlertKind, key: string, since = start): Trouble => ({ kind, key, name: key, reason: `why ${key}`, since });
 
-/** A day of one operator: troubles come and go, and every 15 s somebody looks. */
+/** Simulates the alerts of one operator. Troubles come and go, and the policy runs every 15 s. */
 const stage = (change: Partial<AlertSettings> = {}) => {
   const settings: AlertSettings = { ...usualAlertSettings, channels: ['slack'], timeZone: 'UTC', ...change };
   const world = { now: start, troubles: [] as Trouble[], liveNodes: ['a'], steadySince: start - hour, settings };
@@ -19,7 +19,7 @@ const stage = (change: Partial<AlertSettings> = {}) => {
   let made = 0;
   const sent: { readonly at: number; readonly fresh: string[]; readonly repeated: string[]; readonly well: string[] }[] = [];
   const look = (): void => {
-    // The state comes from the database each time.
+    // Every run reads the state as the database returns it.
     state = alertStateIn(JSON.parse(JSON.stringify(nextAlerts(state, world, world.settings, world.now, `m${(made += 1)}`))));
     const { state: claimed, taken } = takeDue(state, world.settings, world.now);
     for (const { channel, message } of taken) {
@@ -39,7 +39,7 @@ const stage = (change: Partial<AlertSettings> = {}) => {
   return { world, sent, pass, state: () => state };
 };
 
-test('alerts: many sessions that fail together are one message, after a minute', () => {
+test('alerts: sessions that fail together share one message, which is sent after a minute', () => {
   const { world, sent, pass } = stage();
   world.troubles = [trouble('session', 'r1')];
   pass(30_000);
@@ -54,7 +54,7 @@ test('alerts: many sessions that fail together are one message, after a minute',
   );
 });
 
-test('alerts: a session that comes back within a minute is told to nobody', () => {
+test('alerts: a session that recovers within a minute is not reported', () => {
   const { world, sent, pass } = stage();
   world.troubles = [trouble('session', 'r1')];
   pass(45_000);
@@ -78,7 +78,7 @@ test('alerts: a message names twenty troubles and counts all', () => {
   assert.deepEqual([failing.pending[0]?.message.troubles.length, failing.pending[0]?.message.counts.troubles], [20, 300]);
 });
 
-test('alerts: what is well again is told once, after three minutes, and a short recovery is not', () => {
+test('alerts: a recovery is reported once, after three minutes, and a shorter recovery is not', () => {
   const { world, sent, pass } = stage();
   world.troubles = [trouble('session', 'r1')];
   pass(10 * minute);
@@ -98,7 +98,7 @@ test('alerts: what is well again is told once, after three minutes, and a short 
   );
 });
 
-test('alerts: a trouble that goes on is repeated after its hours, together with all others, and never with 0', () => {
+test('alerts: a lasting trouble is repeated after the set hours, together with all others, and never if the setting is 0', () => {
   const { world, sent, pass } = stage({ repeatHours: 2 });
   world.troubles = [trouble('session', 'r1')];
   pass(hour);
@@ -118,7 +118,7 @@ test('alerts: a trouble that goes on is repeated after its hours, together with 
   assert.equal(silent.sent.length, 1);
 });
 
-test('alerts: nothing is sent in the quiet hours, and one message after them says what is left', () => {
+test('alerts: nothing is sent in the quiet hours, and one message after them reports the troubles that are left', () => {
   const { world, sent, pass } = stage({ quiet: { from: 13 * 60, to: 15 * 60 } });
   pass(hour + minute);
   world.troubles = [trouble('session', 'r1'), trouble('session', 'r2')];
@@ -141,7 +141,7 @@ test('alerts: quiet hours follow the time zone of the operator', () => {
   );
 });
 
-test('alerts: a receiver is told when its circuit was open for the set minutes', () => {
+test('alerts: a receiver is reported when its circuit has been open for the set minutes', () => {
   const { world, sent, pass } = stage({ receiverMinutes: 30 });
   world.troubles = [trouble('receiver', 'w1')];
   pass(hour);
@@ -151,7 +151,7 @@ test('alerts: a receiver is told when its circuit was open for the set minutes',
   );
 });
 
-test('alerts: a restart does not make a dead receiver well, although its circuit begins anew', () => {
+test('alerts: a restart does not count as the recovery of a dead receiver, although its circuit starts closed', () => {
   const { world, sent, pass } = stage();
   world.troubles = [trouble('receiver', 'w1')];
   pass(20 * minute);
@@ -167,7 +167,7 @@ test('alerts: a restart does not make a dead receiver well, although its circuit
   assert.deepEqual(sent.at(-1)?.well, ['w1']);
 });
 
-test('alerts: a lost node that comes back is well again, and one that is forgotten is silently dropped', () => {
+test('alerts: a lost node that returns has recovered, and a node that is forgotten is dropped silently', () => {
   const { world, sent, pass, state } = stage();
   world.troubles = [trouble('node', 'b'), trouble('node', 'c')];
   pass(10 * minute);
@@ -184,7 +184,7 @@ test('alerts: a lost node that comes back is well again, and one that is forgott
   assert.deepEqual(state().known, []);
 });
 
-test('alerts: kinds that are switched off are neither told nor well again', () => {
+test('alerts: kinds that are switched off are reported neither as troubles nor as recovered', () => {
   const { world, sent, pass } = stage();
   world.troubles = [trouble('session', 'r1'), trouble('disk', '')];
   pass(5 * minute);
@@ -197,7 +197,7 @@ test('alerts: kinds that are switched off are neither told nor well again', () =
   );
 });
 
-test('alerts: without a channel nothing is told, and a channel that is switched on later gets what is left', () => {
+test('alerts: without a channel nothing is reported, and a channel that is added later gets the troubles that are left', () => {
   const { world, sent, pass } = stage({ channels: [] });
   world.troubles = [trouble('session', 'r1')];
   pass(hour);
@@ -207,7 +207,7 @@ test('alerts: without a channel nothing is told, and a channel that is switched 
   assert.deepEqual(sent[0]?.fresh, ['r1']);
 });
 
-test('alerts: a clock that jumps a day ahead and back repeats nothing again and again, and stays silent for no day', () => {
+test('alerts: a clock that jumps a day ahead and back causes neither repeated messages nor a day of silence', () => {
   const { world, sent, pass } = stage();
   world.troubles = [trouble('session', 'r1')];
   pass(10 * minute);
@@ -222,7 +222,7 @@ test('alerts: a clock that jumps a day ahead and back repeats nothing again and 
   assert.deepEqual([sent.length, sent.at(-1)?.fresh], [3, ['r2']]);
 });
 
-test('alerts: a state that is damaged counts as none', () => {
+test('alerts: a damaged state is replaced by an empty state', () => {
   for (const stored of [null, 'x', 7, [], { known: 1 }, { known: [], pending: [], lastAt: 'x', outcomes: {} }])
     assert.deepEqual(alertStateIn(stored), noAlertState);
 });
@@ -236,7 +236,7 @@ const pendingState = (): AlertState =>
     'm1',
   );
 
-test('alerts: a message belongs to the node that took it, until that node must have ended', () => {
+test('alerts: a message belongs to the node that claimed it until that node must have ended', () => {
   const { state, taken } = takeDue(pendingState(), usualAlertSettings, start);
   assert.deepEqual(
     taken.map(({ channel, attempts }) => [channel, attempts]),
@@ -249,7 +249,7 @@ test('alerts: a message belongs to the node that took it, until that node must h
   assert.equal(takeDue(state, usualAlertSettings, start + takenMs).taken.length, 2, 'the node was killed');
 });
 
-test('alerts: of two channels the one that fails is retried with growing pauses, and given up after twelve attempts in six hours', () => {
+test('alerts: a channel that fails is retried with growing pauses, and given up after twelve attempts in six hours', () => {
   const tries: number[] = [];
   let [state, now] = [pendingState(), start];
   for (const end = start + 24 * hour; now < end; now += minute) {
@@ -287,7 +287,7 @@ test('alerts: a message that failed before the quiet hours is retried after them
   );
 });
 
-test('alerts: a channel that is switched off gets nothing of what waits for it', () => {
+test('alerts: a channel that is switched off gets none of its waiting messages', () => {
   const seen = { troubles: [trouble('disk', '')], liveNodes: [], steadySince: 0 };
   const next = nextAlerts(pendingState(), seen, { ...usualAlertSettings, channels: ['slack'] }, start + 1, 'm2');
   assert.deepEqual(

@@ -1,4 +1,4 @@
-/** Files of sends: taken before anything is accepted, never when the send would be refused anyway, and stored as references. */
+/** Tests the files of sends. A file is fetched before the send is accepted, not fetched for a send that is refused anyway, and stored as a reference. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fileUrlOf, hasFilesToTake, withFilesTaken } from '#actors/attachments.ts';
@@ -8,7 +8,7 @@ import { attachmentOf } from '#test/fakes/attachments.ts';
 const given: GivenFile = { source: 'UERG', as: 'document', thumbnail: '', mimetype: 'application/pdf', filename: 'a.pdf' };
 const media: MediaContent = { kind: 'media', as: 'document', file: given, caption: 'read', viewOnce: false };
 
-test('attachments: the file of a content is taken once and replaced by what is kept', async () => {
+test('attachments: the file of a content is fetched once and replaced by a reference to the stored file', async () => {
   assert.equal(hasFilesToTake(media), true);
   const taken = await withFilesTaken(media, async (file) => done(attachmentOf(file)));
   assert.ok(taken.ok);
@@ -23,7 +23,7 @@ test('attachments: a refused file refuses the send', async () => {
   assert.deepEqual(await withFilesTaken(media, async () => refuse('tooLarge', 'too large')), refuse('tooLarge', 'too large'));
 });
 
-test('attachments: other contents have none', async () => {
+test('attachments: contents without a file have no attachment', async () => {
   const text = { kind: 'text', text: 'hello', preview: null } as const;
   assert.equal(hasFilesToTake(text), false);
   assert.equal(fileUrlOf(text), '');

@@ -1,4 +1,4 @@
-/** The audit log behind the answers: times of writes, waiting notes, and the bounds against a flood. */
+/** Tests the audit log, which is written after the answer: delays of writes, waiting notes, and the bounds against a flood. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AuditLog } from '#actors/inspection/audit-log.ts';
@@ -27,7 +27,7 @@ const stage = () => {
   return { time, store, lines, log, note };
 };
 
-test('audit log: a note is stored within a second, in order, and waits for nothing', async () => {
+test('audit log: a note is stored within a second, in order, and delays no answer', async () => {
   const { time, store, note } = stage();
   for (const route of ['/one', '/two', '/three']) note({ route });
   assert.equal(store.rows.length, 0);
@@ -52,7 +52,7 @@ test('audit log: while storage is away the notes wait, and are stored once when 
   );
 });
 
-test('audit log: a batch that the database refuses for its data is given up, and the next one is stored', async () => {
+test('audit log: a batch that the database refuses for its data is dropped, and the next one is stored', async () => {
   const { time, store, lines, note } = stage();
   store.failNext = new Error('22021');
   note();
@@ -62,14 +62,14 @@ test('audit log: a batch that the database refuses for its data is given up, and
   assert.deepEqual([store.rows.map(({ route }) => route), lines], [['/later'], ['audit.notStored']]);
 });
 
-test('audit log: a stop stores what waits', async () => {
+test('audit log: a stop stores the waiting notes', async () => {
   const { store, log, note } = stage();
   note();
   await log.stop();
   assert.equal(store.rows.length, 1);
 });
 
-test('audit log: the same refused request is noted once a minute, and each success', async () => {
+test('audit log: a repeated refused request is noted once a minute, and a success every time', async () => {
   const { time, store, note } = stage();
   for (let n = 0; n < 100; n += 1) note({ status: 403 });
   for (let n = 0; n < 3; n += 1) note();
@@ -90,7 +90,7 @@ test('audit log: the same refused request is noted once a minute, and each succe
   );
 });
 
-test('audit log: refused requests of one caller make 60 entries at once and one a minute, and the rest is counted', async () => {
+test('audit log: refused requests of one caller make 60 entries at once, then one a minute, and the others are counted', async () => {
   const { time, store, lines, note } = stage();
   for (let n = 0; n < 1_000; n += 1) note({ status: 403, route: `/${n}` });
   note({ status: 403, who: 'bea' });
@@ -106,7 +106,7 @@ test('audit log: refused requests of one caller make 60 entries at once and one 
   assert.equal(countOf('ana'), 71);
 });
 
-test('audit log: a flood by tokens of instances during an outage pushes out no entry of a user', async () => {
+test('audit log: a flood of requests with tokens of instances during an outage displaces no entry of a user', async () => {
   const { time, store, lines, note } = stage();
   for (let n = 0; n < 12_000; n += 1) note({ actor: 'instanceToken', who: 'r1', route: `/${n}` });
   note();

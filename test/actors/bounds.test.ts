@@ -1,4 +1,4 @@
-/** Tests that no command hangs and none is left half done: storage that is away, removals, crashes, pairings that are never finished. */
+/** Tests that no command hangs or stays half done during storage outages, removals, crashes and pairings that never finish. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { done } from '#actors/model.ts';
@@ -17,7 +17,7 @@ for (const [title, send] of [
   ['a text', options],
   ['a text for the queue', asynchronous],
 ] as const) {
-  test(`storage away: ${title} is refused at once and never sent nor stored later`, async () => {
+  test(`storage away: ${title} is refused at once, and neither sent nor stored later`, async () => {
     const stage = await staged();
     stage.world.db.away = true;
     const began = stage.world.time.now();
@@ -32,7 +32,7 @@ for (const [title, send] of [
   });
 }
 
-test('storage away: a text whose statement was stored although its answer was lost is Failed, not sent at some later start', async () => {
+test('storage away: a text that was stored although the reply was lost becomes Failed and is not sent after a restart', async () => {
   const stage = await staged();
   const { journal } = stage.world;
   const commit = journal.commit.bind(journal);
@@ -46,7 +46,7 @@ test('storage away: a text whose statement was stored although its answer was lo
   assert.deepEqual([statusesOf(stage), stage.link().sent], [['Failed'], []]);
 });
 
-test('storage away: a text that was written is answered as Sent; its status is stored when storage is back', async () => {
+test('storage away: a text whose frame left is answered as Sent, and its status is stored when storage is back', async () => {
   const stage = await staged();
   stage.link().answer = () => {
     stage.world.db.away = true;
@@ -60,7 +60,7 @@ test('storage away: a text that was written is answered as Sent; its status is s
   assert.deepEqual(statusesOf(stage), ['Sent']);
 });
 
-test('storage away: a text whose receipts cannot be read is not sent, and nothing of it is stored', async () => {
+test('storage away: a text whose read receipts cannot be read from storage is neither sent nor stored', async () => {
   const stage = await staged();
   const sending = stage.gateway.send('r1', text(), { ...options, delay: 1000, readChat: true });
   await stage.world.time.pass(500);
@@ -84,7 +84,7 @@ test('storage away: clearing the queue answers', async () => {
 
 /* ---------- removal ---------- */
 
-test('remove: one whose last statement fails leaves an instance that is used or removed again', async () => {
+test('remove: if the last statement fails, the instance can be used or removed again', async () => {
   const stage = await staged();
   const { instances } = stage.world.ports;
   const remove = instances.remove;
@@ -101,7 +101,7 @@ test('remove: one whose last statement fails leaves an instance that is used or 
   stage.world.assertKept();
 });
 
-test('remove: storage that is away is told before anything is undone', async () => {
+test('remove: while storage is away it fails before anything is undone', async () => {
   const stage = await staged();
   stage.world.db.away = true;
   await assert.rejects(stage.world.answerOf(stage.gateway.remove('r1')), StorageUnavailable);
@@ -110,7 +110,7 @@ test('remove: storage that is away is told before anything is undone', async () 
 
 /* ---------- restore ---------- */
 
-test('restore: a send waits for a session that begins, for a minute; a later one is answered at once', async () => {
+test('restore: a send within the first minute waits for the starting session, and a later send is answered at once', async () => {
   const world = new World();
   for (const id of ['r1', 'r2']) world.register({ id, ...paired });
   const gateway = await world.start();
@@ -125,7 +125,7 @@ test('restore: a send waits for a session that begins, for a minute; a later one
   assert.equal(late.ok ? '' : late.refusal.reason, 'notSent');
 });
 
-test('restore: the most recently active first, whoever looks at the instances before', async () => {
+test('restore: the most recently active sessions start first, whichever instances were read before', async () => {
   const world = new World();
   for (const [n, lastActiveAt] of [3, 1, 4, 2].entries()) world.register({ id: `r${n}`, ...paired, lastActiveAt });
   const gateway = await world.start({ handshakes: { atOnce: 1, perSecond: 100 } });
@@ -150,7 +150,7 @@ for (const [code, wanted] of [
   [401, 'offline'],
   [402, 'offline'],
 ] as const) {
-  test(`connect: after a ${code} nothing is wanted any more, and a connect works again`, async () => {
+  test(`connect: after a ${code} the instance is stored as not in use, and a connect works again`, async () => {
     const stage = await staged();
     stage.link().end(code);
     await stage.world.time.pass(100);
@@ -175,7 +175,7 @@ for (const [title, abandon] of [
   ['crashes', async (stage: Stage) => stage.link().host.surprise(new Error('no'))],
   ['is cut short by a stop', (stage: Stage) => stage.world.answerOf(stage.gateway.stop())],
 ] as const) {
-  test(`pairing: one that ${title} is not tried again by itself, nor at the next start`, async () => {
+  test(`pairing: one that ${title} is neither retried nor started again after a restart`, async () => {
     const stage = await staged([{ id: 'r1', jid: '', owner: '', wanted: 'offline' }]);
     void stage.gateway.connect('r1', {});
     await settle();
@@ -194,7 +194,7 @@ for (const [title, abandon] of [
   });
 }
 
-test('connect: one that lost the last place leaves what was wanted before', async () => {
+test('connect: a connect that finds no free place keeps the stored wish of the instance', async () => {
   const stage = await staged(
     [
       { id: 'r1', wanted: 'asleep' },
@@ -210,7 +210,7 @@ test('connect: one that lost the last place leaves what was wanted before', asyn
 
 /* ---------- half-open ---------- */
 
-test('failed: after the cooldown there is one try; a crash of it fails at once, and a good one is forgiven', async () => {
+test('failed: after the cooldown there is one try, which fails at once if it crashes and resets the count if it succeeds', async () => {
   const stage = await staged();
   const crash = async (): Promise<void> => {
     stage.link().host.surprise(new Error('a listener threw'));

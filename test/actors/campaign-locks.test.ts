@@ -1,4 +1,4 @@
-/** Campaigns on simulated time while the platform tells of a reach-out time-lock. */
+/** Tests campaigns on simulated time while the platform reports a reach-out time-lock. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { done } from '#actors/model.ts';
@@ -21,7 +21,7 @@ const seen = async (stage: Stage) => {
   return [stage.link().sent.length, one?.reason, one?.status];
 };
 
-test('campaigns: one rests while the platform lets the account start no chats, and goes on at the end of that', async () => {
+test('campaigns: one rests while the account may not start new chats, and continues at the end of the time-lock', async () => {
   const stage = await staged();
   const { time } = stage.world;
   stage.link().answer = () => done({ at: time.now() });
@@ -36,7 +36,7 @@ test('campaigns: one rests while the platform lets the account start no chats, a
   assert.deepEqual(await seen(stage), [3, '', 'done']);
 });
 
-test('campaigns: a restriction without an end lasts until the platform lifts it', async () => {
+test('campaigns: a restriction without an end date lasts until the platform lifts it', async () => {
   const stage = await staged();
   stage.link().lock = { active: true, until: null, kind: 'DEFAULT' };
   await create(stage, ['551']);

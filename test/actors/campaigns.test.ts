@@ -1,4 +1,4 @@
-/** Campaigns on simulated time: their pace, when they rest, when they wake a session, what stops them, and what a restart does with what was under way. */
+/** Tests campaigns on simulated time: pace, rests, waking of sessions, reasons for a stop, and the work that a restart finds. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { CampaignInput } from '#actors/gateway.ts';
@@ -31,7 +31,7 @@ const states = async (stage: Stage, campaignId: string): Promise<string> => {
   const found = await stage.gateway.campaignRecipients('r1', { campaignId, states: null, limit: 100, offset: 0 });
   return found.ok ? found.value.recipients.map(({ state }) => state).join(' ') : '';
 };
-/** Simulated moments at which messages leave, from now on. */
+/** Records the simulated times at which messages leave, from the time of the call. */
 const watch = (stage: Stage): readonly number[] => {
   const at: number[] = [];
   stage.link().answer = () => {
@@ -41,7 +41,7 @@ const watch = (stage: Stage): readonly number[] => {
   return at;
 };
 
-test('campaigns: the first message goes at once, each other one after a pause between its bounds, drawn anew', async () => {
+test('campaigns: the first message leaves at once, and each later one after a random pause within the bounds', async () => {
   const stage = await staged();
   const at = watch(stage);
   const id = await create(stage, to('551', '552', '553', '554', '555'));
@@ -59,7 +59,7 @@ test('campaigns: the first message goes at once, each other one after a pause be
   stage.world.assertKept();
 });
 
-test('campaigns: one that is scheduled sends nothing before its time', async () => {
+test('campaigns: a scheduled one sends nothing before its time', async () => {
   const stage = await staged();
   await create(stage, { ...to('551'), scheduledFor: stage.world.time.now() + 2 * 24 * hour });
   await stage.world.time.pass(1_000);
@@ -73,7 +73,7 @@ test('campaigns: one that is scheduled sends nothing before its time', async () 
   assert.deepEqual([sent(stage), await statusOf(stage), await part()], [1, 'done', undefined]);
 });
 
-test('campaigns: one that waits looks again each minute, also when it waits longer than a timer can', async () => {
+test('campaigns: a waiting one checks its time each minute, also when the wait is longer than a timer can hold', async () => {
   const stage = await staged(['r1'], policy());
   const { time, db } = stage.world;
   await create(stage, { ...to('551'), scheduledFor: time.now() + 40 * 24 * hour });
@@ -83,7 +83,7 @@ test('campaigns: one that waits looks again each minute, also when it waits long
   assert.equal(looks() - before, 10);
 });
 
-test('campaigns: in the quiet hours nothing goes, also over midnight', async () => {
+test('campaigns: nothing leaves in the quiet hours, also when they span midnight', async () => {
   const stage = await staged(['r1'], policy({ quiet: { from: 21 * 60, to: 8 * 60 }, timeZone: 'UTC' }));
   const { time } = stage.world;
   const hourNow = (): number => new Date(time.now()).getUTCHours();
@@ -98,7 +98,7 @@ test('campaigns: in the quiet hours nothing goes, also over midnight', async () 
   );
 });
 
-test('campaigns: within any 24 hours no more go than the most of a day, also when campaigns are deleted', async () => {
+test('campaigns: no more messages than the daily cap leave within any 24 hours, also when campaigns are deleted', async () => {
   const stage = await staged(['r1'], policy({ dailyCap: 3 }));
   const at = watch(stage);
   const first = await create(stage, to('551', '552'));
@@ -113,7 +113,7 @@ test('campaigns: within any 24 hours no more go than the most of a day, also whe
   assert.ok(at.length > 3 && at.every((one, n) => n < 3 || one - (at[n - 3] ?? 0) >= 24 * hour), at.join());
 });
 
-test('campaigns: two of them take turns; one that is stopped has none', async () => {
+test('campaigns: two of them take turns, and a stopped one gets no turn', async () => {
   const stage = await staged();
   const shared = (text: string) => ({ ...campaignSend, content: { kind: 'text', text, preview: null } as const });
   const one = await create(stage, { ...to('551', '552', '553'), shared: shared('one') });
@@ -129,7 +129,7 @@ test('campaigns: two of them take turns; one that is stopped has none', async ()
   assert.equal(after.filter((text) => text === 'two').length, 3);
 });
 
-test('campaigns: a session that went away is waited for, and nothing is sent twice when it is back', async () => {
+test('campaigns: a session that went away is waited for, and no message is sent twice when it is back', async () => {
   const stage = await staged();
   const id = await create(stage, to('551', '552'));
   await stage.world.time.pass(100);
@@ -142,7 +142,7 @@ test('campaigns: a session that went away is waited for, and nothing is sent twi
   assert.equal(sent(stage), 2);
 });
 
-test('campaigns: a frame that did not leave is sent again, under another id; one that may have left is not', async () => {
+test('campaigns: a frame that did not leave is sent again under another id, and a frame that may have left is not', async () => {
   const stage = await staged();
   const answers = [notSent, done({ at: 1 }), refuse('unknown', 'nobody answered')];
   stage.link().answer = () => answers.shift() ?? done({ at: 1 });
@@ -157,7 +157,7 @@ test('campaigns: a frame that did not leave is sent again, under another id; one
   assert.equal(new Set(ids).size, 4);
 });
 
-test('campaigns: a hibernated session is woken when their time comes', async () => {
+test('campaigns: a hibernated session is woken when the next message is due', async () => {
   const stage = await staged();
   await stage.world.answerOf(stage.gateway.hibernate('r1'));
   assert.equal(stage.status(), 'hibernated');
@@ -177,7 +177,7 @@ const stops: readonly (readonly [title: string, answer: ReturnType<typeof refuse
 ];
 
 for (const [title, answer, sends, after, reason] of stops)
-  test(`campaigns: ${title} stops all whose time has come, and says why`, async () => {
+  test(`campaigns: ${title} stops all that are due, and the reason is shown`, async () => {
     const stage = await staged();
     stage.link().answer = () => answer;
     const id = await create(stage, to('551', '552', '553', '554'));
@@ -202,7 +202,7 @@ test('campaigns: refusals that a success interrupts stop nothing', async () => {
   assert.equal(await statusOf(stage), 'done');
 });
 
-test('campaigns: a storage that is away is waited for; nobody is left out and nobody gets it twice', async () => {
+test('campaigns: during a storage outage they wait, and afterwards each recipient gets the message once', async () => {
   const stage = await staged();
   const id = await create(stage, to('551', '552', '553'));
   await stage.world.time.pass(100);
@@ -213,7 +213,7 @@ test('campaigns: a storage that is away is waited for; nobody is left out and no
   assert.deepEqual([await states(stage, id), sent(stage)], ['sent sent sent', 3]);
 });
 
-test('campaigns: what is refused when they are made', async () => {
+test('campaigns: invalid requests to create one are refused', async () => {
   const stage = await staged(['r1', { id: 'r2', jid: '', wanted: 'offline' }], policy({ atOnce: 1, recipients: 2 }));
   const attempt = async (id: string, input: CampaignInput) =>
     refusalOf(await stage.world.answerOf(stage.gateway.createCampaign(id, input)));
@@ -225,7 +225,7 @@ test('campaigns: what is refused when they are made', async () => {
   assert.equal(await attempt('r1', to('551')), 'limited');
 });
 
-test('campaigns: many that are made at the same moment are no more than may be under way', async () => {
+test('campaigns: creations at the same moment do not exceed the limit of running campaigns', async () => {
   const stage = await staged(['r1'], policy({ atOnce: 2 }));
   const made = Array.from({ length: 6 }, () =>
     stage.gateway.createCampaign('r1', { ...to('551'), scheduledFor: stage.world.time.now() + hour }),
@@ -234,7 +234,7 @@ test('campaigns: many that are made at the same moment are no more than may be u
   assert.deepEqual([answers.filter(({ ok }) => ok).length, (await stage.gateway.campaigns('r1', null)).length], [2, 2]);
 });
 
-test('campaigns: calls under one key make one campaign, also over a kill; another request, or a send, under the key is a conflict', async () => {
+test('campaigns: requests with one key create one campaign, also after a kill, and a different request with the key is a conflict', async () => {
   const stage = await staged();
   const once = { key: 'k', request: 'campaign' };
   const input = { ...to('551'), scheduledFor: stage.world.time.now() + hour };
@@ -253,7 +253,7 @@ test('campaigns: calls under one key make one campaign, also over a kill; anothe
   assert.equal((await restarted.gateway.campaigns('r1', null)).length, 1);
 });
 
-test('campaigns: a storage that was away leaves the key free; a key whose time is over counts no more', async () => {
+test('campaigns: a request that fails during a storage outage leaves its key unused, and an expired key counts no more', async () => {
   const stage = await staged();
   const { db, time } = stage.world;
   const call = () =>
@@ -269,7 +269,7 @@ test('campaigns: a storage that was away leaves the key free; a key whose time i
   assert.equal((await stage.gateway.campaigns('r1', null)).length, 2);
 });
 
-test('campaigns: stops and continuations at the same moment are all answered', async () => {
+test('campaigns: stop and continue requests at the same moment are all answered', async () => {
   const stage = await staged(['r1'], policy());
   const id = await create(stage, { ...to('551'), scheduledFor: stage.world.time.now() + hour });
   const calls = Array.from({ length: 10 }, (_, at) =>
@@ -282,7 +282,7 @@ test('campaigns: stops and continuations at the same moment are all answered', a
   );
 });
 
-test('campaigns: what became of each recipient is counted', async () => {
+test('campaigns: the outcome of each recipient is counted', async () => {
   const counted: string[] = [];
   const stage = await staged(['r1'], policy(), ({ ports }) =>
     Object.assign(ports, { meter: { ...ports.meter, campaigned: (outcome: string) => counted.push(outcome) } }),
@@ -293,12 +293,12 @@ test('campaigns: what became of each recipient is counted', async () => {
   assert.deepEqual(counted, ['sent', 'failed']);
 });
 
-/** Reasons of the `sender` events, in order. */
+/** Returns the reasons of the `sender` events, in order. */
 const told = (stage: Stage): readonly string[] =>
   stage.world.journal.groups.flat().flatMap((entry) => (entry.kind === 'campaign' ? [`${entry.status}: ${entry.reason}`] : []));
 const reasons = async (stage: Stage) => (await stage.gateway.campaigns('r1', null)).map(({ reason }) => reason).join(' | ');
 
-test('campaigns: one that rests in the quiet hours says so in the list and in an event, and takes it back', async () => {
+test('campaigns: one that rests in the quiet hours shows this in the list and in an event, until the rest ends', async () => {
   const stage = await staged(['r1'], policy({ quiet: { from: 0, to: 12 * 60 }, timeZone: 'UTC' }));
   const { time } = stage.world;
   const toMorning = 24 * hour - (time.now() % (24 * hour)) + hour;
@@ -312,7 +312,7 @@ test('campaigns: one that rests in the quiet hours says so in the list and in an
   assert.deepEqual(told(stage), ['waiting: the quiet hours are not over', 'waiting: ', 'sending: ', 'done: ']);
 });
 
-test('campaigns: one that has reached the daily cap says so', async () => {
+test('campaigns: one that has reached the daily cap shows this as its reason', async () => {
   const stage = await staged(['r1'], policy({ dailyCap: 2 }));
   await create(stage, to('551', '552', '553'));
   await stage.world.time.pass(120_000);
@@ -344,7 +344,7 @@ test('campaigns: a session that was logged out is named as the reason', async ()
   assert.deepEqual([await reasons(stage), await statusOf(stage)], ['the session is logged out: pair it again', 'sending']);
 });
 
-test('campaigns: a continuation of one that is done sends to those whose message failed, and to nobody else', async () => {
+test('campaigns: continuing a finished one sends only to the recipients whose message failed', async () => {
   const stage = await staged();
   stage.link().answer = ({ chatId }) => (chatId.startsWith('552') ? refused(479, 'no') : done({ at: stage.world.time.now() }));
   const id = await create(stage, to('551', '552', '553'));
@@ -357,7 +357,7 @@ test('campaigns: a continuation of one that is done sends to those whose message
   assert.equal(refusalOf(await stage.world.answerOf(stage.gateway.continueCampaign('r1', id))), 'conflict');
 });
 
-test('campaigns: the answer and the list estimate the time that is left', async () => {
+test('campaigns: the answer and the list estimate the remaining time', async () => {
   const stage = await staged();
   const made = await stage.world.answerOf(stage.gateway.createCampaign('r1', to('551', '552', '553', '554')));
   assert.ok(made.ok);
@@ -369,7 +369,7 @@ test('campaigns: the answer and the list estimate the time that is left', async 
   assert.equal((await stage.gateway.campaigns('r1', null))[0]?.remainingMs, null);
 });
 
-test('campaigns: the name of a group that is not stored yet is asked for before the message is filled', async () => {
+test('campaigns: the name of a group that is not stored is requested before the message is filled', async () => {
   const stage = await staged(['r1'], policy(), ({ ports }) =>
     Object.assign(ports, { placeholder: (_name: string, chat: { readonly name: string } | null) => chat?.name ?? '' }),
   );

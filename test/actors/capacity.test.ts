@@ -1,4 +1,4 @@
-/** The cap of connected sessions: who counts, and that nobody passes it by coming back by itself. */
+/** Tests the cap of connected sessions: which sessions count, and that a session which reconnects by itself cannot exceed the cap. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { settle } from '#test/fakes/time.ts';
@@ -13,7 +13,7 @@ for (const [title, code] of [
   ['is logged out', 401],
   ['is suspended', 402],
 ] as const) {
-  test(`cap: a session that ${title} during the restore gives its place up at once`, async () => {
+  test(`cap: a session that ${title} during the restore frees its place at once`, async () => {
     const world = new World();
     world.register({ id: 'r1', ...paired });
     world.register({ ...paired, ...idle });
@@ -41,7 +41,7 @@ test('cap: a session whose restore is still under way keeps its place', async ()
   assert.equal(refusalOf(await world.answerOf(gateway.connect('r2', {}))), 'capped');
 });
 
-/** `r1` is away for some time by itself, and `r2` takes the only place meanwhile. */
+/** Cases in which `r1` goes away and reconnects by itself, while `r2` takes the only place. `away` is in milliseconds. */
 const displaced: readonly (readonly [title: string, leave: (stage: Stage) => Promise<void>, away: number])[] = [
   ['whose suspension ends', async (stage) => stage.link().end(402, { expire: '3600' }), 60 * minute],
   [

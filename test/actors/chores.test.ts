@@ -1,4 +1,4 @@
-/** Tests which node cleans up files, and how long a removed row stays marked. Each node cleans up a folder of its own, the node on duty a bucket. */
+/** Tests the cleaning of files, and the time for which a removed row stays marked. Each node cleans a folder of its own; the node on duty cleans a bucket. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { supervisedWorkers } from '#actors/policy/supervised-workers.ts';

@@ -1,4 +1,4 @@
-/** A clock of the machine that jumps: nothing is removed for its age until it agrees again, or a day has passed. */
+/** Tests jumps of the clock of the machine. Nothing is removed for its age until the clock agrees again, or a day has passed. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ClockWatch } from '#actors/supervisor/clock-watch.ts';
@@ -17,7 +17,7 @@ const watched = () => {
   const { settings, messages, platform } = world.ports;
   const watch = () => new ClockWatch({ time, log: world.log, settings, messages, platform });
   const pass = (ms: number): void => void ((clock.wall += ms), (clock.monotonic += ms));
-  /** The platform names its time: that of the wall clock without the jumps. */
+  /** Reports a time of the platform: the wall clock without its jumps. */
   const hear = (ahead = 0): void => void (world.platform.heard = { at: clock.wall - ahead, heardAt: clock.monotonic });
   return { world, clock, watch, pass, hear };
 };
@@ -44,7 +44,7 @@ for (const [title, jump, words] of [
     assert.equal(world.log.of('clock.jumped').length, 2);
   });
 
-/** `ahead`: by how much the wall clock is ahead of the platform's time, which the platform names then. */
+/** Steps of a case. `ahead` is the time by which the wall clock is ahead of the platform, which reports its time at that step. In milliseconds. */
 type Step =
   | { readonly jump: number }
   | { readonly pass: number }
@@ -54,7 +54,7 @@ type Step =
 const witnessed: readonly (readonly [title: string, steps: readonly Step[]])[] = [
   ['a jump with which the platform agrees is right at once', [{ jump: 30 * day }, { expect: 'held' }, { ahead: 0 }, { expect: 'right' }]],
   [
-    'so is one with which it agrees but for some minutes',
+    'a jump with which the platform agrees but for some minutes is right as well',
     [{ jump: 3 * day }, { expect: 'held' }, { ahead: 4 * minute }, { expect: 'right' }],
   ],
   [
@@ -86,7 +86,7 @@ const witnessed: readonly (readonly [title: string, steps: readonly Step[]])[] =
     ],
   ],
   [
-    'what the platform said before a jump is no word on it: the machine may have slept',
+    'a time that the platform reported before a jump is no evidence, because the machine may have slept',
     [
       { ahead: 0 },
       { pass: minute },
@@ -101,7 +101,7 @@ const witnessed: readonly (readonly [title: string, steps: readonly Step[]])[] =
     ],
   ],
   [
-    'a clock that comes back to where the platform contradicts it stays in doubt',
+    'a clock that returns to a time which the platform contradicts stays in doubt',
     [
       { jump: 2 * day },
       { expect: 'held' },
@@ -113,10 +113,10 @@ const witnessed: readonly (readonly [title: string, steps: readonly Step[]])[] =
     ],
   ],
   [
-    'a clock that was always wrong by days is in doubt by the word of the platform alone',
+    'a clock that was always wrong by days is in doubt as soon as the platform reports its time',
     [{ ahead: 2 * day }, { expect: 'held' }, { pass: 9 * day }, { expect: /2 days ahead/ }],
   ],
-  ['one that is wrong by hours without a jump is not', [{ ahead: 5 * 60 * minute }, { expect: 'right' }]],
+  ['a clock that is wrong by hours without a jump is not in doubt', [{ ahead: 5 * 60 * minute }, { expect: 'right' }]],
 ];
 
 for (const [title, steps] of witnessed)
@@ -136,11 +136,11 @@ for (const [title, steps] of witnessed)
     assert.ok(world.log.of('clock.jumped').length <= 1, 'a doubt is told once');
   });
 
-/** Ages of the newest message at the first start of a release that notes the time. */
+/** Ages of the newest message at the first start of a release that stores the time of each run. In milliseconds. */
 for (const [title, age, isInDoubt] of [
-  ['a message of an hour ago needs no doubt', 60 * minute, false],
-  ['one of 200 days ago does', 200 * day, true],
-  ['one of the future does', -60 * minute, true],
+  ['a message of an hour ago causes no doubt', 60 * minute, false],
+  ['a message of 200 days ago causes doubt', 200 * day, true],
+  ['a message of the future causes doubt', -60 * minute, true],
 ] as const)
   test(`clock: where no run noted its time the newest message counts: ${title}`, async () => {
     const { world, clock, watch, hear } = watched();
@@ -161,7 +161,7 @@ for (const [title, age, isInDoubt] of [
     assert.equal(next.trouble, '', 'the last run noted its time');
   });
 
-test("clock: a correction by the database's clock is a warning", () => {
+test('clock: a correction by the clock of the database logs a warning', () => {
   const { clock, watch } = watched();
   const one = watch();
   assert.deepEqual(one.warnings, []);
@@ -173,7 +173,7 @@ test("clock: a correction by the database's clock is a warning", () => {
   assert.deepEqual(one.warnings, ["the clock of the machine is 3 days behind the database's clock, which the gateway uses"]);
 });
 
-test('clock: one that jumps while messages are removed ends their removal before the next table', async () => {
+test('clock: a jump during a removal of messages ends the removal before the next table', async () => {
   const { world, clock, watch } = watched();
   const one = watch();
   const removed: string[] = [];
@@ -194,7 +194,7 @@ test('clock: one that jumps while messages are removed ends their removal before
   assert.deepEqual(removed, ['first']);
 });
 
-test('clock: what it drifts slowly is no jump', async () => {
+test('clock: slow drift is no jump', async () => {
   const { clock, watch, pass } = watched();
   const one = watch();
   for (let hour = 0; hour < 1_000; hour += 1) {
@@ -205,7 +205,7 @@ test('clock: what it drifts slowly is no jump', async () => {
   }
 });
 
-test('clock: one that is far from that of the last run is in doubt after the start', async () => {
+test('clock: a clock that is far from the time of the last run is in doubt after the start', async () => {
   const { clock, watch, pass } = watched();
   const first = watch();
   await first.begin();
@@ -244,7 +244,7 @@ test('clock: while it is in doubt neither messages nor deliveries are removed fo
   await gateway.stop();
 });
 
-test('clock: while it is in doubt queued sends wait and none grows too old, and they go on when it agrees again', async () => {
+test('clock: while it is in doubt queued sends wait without getting too old, and leave when it agrees again', async () => {
   const stage = await staged();
   const { world, gateway } = stage;
   const clock = { ahead: 0 };
@@ -268,7 +268,7 @@ test('clock: while it is in doubt queued sends wait and none grows too old, and 
   assert.equal(stage.link().sent.length, 2, 'a clock that stays where it is holds nothing back for longer than an hour');
 });
 
-test('clock: one that jumps two days forward does not set used keys of sends free', async () => {
+test('clock: a jump of two days forward does not free the used keys of sends', async () => {
   const { world, gateway, link } = await staged().then((stage) => ({ ...stage, link: () => stage.link() }));
   const once = { key: 'k', request: 'hello' };
   const send = () => world.answerOf(gateway.send('r1', text(), { ...options, once }));

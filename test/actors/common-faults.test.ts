@@ -1,4 +1,4 @@
-/** Faults that many sessions have in common: a client that is too old, an outage, a suspension; and the figures that tell of them. */
+/** Tests faults that many sessions share, such as an old client version, an outage or a suspension, and the metrics of these faults. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createOutageWatch } from '#actors/policy/gate.ts';
@@ -15,7 +15,7 @@ const opensOf = (stage: Stage): number => stage.world.platform.opens.length;
 const openLinks = (stage: Stage) => [...stage.world.platform.links.values()].filter((link) => link.state === 'open');
 const statuses = (stage: Stage, word: string): number => ids.filter((id) => stage.status(id) === word).length;
 
-/** Twelve sessions, all of which the platform closes with `code`. */
+/** Starts twelve sessions, all of which the platform closes with `code`. */
 async function struck(code: number): Promise<Stage> {
   const stage = await staged(ids, { handshakes });
   assert.equal(statuses(stage, 'connected'), 12);
@@ -26,7 +26,7 @@ async function struck(code: number): Promise<Stage> {
 
 /* ---------- the canary ---------- */
 
-test('canary: when the client is too old one tries for all; each failure makes the pause longer', async () => {
+test('canary: when the client version is too old one session tries for all, and each failure doubles the pause', async () => {
   const stage = await struck(405);
   assert.equal(stage.gateway.numbers().barrier, 'clientTooOld');
   const before = opensOf(stage);
@@ -71,7 +71,7 @@ for (const [code, reason] of [
   });
 }
 
-test('canary: one that is stopped, refused or waits for a person makes room for another', async () => {
+test('canary: one that is stopped, refused or needs a person makes room for another', async () => {
   const stage = await struck(405);
   const seen = new Set<string>();
   for (const end of ['refused', 'hibernated', 'disconnected'] as const) {
@@ -99,7 +99,7 @@ test('canary: a canary that crashes makes room for another', async () => {
 
 /* ---------- the outage ---------- */
 
-test('outage: while most sessions stay, or losses are far apart, each goes its own way', async () => {
+test('outage: while most sessions stay, or losses are far apart, each session reconnects on its own', async () => {
   const stage = await staged(ids, { handshakes });
   for (const id of ids.slice(0, 5)) stage.link(id).end(428);
   await settle();
@@ -112,7 +112,7 @@ test('outage: while most sessions stay, or losses are far apart, each goes its o
   }
 });
 
-test('outage: sessions that close together are counted a few times, not once for each', async () => {
+test('outage: sessions that close together are counted a few times, not once per session', async () => {
   const many = Array.from({ length: 49 }, (_, n) => `r${n}`);
   const stage = await staged(many, { handshakes });
   const status = Object.getOwnPropertyDescriptor(Cell.prototype, 'status');
@@ -162,7 +162,7 @@ for (const [title, losses, live, expected] of [
   });
 }
 
-test('outage: sessions that are closed by command are no loss', async () => {
+test('outage: sessions that are closed by a command are no loss', async () => {
   const stage = await staged(ids, { handshakes });
   await Promise.all(ids.map((id) => stage.world.answerOf(stage.gateway.reset(id))));
   await stage.world.time.pass(3000);
@@ -173,7 +173,7 @@ test('outage: sessions that are closed by command are no loss', async () => {
 
 /* ---------- the suspension ---------- */
 
-test('suspension: a 402 with a date rests until then, and comes back by itself', async () => {
+test('suspension: after a 402 with a date the session rests until then, and reconnects by itself', async () => {
   const chart = await liveChart();
   await chart.end(402, { expire: '3600' });
   assert.equal(chart.state, 'disconnected.suspended');
@@ -187,7 +187,7 @@ test('suspension: a 402 with a date rests until then, and comes back by itself',
   assert.deepEqual(chart.platform.violations, []);
 });
 
-test('suspension: one of months is waited for to its end', async () => {
+test('suspension: one of several months ends on its date', async () => {
   const chart = await liveChart();
   await chart.end(402, { expire: String((100 * day) / 1000) });
   await chart.time.pass(100 * day - 1);
@@ -196,7 +196,7 @@ test('suspension: one of months is waited for to its end', async () => {
   assert.equal(chart.link.opens.length, 2);
 });
 
-test('suspension: a connect tries at once, a disconnect ends it', async () => {
+test('suspension: a connect tries at once, and a disconnect ends the suspension', async () => {
   for (const command of ['connect', 'disconnect'] as const) {
     const chart = await liveChart();
     await chart.end(402, { expire: '3600' });
@@ -211,7 +211,7 @@ test('suspension: a connect tries at once, a disconnect ends it', async () => {
 
 /* ---------- figures ---------- */
 
-test('numbers: closes by cause, attempts, time to reconnect, the next delay', async () => {
+test('numbers: they have closes by cause, attempts, the time to reconnect and the next delay', async () => {
   const stage = await staged();
   stage.link().end(428);
   await settle();
@@ -233,7 +233,7 @@ test('numbers: closes by cause, attempts, time to reconnect, the next delay', as
   assert.deepEqual([stage.numbers().reconnectMs, stage.numbers().longestReconnectMs], [4000, 8000]);
 });
 
-test('numbers: the age of the last frame, for live sessions only', async () => {
+test('numbers: the age of the last frame is shown for live sessions only', async () => {
   const stage = await staged(['r1', { id: 'r2', wanted: 'asleep' }]);
   const seen = stage.world.time.now();
   stage.link().lastFrameAt = () => seen;
@@ -241,7 +241,7 @@ test('numbers: the age of the last frame, for live sessions only', async () => {
   assert.deepEqual([stage.numbers('r1').lastFrameAgeMs, stage.numbers('r2').lastFrameAgeMs], [1234, null]);
 });
 
-test('numbers: crashes, and the time until the session is back from one', async () => {
+test('numbers: crashes and the time until a session is back are counted', async () => {
   const stage = await staged();
   stage.link().host.surprise(new Error('no'));
   await stage.world.time.pass(2000);
@@ -250,7 +250,7 @@ test('numbers: crashes, and the time until the session is back from one', async 
   assert.deepEqual([stage.numbers().crashes, stage.numbers().reconnectMs], [1, 2000]);
 });
 
-test('numbers: what waits for the gate, for storage and in the queue; instances by state', async () => {
+test('numbers: they have waits for the gate, for storage and in the queue, and instances by state', async () => {
   const stage = await staged(['r1', { id: 'r2', wanted: 'asleep' }, { id: 'r3', wanted: 'offline' }], {
     handshakes: { atOnce: 1, perSecond: 100 },
   });

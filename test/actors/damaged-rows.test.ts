@@ -1,4 +1,4 @@
-/** Instances and webhooks whose stored secrets do not open: they are set aside with a reason, and work again when the secret is set anew. */
+/** Tests instances and webhooks whose stored secrets cannot be decrypted. They are set aside with a reason, and work again with a new secret. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { WebhookInput } from '#actors/gateway.ts';
@@ -26,7 +26,7 @@ for (const wanted of ['online', 'asleep'] as const)
     assert.deepEqual([row?.needsPerson, row?.cause], [true, 'unreadable']);
   });
 
-test('damaged rows: what needs the session is refused with the reason, and works when the fields are set anew', async () => {
+test('damaged rows: a command that needs the session is refused with the reason, and works when the fields are set again', async () => {
   const { world, gateway } = await staged([{ id: 'r1', ...paired, token: '', unreadable: 'token, proxy' }]);
   const refused = async (fields: string): Promise<void> => {
     const later = { ...options, async: true };
@@ -45,7 +45,7 @@ test('damaged rows: what needs the session is refused with the reason, and works
   assert.ok(connected.ok && connected.value.connected);
 });
 
-test('damaged rows: an instance is deleted without a connection past its proxy', async () => {
+test('damaged rows: an instance is deleted without a connection that bypasses its proxy', async () => {
   const { world, gateway } = await staged([{ id: 'r1', ...paired, token: '', unreadable: 'token, proxy' }]);
   const routes: string[] = [];
   world.platform.onOpen = (link) => {
@@ -66,7 +66,7 @@ const damage =
   'secret and headers of the webhook are damaged in the database, and nothing is posted: save the webhook with secret and headers, or delete it';
 const input: WebhookInput = { action: 'update', id: 'w1', url: 'http://receiver.test/hook', events: ['All'] };
 
-test('damaged rows: events of a webhook wait, unsigned posts are not made, and saving it with a secret delivers them', async () => {
+test('damaged rows: events of a webhook wait, no unsigned post is made, and saving a secret delivers them', async () => {
   const { world, gateway } = await staged(['r1'], {}, (before) => {
     before.hook({ id: 'w1', instanceId: 'r1', unreadable: 'private' });
     before.hook({ id: 'w2', instanceId: 'r1', url: 'http://other.test/hook' });
@@ -89,7 +89,7 @@ test('damaged rows: events of a webhook wait, unsigned posts are not made, and s
   for (const { headers } of posted('receiver.test')) assert.match(headers['webhook-signature'] ?? '', /^v1,/);
 });
 
-test('damaged rows: a webhook with damaged names of events keeps all events, and saving the names delivers the wanted ones', async () => {
+test('damaged rows: a webhook with damaged event names keeps all events, and saving the names delivers the wanted ones', async () => {
   const { world, gateway } = await staged(['r1'], {}, (before) => {
     before.hook({ id: 'w1', instanceId: 'r1', events: [], excludeMessages: [], unreadable: 'events, exclude_messages' });
   });

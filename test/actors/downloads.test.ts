@@ -1,4 +1,4 @@
-/** Files of messages, decided: what is fetched and what is not, what is made of sound, and what is told. */
+/** Tests the decisions on files of messages: the fetch, the conversion of sound, the transcription, and the announced address. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { DownloadWish } from '#actors/views.ts';
@@ -67,7 +67,7 @@ const kept = async (desk: Desk, wish: Partial<DownloadWish>) => {
   return outcome.value;
 };
 
-test('downloads: sound as MP3 is made once, and kept beside what was sent', async () => {
+test('downloads: sound is converted to MP3 once, and the MP3 is kept beside the original', async () => {
   const desk = new Desk();
   const [one, two] = [await kept(desk, { mp3: 'can' }), await kept(desk, { mp3: 'must' })];
   assert.deepEqual([one.file.mimetype, two.file.name, two.cached], ['audio/mpeg', one.file.name, true]);
@@ -76,7 +76,7 @@ test('downloads: sound as MP3 is made once, and kept beside what was sent', asyn
   assert.deepEqual([...desk.store.loose], [], 'every copy was released');
 });
 
-test('downloads: a machine that makes no MP3 gives what was sent, unless MP3 is a must', async () => {
+test('downloads: without an MP3 encoder the original is returned, unless MP3 is required', async () => {
   const desk = new Desk();
   desk.convert = 'cannot';
   assert.equal((await kept(desk, { mp3: 'can' })).file.mimetype, 'audio/ogg');
@@ -84,7 +84,7 @@ test('downloads: a machine that makes no MP3 gives what was sent, unless MP3 is 
   assert.equal(refused.ok ? '' : refused.refusal.reason, 'notConvertible');
 });
 
-test('downloads: a conversion that crashes leaves no copy behind, and the next one is tried', async () => {
+test('downloads: a conversion that crashes leaves no copy behind, and the next one runs', async () => {
   const desk = new Desk();
   desk.convert = 'fails';
   await assert.rejects(desk.get({ mp3: 'can' }), /crashed/);
@@ -93,7 +93,7 @@ test('downloads: a conversion that crashes leaves no copy behind, and the next o
   assert.equal((await kept(desk, { mp3: 'can' })).file.mimetype, 'audio/mpeg');
 });
 
-test('downloads: words come with the given key, else with that of the instance, and without any not at all', async () => {
+test('downloads: a transcription uses the given key, else the key of the instance, and is absent without a key', async () => {
   const desk = new Desk();
   assert.equal((await kept(desk, { transcribe: true })).transcription, undefined);
   desk.apiKey = 'own';
@@ -106,7 +106,7 @@ test('downloads: words come with the given key, else with that of the instance, 
   assert.equal((await kept(desk, { transcribe: true, apiKey: 'given' })).transcription, undefined, 'a document says nothing');
 });
 
-test('downloads: a fetch that fails is a fetch again, and those who waited with it hear of it', async () => {
+test('downloads: a failed fetch fails for all requests that wait for it, and the next request fetches again', async () => {
   const desk = new Desk();
   desk.answer = async (taken) => (await taken.discard(), refuse('notSent', 'the session is gone'));
   const both = await Promise.all([desk.get(), desk.get()]);
@@ -119,7 +119,7 @@ test('downloads: a fetch that fails is a fetch again, and those who waited with 
   assert.ok((await desk.get()).ok);
 });
 
-test('downloads: a message that has the address already is not told again', async () => {
+test('downloads: a message whose address is known is not announced again', async () => {
   const desk = new Desk();
   const { file } = await kept(desk, {});
   desk.add({ messageId: 'M', fileUrl: file.url });
@@ -135,7 +135,7 @@ test('downloads: bytes that were lost are fetched again', async () => {
   assert.deepEqual([again.cached, desk.fetches.length], [false, 2]);
 });
 
-test('downloads: the quoted message itself where it is stored, in the same chat; else the quotation', async () => {
+test('downloads: the quoted message itself is used if it is stored in the same chat, and otherwise the quotation', async () => {
   const desk = new Desk();
   desk.add({ messageId: 'M', quoted: 'Q' });
   await kept(desk, { quoted: true });

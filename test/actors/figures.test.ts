@@ -1,4 +1,4 @@
-/** Figures by the minute on simulated time: what a row holds, and what an outage, a jump of the clock and a stop do to the rows. */
+/** Tests the metrics per minute on simulated time: the content of a row, and the effect of an outage, a clock jump and a stop. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { figureCommands, FigureLog } from '#actors/inspection/figures.ts';
@@ -34,7 +34,7 @@ const stage = (start = true) => {
   return { time, store, totals, usage, figures, rows, received, first: Math.floor(time.now() / minute) };
 };
 
-test('figures: a row a minute holds what came since the last one, not the totals', async () => {
+test('figures: a row per minute holds the changes since the last row, not the totals', async () => {
   const { time, totals, rows, first } = stage();
   totals.received += 5;
   totals.failed += 2;
@@ -49,7 +49,7 @@ test('figures: a row a minute holds what came since the last one, not the totals
   ]);
 });
 
-test('figures: rows of an outage are stored when storage is back, each of its own minute', async () => {
+test('figures: rows of an outage are stored when storage is back, each for its own minute', async () => {
   const { time, store, totals, rows, received, first } = stage();
   for (const isLost of [false, false]) {
     store.failNext = { error: new StorageUnavailable('away'), isLost };
@@ -66,7 +66,7 @@ test('figures: rows of an outage are stored when storage is back, each of its ow
   );
 });
 
-test('figures: a write whose answer is lost counts nothing twice', async () => {
+test('figures: a write whose reply is lost counts nothing twice', async () => {
   const { time, store, totals, received } = stage();
   store.failNext = { error: new StorageUnavailable('no answer'), isLost: true };
   totals.received += 3;
@@ -75,7 +75,7 @@ test('figures: a write whose answer is lost counts nothing twice', async () => {
   assert.deepEqual(received(), [3, 0]);
 });
 
-test('figures: an outage of days keeps the rows of one day', async () => {
+test('figures: an outage of several days keeps the rows of one day', async () => {
   const { time, store, received } = stage();
   for (let passed = 0; passed < 1_500; passed += 1) {
     store.failNext = { error: new StorageUnavailable('away'), isLost: false };
@@ -86,7 +86,7 @@ test('figures: an outage of days keeps the rows of one day', async () => {
   assert.equal(received().length, 1_440);
 });
 
-test('figures: a clock that jumps moves the time of the rows, and the time that they cover stays a minute', async () => {
+test('figures: a clock jump moves the time of the rows, and each row still covers a minute', async () => {
   for (const jump of [3 * 3_600_000, -3 * 3_600_000]) {
     const { time, totals, rows, first } = stage();
     await time.pass(minute);
@@ -98,7 +98,7 @@ test('figures: a clock that jumps moves the time of the rows, and the time that 
   }
 });
 
-test('figures: a clock that jumps back into the minute of the last row adds to the row', async () => {
+test('figures: a clock that jumps back into the minute of the last row adds to that row', async () => {
   const { time, totals, usage, rows } = stage();
   totals.received += 2;
   usage.lag = 90;
@@ -126,7 +126,7 @@ test('figures: a stop stores the last part of a minute', async () => {
   assert.equal(rows().length, 1, 'nothing runs after the stop');
 });
 
-test('figures: a stop without an answer of storage ends within two seconds', async () => {
+test('figures: a stop ends within two seconds although storage does not reply', async () => {
   const { time, store, totals, figures } = stage();
   totals.sent += 1;
   await time.pass(20_000);

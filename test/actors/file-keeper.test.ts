@@ -1,4 +1,4 @@
-/** Tests the keeper of the file store: orphans after a start, the sum of bytes, a store that does not answer. */
+/** Tests the keeper of the file store: orphans after a start, the total of bytes, a store that does not reply. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { FilesUnavailable, type FileStore } from '#actors/ports.ts';
@@ -7,7 +7,7 @@ import { World } from '#test/fakes/world.ts';
 const keep = async (world: World, text: string) => world.files.files.keep('r1', world.files.taken(text));
 const day = 86_400_000;
 
-test('file keeper: beyond the bound those unused for longest go, and no more than needed', async () => {
+test('file keeper: beyond the limit the files that were unused longest are removed, and no more than needed', async () => {
   const world = new World();
   const kept = [];
   for (const text of Array.from({ length: 60 }, (_, n) => `file ${String(n).padStart(5, '0')}`)) {
@@ -26,7 +26,7 @@ test('file keeper: beyond the bound those unused for longest go, and no more tha
   await gateway.stop();
 });
 
-test('file keeper: without a bound nothing goes, and what is unused for too long does', async () => {
+test('file keeper: without a limit only files that were unused for too long are removed', async () => {
   const world = new World();
   const file = await keep(world, 'old');
   const gateway = await world.start({ retention: { messages: 0, receipts: 0, files: day, fileBytes: 0 } });
@@ -37,7 +37,7 @@ test('file keeper: without a bound nothing goes, and what is unused for too long
   await gateway.stop();
 });
 
-test('file keeper: a store that has no answer is asked again, and the look goes on where it was', async () => {
+test('file keeper: a store that does not reply is asked again, and the scan continues where it was', async () => {
   const world = new World();
   const asked: number[] = [];
   let away = true;

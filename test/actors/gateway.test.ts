@@ -1,4 +1,4 @@
-/** The gateway as HTTP sees it, over a simulated world. */
+/** Tests the gateway as the HTTP interface uses it, over a simulated world. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { RunningGateway, Send, SendOptions } from '#actors/gateway.ts';
@@ -32,7 +32,7 @@ interface Stage {
   readonly world: World;
   readonly gateway: RunningGateway;
   readonly link: FakeLink;
-  /** Type and message status of what was delivered or published. */
+  /** The type and the message status of each event that was delivered or published. */
   readonly heard: string[];
 }
 
@@ -58,7 +58,7 @@ async function live(policy: Partial<Policy> = {}, prepare: (world: World) => voi
 const refusalOf = (result: { readonly ok: boolean; readonly refusal?: { readonly reason: string } }): string =>
   result.ok ? '' : (result.refusal?.reason ?? '');
 
-test('gateway: from create to a message that was sent', async () => {
+test('gateway: an instance is created, connected and sends a message', async () => {
   const world = new World();
   const gateway = await world.start();
   const made = await gateway.create({ name: 'shop', adminField01: 'a', adminField02: '', systemName: '', browser: '', system: '' });
@@ -117,14 +117,14 @@ for (const [title, answer] of [
   });
 }
 
-test('gateway: a number that makes no sense is refused before anything is stored', async () => {
+test('gateway: an invalid number is refused before anything is stored', async () => {
   const { world, gateway, link } = await live();
   link.objection = () => 'the number is not valid';
   assert.equal(refusalOf(await world.answerOf(gateway.send('r1', text('x'), options))), 'invalid');
   assert.equal(world.db.messages.size, 0);
 });
 
-test('gateway: a text that meets a connection which has just ended is refused as notSent, and can be sent again', async () => {
+test('gateway: a text on a connection that has just ended is refused as notSent, and can be sent again', async () => {
   const { world, gateway, link } = await live();
   link.ended = true;
   assert.equal(refusalOf(await world.answerOf(gateway.send('r1', text('551'), options))), 'notSent');
@@ -134,7 +134,7 @@ test('gateway: a text that meets a connection which has just ended is refused as
   world.assertKept();
 });
 
-test('gateway: texts to one number leave in the order in which they came, even when the first shows typing for long', async () => {
+test('gateway: texts to one number leave in the order of their requests, even if the first shows typing for long', async () => {
   const { world, gateway, link } = await live();
   const sends = [
     gateway.send('r1', text('551', 'one'), { ...options, delay: 3000 }),
@@ -150,7 +150,7 @@ test('gateway: texts to one number leave in the order in which they came, even w
   assert.deepEqual(link.calls, ['composing 551@s.whatsapp.net', 'paused 551@s.whatsapp.net']);
 });
 
-test('gateway: texts that wait for their turn when the session goes away are refused, and nothing is composed on a closed link', async () => {
+test('gateway: texts that wait for their turn are refused when the session goes away, and none is composed on a closed link', async () => {
   const { world, gateway, link } = await live();
   const sends = [gateway.send('r1', text('551', 'one'), { ...options, delay: 3000 }), gateway.send('r1', text('551', 'two'), options)];
   await world.time.pass(1000);
@@ -166,7 +166,7 @@ test('gateway: placeholders are filled from the chat', async () => {
   assert.equal(link.sent.at(-1)?.text, 'Hi !');
 });
 
-test('gateway: the asynchronous queue answers at once, goes on after a reconnect and can be cleared', async () => {
+test('gateway: the asynchronous queue answers at once, continues after a reconnect and can be cleared', async () => {
   const { world, gateway, link } = await live();
   const never = Promise.withResolvers<never>();
   link.answer = () => never.promise;
@@ -181,7 +181,7 @@ test('gateway: the asynchronous queue answers at once, goes on after a reconnect
   assert.deepEqual(states, ['Queued', 'Canceled', 'Canceled']);
 });
 
-test('queue: a message on which the adapter throws becomes Failed and is counted as a crash of the queue; the next one goes out', async () => {
+test('queue: a message on which the adapter throws becomes Failed and counts as a crash of the queue, and the next one leaves', async () => {
   const { world, gateway, link } = await live();
   link.broken.add('message.transmit');
   await world.answerOf(gateway.send('r1', text('551', 'one'), asynchronous));
@@ -196,7 +196,7 @@ test('queue: a message on which the adapter throws becomes Failed and is counted
   assert.deepEqual(gateway.numbers().instances[0]?.workerCrashes, { queue: 1 });
 });
 
-test('gateway: a recorded message reaches webhook and stream, in an envelope with the token of now', async () => {
+test('gateway: a recorded message reaches webhook and stream, in an envelope with the current token', async () => {
   const { world, gateway, link, heard } = await live({}, (world) => {
     world.hook({ id: 'w1', instanceId: 'r1', events: ['messages'] });
     world.hook({ id: 'wg', instanceId: null, url: 'http://global.test/', events: ['messages'], addUrlEvents: true });
@@ -220,7 +220,7 @@ test('gateway: a recorded message reaches webhook and stream, in an envelope wit
       ['http://global.test/messages', 'messages', rotated.value.record.token, identity.owner],
     ],
   );
-  // The row of the second post leaves after the pause that follows the removal of the first one.
+  // The row of the second post is removed after the pause that follows the removal of the first one.
   await world.time.pass(200);
   assert.equal(world.db.outbox.size, 0);
   link.host.record([{ kind: 'message', message: sampleMessage, chat: { chatId: sampleMessage.chatId }, unread: true }]);
@@ -228,7 +228,7 @@ test('gateway: a recorded message reaches webhook and stream, in an envelope wit
   assert.equal(world.receiver.posts.length, 2, 'a message that is told twice is an event once');
 });
 
-test('gateway: what waited in the outbox of an earlier run is delivered after the start', async () => {
+test('gateway: deliveries of an earlier run are posted after the start', async () => {
   const { world } = await live({}, (world) => {
     world.hook({ id: 'w1', instanceId: 'r1', events: ['messages'] });
     world.db.outbox.set(1, { ...sampleRow, instanceId: 'r1' });
@@ -251,7 +251,7 @@ const sampleRow = {
   notBefore: 0,
 } as const;
 
-test('gateway: failures of local and global webhooks are kept apart, and apart from other instances', async () => {
+test('gateway: failures of local and global webhooks, and of other instances, are kept apart', async () => {
   const { world, gateway, link } = await live({}, (world) => {
     world.register({ id: 'r2', ...paired });
     world.hook({ id: 'w1', instanceId: 'r1', events: ['messages'] });
@@ -269,7 +269,7 @@ test('gateway: failures of local and global webhooks are kept apart, and apart f
   assert.deepEqual((await gateway.webhookErrors('r2')).errors, []);
 });
 
-test('gateway: webhooks are saved, refused, removed; two simple-mode calls at once make one', async () => {
+test('gateway: webhooks are saved, refused and removed, and two simple-mode calls at once create one', async () => {
   const { world, gateway } = await live();
   const input = { action: '', id: '', url: 'http://a.test', events: ['All'], enabled: true } as const;
   await Promise.all([gateway.saveWebhook('r1', input), gateway.saveWebhook('r1', input)]);
@@ -285,7 +285,7 @@ test('gateway: webhooks are saved, refused, removed; two simple-mode calls at on
   assert.deepEqual(gateway.webhooks('r1'), [], 'the global webhook is none of the instance');
 });
 
-test('gateway: tokens that are rotated at the same time leave one that works, and it is the stored one', async () => {
+test('gateway: tokens that are rotated at the same time leave one that works, which is the stored one', async () => {
   const { world, gateway } = await live();
   await Promise.all([gateway.rotateToken('r1'), gateway.rotateToken('r1'), gateway.rotateToken('r1')]);
   const token = gateway.view('r1')?.record.token ?? '';
@@ -294,7 +294,7 @@ test('gateway: tokens that are rotated at the same time leave one that works, an
   assert.equal(world.db.instances.get('r1')?.token, token);
 });
 
-test('gateway: a removed instance is logged out, closed, forgotten and gone from storage', async () => {
+test('gateway: a removed instance is logged out, closed, forgotten and deleted from storage', async () => {
   const { world, gateway, link, heard } = await live();
   assert.ok((await world.answerOf(gateway.remove('r1'))).ok);
   assert.deepEqual([link.state, link.logouts, link.discarded.length], ['closed', 1, 1]);
@@ -307,7 +307,7 @@ test('gateway: a removed instance is logged out, closed, forgotten and gone from
   assert.deepEqual(world.time.rings, []);
 });
 
-test('gateway: at the cap a connect is told to come back later; those being restored count', async () => {
+test('gateway: at the cap a connect is refused for now, and sessions that are being restored count', async () => {
   const world = new World();
   for (const id of ['r1', 'r2', 'r3']) world.register({ id, ...paired, wanted: id === 'r3' ? 'offline' : 'online' });
   const gateway = await world.start({ maxConnected: 2 });
@@ -320,7 +320,7 @@ test('gateway: at the cap a connect is told to come back later; those being rest
   assert.ok(connecting <= 2, `${connecting} connect`);
 });
 
-test('gateway: restore brings back who wants it, most recently active first, and tells how far it is', async () => {
+test('gateway: restore starts the wanted sessions, most recently active first, and shows its progress', async () => {
   const world = new World();
   const active = [3, 1, 4, 2];
   for (const [n, lastActiveAt] of active.entries()) world.register({ id: `r${n}`, ...paired, lastActiveAt });
@@ -341,7 +341,7 @@ test('gateway: restore brings back who wants it, most recently active first, and
   assert.equal(gateway.view('unpaired')?.status, 'disconnected');
 });
 
-test('gateway: stop closes every session, stores what was said and takes no more', async () => {
+test('gateway: stop closes every session, stores all reported entries and accepts no more', async () => {
   const { world, gateway, link, heard } = await live();
   link.host.record([{ kind: 'message', message: sampleMessage, chat: { chatId: sampleMessage.chatId }, unread: true }]);
   await world.answerOf(gateway.stop());
@@ -354,7 +354,7 @@ test('gateway: stop closes every session, stores what was said and takes no more
   world.assertKept();
 });
 
-test('gateway: what an earlier run left goes on though the storage is away while the sessions are brought back', async () => {
+test('gateway: deliveries of an earlier run continue although storage is away while the sessions are restored', async () => {
   const world = new World();
   world.register({ ...paired, id: 'r1' });
   world.hook({ id: 'w1', instanceId: 'r1', events: ['messages'] });
@@ -366,7 +366,7 @@ test('gateway: what an earlier run left goes on though the storage is away while
   world.platform.onOpen = (link) => queueMicrotask(() => link.state === 'open' && link.login());
   world.db.away = true;
   const restored = gateway.restore();
-  restored.catch(() => undefined); // looked at later
+  restored.catch(() => undefined); // REM The result is read later.
   await world.time.pass(5_000);
   world.db.away = false;
   await world.time.pass(5_000);
@@ -377,7 +377,7 @@ test('gateway: what an earlier run left goes on though the storage is away while
   await gateway.stop();
 });
 
-test('gateway: at the next start, texts of the queue go on and those whose caller has gone are failed', async () => {
+test('gateway: at the next start, texts of the queue are sent, and texts whose caller is gone become Failed', async () => {
   const { world } = await live({}, (world) => {
     const old = { ...sampleMessage, instanceId: 'r1', unread: false, status: 'Queued', timestamp: 1 } as const;
     world.db.putMessage({ ...old, messageId: 'a', queuedSend: { send: null, delay: 0, readChat: false, readMessages: false } });

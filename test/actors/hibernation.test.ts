@@ -1,4 +1,4 @@
-/** Sleep and wake: by command, by themselves, by need and by schedule; what is wanted, told and counted of each. */
+/** Tests sleeping and waking: by command, when idle, on use and by schedule, each with the stored wish, the events and the counts. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { done } from '#actors/model.ts';
@@ -15,7 +15,7 @@ const asleep = { id: 'r1', wanted: 'asleep' } as const;
 const sleepy = { hibernation: { after: 600_000, wakeEvery: 1000 * hour, drain: 10_000 } };
 const scheduled = { hibernation: { after: 0, wakeEvery: 24 * hour, drain: 10_000 } };
 
-test('hibernation: the command closes the session, keeps its credentials, is stored and told', async () => {
+test('hibernation: the command closes the session, keeps its credentials, and is stored and announced', async () => {
   const stage = await staged();
   const { world, gateway } = stage;
   const answer = await world.answerOf(gateway.hibernate('r1'));
@@ -30,7 +30,7 @@ test('hibernation: the command closes the session, keeps its credentials, is sto
   world.assertKept();
 });
 
-test('hibernation: a look that throws is a crash that is counted, and the next looks go on', async () => {
+test('hibernation: a check that throws counts as a crash, and the next checks follow', async () => {
   const { world } = await staged();
   const policy = { after: 0, wakeEvery: hour, drain: 10_000 };
   let looks = 0;
@@ -50,12 +50,12 @@ test('hibernation: a look that throws is a crash that is counted, and the next l
   assert.equal(workers.crashes['hibernation'], 1);
 });
 
-test('hibernation: one that is not connected cannot be sent to sleep', async () => {
+test('hibernation: a session that is not connected cannot hibernate', async () => {
   const { gateway } = await staged([{ id: 'r1', wanted: 'offline' }]);
   assert.equal(refusalOf(await gateway.hibernate('r1')), 'notSent');
 });
 
-test('hibernation: an idle session sleeps by itself, one with traffic does not', async () => {
+test('hibernation: an idle session hibernates, and one with traffic does not', async () => {
   const stage = await staged(['r1', 'r2'], sleepy);
   for (let n = 0; n < 4; n += 1) {
     await stage.world.time.pass(200_000);
@@ -70,7 +70,7 @@ test('hibernation: an idle session sleeps by itself, one with traffic does not',
   stage.world.assertKept();
 });
 
-test('hibernation: nobody sleeps while a text is being sent or waits for it', async () => {
+test('hibernation: no session hibernates while a text is being sent or waits', async () => {
   const stage = await staged(['r1', 'r2'], sleepy);
   const never = Promise.withResolvers<never>();
   stage.link('r1').answer = () => never.promise;
@@ -101,7 +101,7 @@ for (const [title, call] of needs) {
     stage.world.assertKept();
   });
 
-  test(`hibernation: at the cap ${title} wakes nobody and is told to come back later`, async () => {
+  test(`hibernation: at the cap ${title} wakes no session and is refused for now`, async () => {
     const stage = await staged(['r2', asleep], { maxConnected: 1 });
     const answer = await stage.world.answerOf(call(stage.gateway));
     assert.equal(refusalOf(answer), 'capped');
@@ -110,7 +110,7 @@ for (const [title, call] of needs) {
   });
 }
 
-test('hibernation: calls that come together wake once, and all wait', async () => {
+test('hibernation: simultaneous calls wake the session once, and all of them wait', async () => {
   const stage = await staged([asleep]);
   const calls = [1, 2, 3].map((n) => stage.gateway.send('r1', text(`55${n}`), options));
   await stage.world.time.pass(2000);
@@ -123,7 +123,7 @@ test('hibernation: calls that come together wake once, and all wait', async () =
   stage.world.assertKept();
 });
 
-test('hibernation: two that wake at once for the last place are one too many', async () => {
+test('hibernation: of two sessions that wake at once for the last place one is refused', async () => {
   const stage = await staged([asleep, { ...asleep, id: 'r2' }], { maxConnected: 1 });
   stage.letIn();
   const results = await Promise.all(['r1', 'r2'].map((id) => stage.world.answerOf(stage.gateway.presence(id, 'available'))));
@@ -133,7 +133,7 @@ test('hibernation: two that wake at once for the last place are one too many', a
   assert.deepEqual([stage.wanted('r1'), stage.wanted('r2')].toSorted(), ['asleep', 'online']);
 });
 
-test('hibernation: a session that does not wake in time is told, and goes on trying; one that is refused is told at once', async () => {
+test('hibernation: a wake that takes too long is reported and goes on trying, and a refusal is reported at once', async () => {
   const stage = await staged([asleep]);
   const { time } = stage.world;
   const began = time.now();
@@ -149,7 +149,7 @@ test('hibernation: a session that does not wake in time is told, and goes on try
   assert.equal(refusalOf(await other.world.answerOf(refused, 1000)), 'notSent');
 });
 
-test('hibernation: by schedule a session wakes, takes what waited, and sleeps again; it stays wanted asleep', async () => {
+test('hibernation: by schedule a session wakes, receives waiting messages and hibernates again, and stays wanted asleep', async () => {
   const stage = await staged([asleep], scheduled);
   const { world } = stage;
   world.platform.onOpen = (link) =>
@@ -170,7 +170,7 @@ test('hibernation: by schedule a session wakes, takes what waited, and sleeps ag
   world.assertKept();
 });
 
-test('hibernation: whoever uses the session while it drains keeps it awake, over a restart too', async () => {
+test('hibernation: a call while a scheduled session drains keeps it awake, also over a restart', async () => {
   const stage = await staged([asleep], scheduled);
   stage.letIn();
   await stage.world.time.pass(24 * hour);
@@ -191,7 +191,7 @@ test('hibernation: the schedule respects the cap, and tries again when there is 
   assert.equal(stage.opens('r1'), 1);
 });
 
-test('hibernation: of many that are due at once some wake at each look, none twice', async () => {
+test('hibernation: of many sessions that are due at once some wake at each check, none twice', async () => {
   const sleepers = Array.from({ length: 350 }, (_, n) => ({ ...asleep, id: `r${n}` }));
   const wide = { maxConnected: 10_000, handshakes: { atOnce: 5000, perSecond: 5000 } };
   const stage = await staged(sleepers, { ...scheduled, ...wide });
@@ -203,7 +203,7 @@ test('hibernation: of many that are due at once some wake at each look, none twi
   assert.equal(opens(), sleepers.length);
 });
 
-test('hibernation: disconnect of a sleeping session logs out and ends its sleep', async () => {
+test('hibernation: disconnect of a hibernated session logs out and ends the hibernation', async () => {
   const stage = await staged([asleep]);
   await stage.world.time.pass(hour);
   assert.ok((await stage.world.answerOf(stage.gateway.disconnect('r1'))).ok);
@@ -212,7 +212,7 @@ test('hibernation: disconnect of a sleeping session logs out and ends its sleep'
   assert.deepEqual([stage.status(), stage.wanted(), stage.numbers().hibernatedMs], ['disconnected', 'offline', hibernatedMs]);
 });
 
-test('hibernation: what was accepted goes out before the session sleeps', async () => {
+test('hibernation: accepted messages leave before the session hibernates', async () => {
   const stage = await staged();
   const sent = Promise.withResolvers<Outcome<{ readonly at: number }>>();
   stage.link().answer = () => sent.promise;
@@ -225,7 +225,7 @@ test('hibernation: what was accepted goes out before the session sleeps', async 
   assert.equal(stage.status(), 'hibernated');
 });
 
-test('hibernation: a text that comes while the session goes to sleep wakes it', async () => {
+test('hibernation: a text that arrives while the session closes for hibernation wakes it', async () => {
   const stage = await staged();
   stage.letIn();
   const slept = stage.gateway.hibernate('r1');
@@ -239,7 +239,7 @@ test('hibernation: a text that comes while the session goes to sleep wakes it', 
   stage.world.assertKept();
 });
 
-test('hibernation: a start wakes a sleeping session for what an earlier run left in its queue', async () => {
+test('hibernation: a start wakes a hibernated session for queued messages of an earlier run', async () => {
   const left = {
     ...sampleMessage,
     messageId: 'left',

@@ -1,4 +1,4 @@
-/** Tags of leads: their number is bounded, and edits that come at once follow each other. */
+/** Tests the tags of leads. Their number is limited, and simultaneous edits run one after the other. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { StorageUnavailable } from '#actors/ports.ts';
@@ -6,7 +6,7 @@ import { World } from '#test/fakes/world.ts';
 
 const tag = (name: string) => ({ id: '', name, delete: false });
 
-test('lead tags: of edits that come at once none takes a name twice, or makes more than there may be', async () => {
+test('lead tags: simultaneous edits neither use a name twice nor exceed the limit', async () => {
   const world = new World();
   world.register({ id: 'r1' });
   const gateway = await world.start({ definitionsPerInstance: 2 });
@@ -20,7 +20,7 @@ test('lead tags: of edits that come at once none takes a name twice, or makes mo
   assert.ok((await gateway.editLeadTag('r1', tag('three'))).ok);
 });
 
-test('lead tags: with the database away an edit rejects, and changes nothing later', async () => {
+test('lead tags: during a database outage an edit is rejected, and is not applied later', async () => {
   const world = new World();
   world.register({ id: 'r1' });
   const gateway = await world.start();

@@ -1,4 +1,4 @@
-/** A logout that does not go through at once: storage that refuses, crashes, kills; what the commands answer, and what is taken up again. */
+/** Tests a logout that fails at first because of storage, a crash or a kill: the answers of the commands, and the continuation. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Unlinked } from '#actors/views.ts';
@@ -10,7 +10,7 @@ import { refusalOf, Stage, staged } from './stage.ts';
 
 const asleep = { id: 'r1', wanted: 'asleep' } as const;
 
-/** The link cannot remove its credentials. Answers with what makes it well again. */
+/** Makes the link unable to remove its credentials. Returns a function that restores it. */
 const jam = (stage: Stage): (() => void) => {
   const link = stage.link();
   const { discard } = link;
@@ -18,7 +18,7 @@ const jam = (stage: Stage): (() => void) => {
   return () => void (link.discard = discard);
 };
 
-/** A process that starts with what this one has stored when it is killed. */
+/** Starts a gateway on the data that the given one has stored, as after a kill. */
 async function restarted(stage: Stage): Promise<Stage> {
   const world = new World();
   for (const [id, record] of stage.world.db.instances) world.db.instances.set(id, record);
@@ -41,7 +41,7 @@ const assertLoggedOut = (stage: Stage): void => {
 
 /* ---------- credentials that cannot be deleted ---------- */
 
-test('logout: while the credentials cannot be deleted it is not answered as done, and a connect does not log in with them', async () => {
+test('logout: while the credentials cannot be deleted it is not answered as done, and a connect does not use them', async () => {
   const stage = await staged();
   const { world, gateway } = stage;
   const mend = jam(stage);
@@ -57,7 +57,7 @@ test('logout: while the credentials cannot be deleted it is not answered as done
 });
 
 for (const command of ['connect', 'disconnect'] as const) {
-  test(`logout: a ${command} that comes when storage is well again finishes it at once`, async () => {
+  test(`logout: a ${command} that arrives when storage is back finishes it at once`, async () => {
     const stage = await staged();
     const mend = jam(stage);
     await stage.world.answerOf(stage.gateway.disconnect('r1'), 1000);
@@ -72,7 +72,7 @@ for (const command of ['connect', 'disconnect'] as const) {
   });
 }
 
-test('logout: after one on the phone, whose credentials cannot be set aside, a connect does not log in with them', async () => {
+test('logout: after one on the phone, whose credentials cannot be set aside, a connect does not use them', async () => {
   const stage = await staged();
   const mend = jam(stage);
   stage.link().end(401);
@@ -96,7 +96,7 @@ test('logout: credentials that could not be deleted before a kill are deleted by
   jam(stage);
   await stage.world.answerOf(stage.gateway.disconnect('r1'), 1000);
   const next = await restarted(stage);
-  next.link().end(401); // the device was unlinked before
+  next.link().end(401); // REM The device was unlinked before.
   await settle();
   await next.world.time.pass(100);
   assertLoggedOut(next);
@@ -104,7 +104,7 @@ test('logout: credentials that could not be deleted before a kill are deleted by
 
 /* ---------- interruptions ---------- */
 
-test('logout: an unlinking that a kill interrupts is taken up at the next start', async () => {
+test('logout: the next start continues an unlinking that a kill interrupted', async () => {
   const stage = await staged([asleep]);
   void stage.gateway.disconnect('r1');
   await stage.world.time.pass(1000);
@@ -117,14 +117,14 @@ test('logout: an unlinking that a kill interrupts is taken up at the next start'
   assertLoggedOut(next);
 });
 
-test('logout: a kill between the deletion and its note leaves nothing to log in for', async () => {
+test('logout: after a kill between the deletion and its record the next start does not log in', async () => {
   const stage = await staged([{ id: 'r1', wanted: 'unlinked' }], {}, ({ platform }) => void (platform.credentials = () => false));
   await stage.world.time.pass(100);
   assert.equal(stage.opens(), 0);
   assertLoggedOut(stage);
 });
 
-test('logout: an unlinking that a crash interrupts is taken up again, and the command waits for it', async () => {
+test('logout: an unlinking that a crash interrupted is continued, and the command waits for it', async () => {
   const stage = await staged([asleep]);
   const answer = stage.gateway.disconnect('r1');
   await stage.world.time.pass(1000);
@@ -138,7 +138,7 @@ test('logout: an unlinking that a crash interrupts is taken up again, and the co
   assertLoggedOut(stage);
 });
 
-test('logout: a connect that comes while a crashed unlinking is being restarted waits for it, and pairs anew', async () => {
+test('logout: a connect during the restart of a crashed unlinking waits for it, and pairs anew', async () => {
   const stage = await staged([asleep]);
   void stage.gateway.disconnect('r1');
   await stage.world.time.pass(1000);
@@ -175,7 +175,7 @@ for (const command of ['disconnect', 'remove'] as const)
       assert.match(result.value.stillLinked, reason);
     });
 
-test('logout: what one answer told of the device is not told of the next pairing', async () => {
+test('logout: the warning about the device is not repeated for the next pairing', async () => {
   const stage = await staged([asleep]);
   const first = await stage.world.answerOf(stage.gateway.disconnect('r1'));
   assert.ok(first.ok && first.value.stillLinked !== '');

@@ -1,4 +1,4 @@
-/** The figures of quality in the log: one line per interval, about everybody and about nobody by name. */
+/** Tests the quality metrics in the log: one line per interval, with totals and without names. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { staged, type Stage } from './stage.ts';
@@ -9,13 +9,13 @@ const numbersEvery = minute;
 const lines = (stage: Stage) => stage.world.log.of('service.numbers');
 const last = (stage: Stage): Readonly<Record<string, unknown>> => lines(stage).at(-1)?.fields ?? {};
 
-/** Until a line was written that tells of what happened before the call. */
+/** Waits until a line is written that covers the time before the call. */
 const nextLine = async (stage: Stage): Promise<Readonly<Record<string, unknown>>> => {
   await stage.world.time.pass(minute);
   return last(stage);
 };
 
-test('figures: one line per interval, from the start to the stop', async () => {
+test('figures: the log has one line per interval, from the start to the stop', async () => {
   const stage = await staged(['r1'], { numbersEvery });
   const { length } = lines(stage);
   await stage.world.time.pass(3 * minute);
@@ -27,13 +27,13 @@ test('figures: one line per interval, from the start to the stop', async () => {
 });
 
 for (const policy of [{}, { numbersEvery: 0 }])
-  test(`figures: no line with ${JSON.stringify(policy)}`, async () => {
+  test(`figures: no line is written with ${JSON.stringify(policy)}`, async () => {
     const stage = await staged(['r1'], policy);
     await stage.world.time.pass(10 * minute);
     assert.deepEqual(lines(stage), []);
   });
 
-test('figures: sums of all instances, and the worst where a sum says nothing', async () => {
+test('figures: a line has sums over all instances, and the worst value where a sum has no meaning', async () => {
   const asleep = { id: 'r3', wanted: 'asleep' } as const;
   const stage = await staged(['r1', 'r2', asleep, { id: 'r4', wanted: 'offline' }], { numbersEvery });
   const quiet = await nextLine(stage);
@@ -57,7 +57,7 @@ test('figures: sums of all instances, and the worst where a sum says nothing', a
   assert.deepEqual([(await nextLine(stage))['wakes'], last(stage)['hibernated']], [1, 0]);
 });
 
-test('figures: crashes, and how many instances were stopped for them', async () => {
+test('figures: a line counts crashes and the instances that were stopped because of them', async () => {
   const stage = await staged(['r1', 'r2'], { numbersEvery, crash: { limit: 3, window: minute, cooldown: 10 * minute } });
   stage.letIn();
   for (let crash = 0; crash < 3; crash += 1) {
@@ -69,7 +69,7 @@ test('figures: crashes, and how many instances were stopped for them', async () 
   assert.equal(stage.gateway.numbers().failed, 1);
 });
 
-test('figures: what waits for receivers, as it was counted last', async () => {
+test('figures: a line has the last count of waiting deliveries', async () => {
   const stage = await staged(['r1'], { numbersEvery }, (world) => {
     world.hook({ id: 'w1', instanceId: 'r1', enabled: true, events: ['connection'] });
     world.receiver.answer = () => ({ ok: false, error: 'nobody there' });
@@ -79,7 +79,7 @@ test('figures: what waits for receivers, as it was counted last', async () => {
   assert.ok(stage.world.db.outbox.size > 0);
 });
 
-test('figures: a line names nobody, and is as long for one instance as for many', async () => {
+test('figures: a line names no instance, and has the same length for one instance as for many', async () => {
   const one = await staged(['r1'], { numbersEvery });
   const names = Array.from({ length: 40 }, (_, n) => `somebody-${n}`);
   const many = await staged(names, { numbersEvery });

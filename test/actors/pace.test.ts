@@ -1,4 +1,4 @@
-/** The pace of an instance: a random time between two messages of the asynchronous queue, and of no others. */
+/** Tests the pace of an instance: a random time between two messages of the asynchronous queue, and of no others. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { options, staged, text, type Stage } from './stage.ts';
@@ -8,7 +8,7 @@ const send = (stage: Stage, body: string, asynchronous = true) =>
 
 const paced = (msgDelayMin: number, msgDelayMax: number) => staged([{ id: 'r1', msgDelayMin, msgDelayMax }]);
 
-/** Moments at which messages left, from now on. */
+/** Records the times at which messages leave, from the time of the call. */
 const departures = (stage: Stage): number[] => {
   const at: number[] = [];
   stage.link().answer = () => {
@@ -20,7 +20,7 @@ const departures = (stage: Stage): number[] => {
 
 const gaps = (at: readonly number[]): readonly number[] => at.slice(1).map((time, n) => time - (at[n] ?? 0));
 
-test('pace: between two messages of the queue lies a random time within the bounds', async () => {
+test('pace: the time between two messages of the queue is random within the bounds', async () => {
   const stage = await paced(2, 4);
   const at = departures(stage);
   for (let n = 0; n < 8; n += 1) await send(stage, `${n}`);
@@ -34,7 +34,7 @@ test('pace: between two messages of the queue lies a random time within the boun
   assert.ok(new Set(found).size > 3, `always the same: ${found}`);
 });
 
-test('pace: the queue says how many wait and when the next one goes; a message outside of the queue does not wait', async () => {
+test('pace: the queue shows how many wait and when the next one leaves, and other messages do not wait', async () => {
   const stage = await paced(10, 10);
   const at = departures(stage);
   for (const body of ['one', 'two', 'three']) await send(stage, body);
@@ -48,7 +48,7 @@ test('pace: the queue says how many wait and when the next one goes; a message o
   assert.deepEqual([at.length, after.pending, after.nextAt], [4, 0, undefined]);
 });
 
-test('pace: a change counts at once, and what waits can be cancelled', async () => {
+test('pace: a change applies at once, and waiting messages can be cancelled', async () => {
   const stage = await paced(1_000, 1_000);
   const at = departures(stage);
   for (const body of ['one', 'two', 'three']) await send(stage, body);

@@ -1,4 +1,4 @@
-/** Connect calls that meet: what is under way, what is asked for, who gets what; on one socket at a time. */
+/** Tests simultaneous connect calls: which pairing goes on and which caller gets which answer, with one socket at a time. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { InstanceView, Result } from '#actors/gateway.ts';
@@ -15,7 +15,7 @@ const requests = { 'a QR': qr, 'a code for A': codeA, 'a code for B': codeB } as
 
 const codeFor = (phone: string): string => `CODE000${phone.at(-1)}`;
 
-/** Shows the offer of the platform on the newest connection: the pairing code of the last request, or a QR code that names the connection. */
+/** Shows the offer of the platform on the newest connection: the pairing code of the last request, or a QR code with the number of the connection. */
 const show = async (stage: Stage): Promise<void> => {
   const link = stage.link();
   const phone = link.codes.at(-1);
@@ -64,7 +64,7 @@ for (const [firstTitle, first] of Object.entries(requests)) {
       test(`connect: ${secondTitle} while ${firstTitle} ${point} ${same ? 'joins it' : reopened ? 'begins anew' : 'takes its place'}`, async () => {
         const stage = await staged([unpaired, 'r2'], { handshakes: { atOnce: 1, perSecond: 1 } });
         if (point === 'waits for the gate') {
-          await stage.world.answerOf(stage.gateway.reset('r2')); // it has the only place
+          await stage.world.answerOf(stage.gateway.reset('r2')); // `r2` has the only place.
           await stage.world.time.pass(1_000);
         }
         const [opening] = await begin(stage, first);
@@ -96,7 +96,7 @@ for (const [firstTitle, first] of Object.entries(requests)) {
   }
 }
 
-test('connect: a QR whose picture is still being made when a code is asked for is not shown', async () => {
+test('connect: a QR code that is rendered too late, after a pairing code was requested, is not shown', async () => {
   const pictures = Promise.withResolvers<void>();
   const stage = await staged([unpaired], {}, ({ ports }) => {
     ports.media.qrPng = () => pictures.promise.then(() => 'picture');
@@ -112,7 +112,7 @@ test('connect: a QR whose picture is still being made when a code is asked for i
   assert.deepEqual((await stage.world.answerOf(Promise.all(calls))).map(shownTo), ['conflict', codeFor(codeA.phone ?? '')]);
 });
 
-test('connect: two that come together are one pairing, that of the later; the earlier is told', async () => {
+test('connect: of two calls that arrive together the later one decides the pairing, and the earlier caller is told', async () => {
   const stage = await staged([unpaired]);
   const calls = [stage.gateway.connect('r1', codeA), stage.gateway.connect('r1', codeB)];
   await settle();
@@ -123,7 +123,7 @@ test('connect: two that come together are one pairing, that of the later; the ea
   stage.world.assertKept();
 });
 
-test('connect: a pairing in place of another has its whole time', async () => {
+test('connect: a pairing that replaces another one has its full time', async () => {
   const stage = await staged([unpaired]);
   const calls = await begin(stage, qr);
   stage.link().say({ type: 'platform.handshaken' });
@@ -139,7 +139,7 @@ test('connect: a pairing in place of another has its whole time', async () => {
   assert.equal(stage.status(), 'disconnected');
 });
 
-test('connect: a number that the platform makes no code for is told so, and another one works', async () => {
+test('connect: if the platform makes no code for a number the caller is told, and another number works', async () => {
   const stage = await staged([unpaired]);
   const [call] = await begin(stage, codeA);
   stage.link().say({ type: 'platform.handshaken' });
@@ -160,7 +160,7 @@ for (const [title, meet] of [
   ['was just paired', async (stage: Stage) => stage.link().say({ type: 'platform.handshaken' }, { type: 'platform.paired', identity })],
   ['waits in its back-off', async (stage: Stage) => stage.link().end(428)],
 ] as const) {
-  test(`connect: a phone makes no difference to a session that is paired and ${title}`, async () => {
+  test(`connect: a phone number has no effect on a session that is paired and ${title}`, async () => {
     const stage = await staged([title === 'was just paired' ? unpaired : { id: 'r1', wanted: 'offline' }]);
     void stage.gateway.connect('r1', qr);
     await stage.world.time.pass(100);

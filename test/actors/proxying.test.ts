@@ -30,7 +30,7 @@ const stage = (settings: ProxySettings | null, direct = true) => {
   return { state, proxying, close, way };
 };
 
-test('proxying: the fallback is taken after two failures in a row, and told with its reason', () => {
+test('proxying: the fallback is used after two failures in a row, and its reason is shown', () => {
   const { state, close, way } = stage(custom);
   assert.equal(way(), 'http://own');
   close();
@@ -41,7 +41,7 @@ test('proxying: the fallback is taken after two failures in a row, and told with
   assert.deepEqual([state.settings?.fallbackSince, state.settings?.fallbackReason], [5, 'custom_failed_internal:it died']);
 });
 
-test("proxying: failures that are no proxy's do not lead to the fallback", () => {
+test('proxying: failures of other causes do not lead to the fallback', () => {
   const { close, way } = stage(custom);
   for (let n = 0; n < 5; n += 1) close('connectionLost');
   assert.equal(way(), 'http://own');
@@ -57,13 +57,13 @@ test('proxying: a failure after a long connection is a first one', () => {
   assert.equal(way(), 'http://own');
 });
 
-test('proxying: without a fallback the proxy is tried for ever', () => {
+test('proxying: without a fallback the proxy is retried for ever', () => {
   const { close, way } = stage({ ...custom, fallback: false, managedUrl: '' });
   for (let n = 0; n < 9; n += 1) close();
   assert.equal(way(), 'http://own');
 });
 
-test('proxying: the proxy itself is tried again after a time, and the fallback ends when it works', () => {
+test('proxying: the proxy itself is tried again after a time, and the fallback ends when the proxy works', () => {
   const { state, proxying, close, way } = stage(custom);
   close();
   close();
@@ -140,19 +140,19 @@ for (const [title, [country, state, town], expected] of choices) {
   });
 }
 
-test('chooseProxies: chance says which is tried first, and the others follow', () => {
+test('chooseProxies: a random value chooses the first proxy, and the others follow', () => {
   const chosen = chooseProxies(catalogue, { country: 'br', state: '', city: 'campinas' }, 's1', 0.99);
   assert.deepEqual(chosen.ok && chosen.urls, ['http://c2', 'http://c1']);
 });
 
-test('anotherProxy: is never the same one, and nothing when there is no other', () => {
+test('anotherProxy: it is never the same one, and null when there is no other', () => {
   const parts = { proxies: { catalogue }, chance: { random: () => 0, hex: () => 's1' } };
   assert.equal(anotherProxy(parts, { country: 'br', state: '', city: 'campinas' }, 'http://c1'), 'http://c2');
   assert.equal(anotherProxy(parts, { country: 'pt', state: '', city: '' }, 'http://p1'), '');
   assert.equal(anotherProxy({ ...parts, proxies: { catalogue: null } }, { country: '', state: '', city: '' }, ''), '');
 });
 
-test('maskedProxy: shows no part of the credentials, whatever stands in them', () => {
+test('maskedProxy: it shows no part of the credentials, whatever they contain', () => {
   for (const [url, shown] of [
     ['http://user:pass@host:1', 'http://***:***@host:1'],
     ['socks5://user:p@ss@host:1', 'socks5://***:***@host:1'],

@@ -21,7 +21,7 @@ const back = async (stage: Stage): Promise<void> => {
   await stage.world.time.pass(100);
 };
 
-test('queue: while the session reconnects it takes messages, says so, and sends them in order afterwards', async () => {
+test('queue: while the session reconnects it accepts messages, says so, and sends them in order afterwards', async () => {
   const stage = await staged();
   await away(stage);
   for (const body of ['one', 'two', 'three']) {
@@ -36,14 +36,14 @@ test('queue: while the session reconnects it takes messages, says so, and sends 
   stage.world.assertKept();
 });
 
-test('queue: a session that was disconnected on purpose takes nothing', async () => {
+test('queue: it accepts nothing for a session that was disconnected by a command', async () => {
   const stage = await staged();
   await stage.world.answerOf(stage.gateway.disconnect('r1'));
   assert.equal(refusalOf(await send(stage, 'one')), 'notSent');
   assert.equal((await stage.gateway.queue('r1')).acceptingNewMessages, false);
 });
 
-test('queue: typing and read receipts precede a message of the queue as they do any other', async () => {
+test('queue: typing and read receipts precede a queued message as they precede any other', async () => {
   const stage = await staged();
   const unread: Message = { ...sample, chatId: '551@s.whatsapp.net', messageId: 'unread' };
   stage.world.db.putMessage({ ...unread, instanceId: 'r1', unread: true });
@@ -56,7 +56,7 @@ test('queue: typing and read receipts precede a message of the queue as they do 
   assert.deepEqual(texts(stage), ['later']);
 });
 
-test('queue: a reply is completed on the next connection, under the id that the caller was given', async () => {
+test('queue: a reply is completed on the next connection, under the id that the caller got', async () => {
   const stage = await staged();
   stage.world.db.putMessage({ ...sample, messageId: 'asked', instanceId: 'r1', unread: false });
   await away(stage);
@@ -70,7 +70,7 @@ test('queue: a reply is completed on the next connection, under the id that the 
   assert.deepEqual([stored?.status, stored?.raw, stored?.queuedSend], ['Sent', new Uint8Array([2]), null]);
 });
 
-test('queue: it holds so many messages, and says so', async () => {
+test('queue: a message beyond its limit is refused with the limit', async () => {
   const stage = await staged(['r1'], { queue: { items: 2, age: 60_000 } });
   await away(stage);
   await send(stage, 'one');
@@ -82,7 +82,7 @@ test('queue: it holds so many messages, and says so', async () => {
   assert.ok((await send(stage, 'four')).ok, 'a message that left makes room');
 });
 
-test('queue: a message that waits too long becomes Failed, whether the session comes back or not', async () => {
+test('queue: a message that waits too long becomes Failed, whether the session returns or not', async () => {
   const stage = await staged(['r1'], {
     queue: { items: 10, age: 5_000 },
     reconnect: { min: 60_000, max: 60_000, stable: 1, cutEvery: 30_000 },
@@ -98,7 +98,7 @@ test('queue: a message that waits too long becomes Failed, whether the session c
   assert.equal((await stage.gateway.queue('r1')).pending, 0);
 });
 
-test('queue: a connection that ends before the ack sends the message again under its id; silence on a live one fails it', async () => {
+test('queue: if the connection ends before the ack the message is sent again under its id, and silence on a live one fails it', async () => {
   const stage = await staged();
   const answers = [lostAnswer, done({ at: 1 }), lateAnswer];
   stage.link().answer = () => answers.shift() ?? done({ at: 1 });
@@ -116,7 +116,7 @@ test('queue: a connection that ends before the ack sends the message again under
   assert.deepEqual(statuses(stage), ['Sent', 'Failed']);
 });
 
-test('queue: more messages than memory holds go out in order, each once, over a restart too', async () => {
+test('queue: more messages than memory holds leave in order, each once, also over a restart', async () => {
   const stage = await staged(['r1'], {}, (world) => {
     for (let n = 0; n < 1_250; n += 1) {
       const messageId = `old-${String(n).padStart(4, '0')}`;
@@ -147,7 +147,7 @@ test('queue: more messages than memory holds go out in order, each once, over a 
   assert.equal((await stage.gateway.queue('r1')).pending, 0);
 });
 
-test('queue: messages that are accepted while storage is read leave behind all that are stored, each once', async () => {
+test('queue: messages that are accepted while storage is read leave after all stored ones, each once', async () => {
   const reading = Promise.withResolvers<void>();
   const old = Array.from({ length: 500 }, (_, n) => `old-${String(n).padStart(3, '0')}`);
   const stage = await staged(['r1'], {}, ({ db, time }) => {
@@ -168,7 +168,7 @@ test('queue: messages that are accepted while storage is read leave behind all t
   assert.equal((await stage.gateway.queue('r1')).pending, 0);
 });
 
-test('queue: clearing cancels what waits in storage too, and not the message that is being sent', async () => {
+test('queue: clearing also cancels messages that wait in storage, but not the message that is being sent', async () => {
   const stage = await staged();
   const never = Promise.withResolvers<never>();
   stage.link().answer = () => never.promise;
@@ -179,7 +179,7 @@ test('queue: clearing cancels what waits in storage too, and not the message tha
   assert.equal((await stage.gateway.queue('r1')).pending, 0);
 });
 
-test('queue: one message is cancelled wherever it waits, and the others go out in order, each once', async () => {
+test('queue: a single message can be cancelled wherever it waits, and the others leave in order, each once', async () => {
   const stage = await staged();
   await away(stage);
   const ids: string[] = [];
@@ -204,7 +204,7 @@ test('queue: one message is cancelled wherever it waits, and the others go out i
   );
 });
 
-test('queue: a message that is being sent is not cancelled: its deletion is refused until it left', async () => {
+test('queue: a message that is being sent cannot be cancelled, and its deletion is refused until it has left', async () => {
   const stage = await staged();
   const acknowledged = Promise.withResolvers<ReturnType<typeof done<{ readonly at: number }>>>();
   stage.link().answer = () => acknowledged.promise;
@@ -218,7 +218,7 @@ test('queue: a message that is being sent is not cancelled: its deletion is refu
   assert.equal((await stage.gateway.queue('r1')).pending, 0);
 });
 
-test('queue: storage that is away while the queue reads it is asked again', async () => {
+test('queue: a read that fails because storage is away is repeated', async () => {
   const stage = await staged();
   await away(stage);
   for (let n = 0; n < 250; n += 1) await send(stage, `m${n}`);
@@ -235,7 +235,7 @@ test('queue: storage that is away while the queue reads it is asked again', asyn
   assert.equal(new Set(texts(stage)).size, 250);
 });
 
-test('sends: two spellings of one chat are one chat: their messages leave in order', async () => {
+test('sends: two spellings of one chat are the same chat, whose messages leave in order', async () => {
   const stage = await staged();
   const first = stage.gateway.send('r1', text('551', 'one'), { ...options, delay: 3_000 });
   const second = stage.gateway.send('r1', text('551@s.whatsapp.net', 'two'), options);

@@ -1,4 +1,4 @@
-/** Numbers are looked up before the first message to a stranger: once, at a pace, and with an answer that is remembered. */
+/** Tests the lookup of a number before the first message to it: once, at a limited pace, and with a cached answer. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { done, refuse, type Message, type Result } from '#actors/model.ts';
@@ -8,7 +8,7 @@ import { options, refusalOf, staged, text, type Stage } from './stage.ts';
 
 const jid = (number: string): string => `${number}@s.whatsapp.net`;
 
-/** A stage whose platform knows the numbers of the table, by any of their forms; `asked` gathers the lookups. */
+/** A stage whose platform knows the numbers of the table, in any of their forms. `asked` gathers the lookups. */
 async function lookingUp(accounts: Readonly<Record<string, string>>, policy: Parameters<typeof staged>[1] = {}) {
   const stage = await staged(['r1'], policy);
   const asked: string[][] = [];
@@ -30,7 +30,7 @@ const send = (stage: Stage, number: string, more: Partial<typeof options> = {}):
 
 const chatsOf = (stage: Stage): readonly string[] => stage.link().sent.map(({ chatId }) => chatId);
 
-test('recipients: a stranger is looked up once in both forms, also by many requests at once, and not again', async () => {
+test('recipients: an unknown number is looked up once in both forms, also by many requests at once, and not again', async () => {
   const { stage, asked } = await lookingUp({ [jid('551')]: jid('551') });
   await Promise.all(Array.from({ length: 5 }, () => send(stage, '551')));
   const queries = stage.world.db.count('recipients.find');
@@ -41,7 +41,7 @@ test('recipients: a stranger is looked up once in both forms, also by many reque
   );
 });
 
-test('recipients: the form that the platform answers is the chat, also for the asynchronous queue', async () => {
+test('recipients: the form in the reply of the platform is the chat, also for the asynchronous queue', async () => {
   const { stage, asked } = await lookingUp({ [jid('551')]: jid('9551') });
   const sent = await send(stage, '551');
   const queued = await send(stage, '551', { async: true });
@@ -50,7 +50,7 @@ test('recipients: the form that the platform answers is the chat, also for the a
   assert.deepEqual([asked.length, chatsOf(stage)], [1, [jid('9551'), jid('9551')]]);
 });
 
-test('recipients: a number without an account is refused, remembered for its time, and then asked about again', async () => {
+test('recipients: a number without an account is refused, cached for a time, and then looked up again', async () => {
   const { stage, asked } = await lookingUp({});
   const first = await send(stage, '551');
   assert.deepEqual([refusalOf(first), !first.ok && first.refusal.message], ['notFound', `the number ${jid('551')} is not on WhatsApp`]);
@@ -61,7 +61,7 @@ test('recipients: a number without an account is refused, remembered for its tim
   assert.deepEqual([asked.length, stage.link().sent.length, stage.world.db.messages.size], [2, 0, 0]);
 });
 
-test('recipients: in the asynchronous queue a number without an account becomes Failed with the reason, and the next message goes out', async () => {
+test('recipients: in the asynchronous queue a number without an account becomes Failed with the reason, and the next message leaves', async () => {
   const { stage } = await lookingUp({ [jid('552')]: jid('552') });
   for (const number of ['551', '552']) assert.ok((await send(stage, number, { async: true })).ok);
   await stage.world.time.pass(1_000);
@@ -72,7 +72,7 @@ test('recipients: in the asynchronous queue a number without an account becomes 
   ]);
 });
 
-test('recipients: lookups are paced: a caller is told when to come back, the asynchronous queue waits', async () => {
+test('recipients: lookups are throttled, so that a caller is told when to retry and the asynchronous queue waits', async () => {
   const everybody = Object.fromEntries(['1', '2', '3', '4', '5'].map((n) => [jid(`55${n}`), jid(`55${n}`)]));
   const lookups = { pace: { burst: 2, every: 30_000 }, knownFor: 1e9, absentFor: 1e9 };
   const { stage, asked } = await lookingUp(everybody, { lookups });
@@ -90,7 +90,7 @@ test('recipients: lookups are paced: a caller is told when to come back, the asy
   assert.deepEqual([asked.length, chatsOf(stage).slice(-2)], [4, [jid('554'), jid('555')]]);
 });
 
-test('recipients: a 429 of the platform is told with its code, and nothing is looked up for a while', async () => {
+test('recipients: a 429 of the platform is answered with its code, and lookups stop for a while', async () => {
   const { stage, asked, control } = await lookingUp({ [jid('551')]: jid('551') });
   control.outcome = refused(429, 'rate-overlimit');
   const first = await send(stage, '551');
@@ -102,7 +102,7 @@ test('recipients: a 429 of the platform is told with its code, and nothing is lo
   assert.ok((await send(stage, '551')).ok);
 });
 
-/** Outcomes of a lookup, and the fate of the message after each. */
+/** Outcomes of a lookup, with the result for the caller and the number of messages that leave. */
 const others: readonly (readonly [title: string, outcome: Outcome<readonly LookedUp[]>, reason: string, sent: number])[] = [
   ['no answer in time: nothing was sent', lateAnswer, 'notSent', 0],
   ['the platform refuses to say: the message goes as it is written', refused(500, 'internal'), '', 1],
@@ -116,7 +116,7 @@ for (const [title, outcome, reason, sent] of others)
     assert.equal(stage.link().sent.length, sent);
   });
 
-test('recipients: the asynchronous queue asks again when the platform did not answer', async () => {
+test('recipients: the asynchronous queue repeats a lookup that the platform did not answer', async () => {
   const { stage, control } = await lookingUp({ [jid('551')]: jid('551') });
   control.outcome = lateAnswer;
   await send(stage, '551', { async: true });

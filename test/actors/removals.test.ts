@@ -1,11 +1,11 @@
-/** The rows of what was removed: in pieces behind the answer, through outages, crashes and restarts. */
+/** Tests the deletion of the rows of removed instances and webhooks: in pieces after the answer, through outages, crashes and restarts. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { RunningGateway } from '#actors/gateway.ts';
 import { World } from '#test/fakes/world.ts';
 import { delivery } from '#test/fakes/records.ts';
 
-/** Two instances with a webhook each, of which the first has 30 deliveries that wait; nobody sends them. */
+/** Starts two instances with a webhook each. The first one has 30 waiting deliveries, which no courier sends. */
 async function removing(prepare: (world: World) => void = () => undefined) {
   const world = new World();
   for (const n of [1, 2]) {
@@ -22,7 +22,7 @@ async function removing(prepare: (world: World) => void = () => undefined) {
   return { world, gateway, remove, left: () => world.db.outbox.size };
 }
 
-test('removal: the instance is gone for the interface when it is answered, its rows go behind the answer', async () => {
+test('removal: the instance has disappeared from the API when the request is answered, and its rows are deleted afterwards', async () => {
   const { world, gateway, remove, left } = await removing();
   const token = gateway.view('r1')?.record.token ?? '';
   await remove();
@@ -39,7 +39,7 @@ test('removal: the instance is gone for the interface when it is answered, its r
   );
 });
 
-test('removal: a webhook goes the same way', async () => {
+test('removal: the rows of a webhook are deleted in the same way', async () => {
   const { world, gateway, left } = await removing();
   await gateway.saveWebhook('r1', { action: 'delete', id: 'w1', url: '' });
   assert.deepEqual(gateway.webhooks('r1'), []);
@@ -48,7 +48,7 @@ test('removal: a webhook goes the same way', async () => {
   assert.equal(left(), 1);
 });
 
-test('removal: what a stop interrupted is taken up by the next start', async () => {
+test('removal: the next start continues a removal that a stop interrupted', async () => {
   const { world, gateway, remove, left } = await removing();
   await remove();
   await world.time.pass(100);
@@ -61,7 +61,7 @@ test('removal: what a stop interrupted is taken up by the next start', async () 
   assert.equal(left(), 1);
 });
 
-test('removal: storage that is away is waited for', async () => {
+test('removal: it waits for storage that is away', async () => {
   const { world, remove, left } = await removing();
   await remove();
   world.db.away = true;
@@ -72,7 +72,7 @@ test('removal: storage that is away is waited for', async () => {
   assert.deepEqual(world.log.of('worker.crashed'), []);
 });
 
-test('removal: one that fails is a crash and is tried again; it does not hold up the others', async () => {
+test('removal: one that fails counts as a crash and is retried, without delaying the others', async () => {
   let broken = true;
   const { world, gateway, left } = await removing((prepared) => {
     const { removePiece } = prepared.ports.removals;

@@ -1,4 +1,4 @@
-/** Instances at rest: not connected or asleep, and without actors until somebody needs them. */
+/** Tests resting instances, which are disconnected or hibernated and have no actors until they are used. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { options, staged, text } from './stage.ts';
@@ -10,7 +10,7 @@ const resting = [
   { id: 'r3', wanted: 'online', jid: '' },
 ] as const;
 
-test('resting: a start makes no actors for them, and they are shown and counted as what they are', async () => {
+test('resting: a start creates no actors for them, and they are shown and counted in their state', async () => {
   const { world, gateway } = await staged([...resting, 'r4']);
   assert.deepEqual([...world.platform.links.keys()], ['r4']);
   const words = { r1: 'hibernated', r2: 'disconnected', r3: 'disconnected', r4: 'connected' };
@@ -21,7 +21,7 @@ test('resting: a start makes no actors for them, and they are shown and counted 
   assert.deepEqual(gateway.ready(), { restored: 1, total: 1 });
 });
 
-test('resting: a command makes the actors of the one that it is for, which knows how long it slept', async () => {
+test('resting: a command creates the actors of its instance only, which knows how long it hibernated', async () => {
   const stage = await staged(resting);
   const { world, gateway } = stage;
   await world.time.pass(hour);
@@ -34,7 +34,7 @@ test('resting: a command makes the actors of the one that it is for, which knows
   assert.ok(hibernatedMs >= slept && wakes === 1, `${hibernatedMs} ms, ${wakes} wakes`);
 });
 
-test('resting: a trial of its webhook names the account', async () => {
+test('resting: a test delivery of its webhook names the account', async () => {
   const { world, gateway } = await staged(resting, {}, (before) => before.hook({ id: 'w1', instanceId: 'r1', url: 'http://hook.test' }));
   assert.ok((await world.answerOf(gateway.testWebhook('r1', {}))).ok);
   const [post] = world.receiver.posts;
@@ -42,7 +42,7 @@ test('resting: a trial of its webhook names the account', async () => {
   assert.equal(world.platform.links.size, 0);
 });
 
-test('resting: one that is removed is gone, and its token with it', async () => {
+test('resting: a removed one has disappeared, together with its token', async () => {
   const { world, gateway } = await staged(resting);
   const token = gateway.view('r2')?.record.token ?? '';
   assert.equal(gateway.authenticate(token), 'r2');

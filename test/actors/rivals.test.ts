@@ -1,9 +1,9 @@
-/** Changes that several callers ask for at the same time, on one node or on several: one of them wins, and the others hear so. */
+/** Tests changes that several callers request at the same time, on one node or on several. One of them wins, and the others are told. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { World } from '#test/fakes/world.ts';
 
-test('gateway: nodes that are asked for the global webhook at the same time make one', async () => {
+test('gateway: simultaneous requests on several nodes create one global webhook', async () => {
   const world = new World();
   const nodes = [await world.start(), await world.start(), await world.start()];
   const input = { action: '', id: '', events: ['All'] } as const;
@@ -12,7 +12,7 @@ test('gateway: nodes that are asked for the global webhook at the same time make
   assert.deepEqual([ids.length, new Set(ids).size, world.db.webhooks.size], [3, 1, 1]);
 });
 
-test('gateway: of several global webhooks, as earlier versions could make them, one is left by the next change', async () => {
+test('gateway: of several global webhooks, which earlier versions could create, the next change keeps one', async () => {
   const world = new World();
   for (const [created, id] of ['first', 'second', 'third'].entries()) world.hook({ id, instanceId: null, created });
   const node = await world.start();
@@ -24,7 +24,7 @@ test('gateway: of several global webhooks, as earlier versions could make them, 
   assert.equal(node.globalWebhook()?.id, 'first');
 });
 
-test('gateway: of rotations with one token at the same time one is answered with a token', async () => {
+test('gateway: of simultaneous rotations with one token one is answered with a token', async () => {
   const world = new World();
   world.register({ id: 'r1', token: 'token-r1' });
   const gateway = await world.start();

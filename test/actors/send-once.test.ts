@@ -1,4 +1,4 @@
-/** A key of the client's own for a send: what the same key gives the second time, and what sets it free. */
+/** Tests idempotency keys of sends: the answer to a repeated key, and the cases in which the key becomes free. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Message, Result } from '#actors/model.ts';
@@ -13,7 +13,7 @@ const send = (stage: Stage, key: string, body = 'hello', more: Partial<typeof op
 
 const count = (stage: Stage, id = 'r1'): number => stage.link(id).sent.length;
 
-test('send once: twenty requests at once under one key are one message, and have one answer', async () => {
+test('send once: twenty simultaneous requests with one key are one message, and get one answer', async () => {
   const stage = await staged();
   const answers = await Promise.all(Array.from({ length: 20 }, () => send(stage, 'k')));
   const again = await send(stage, 'k');
@@ -22,7 +22,7 @@ test('send once: twenty requests at once under one key are one message, and have
   for (const answer of answers) assert.ok(answer.ok && answer.value.messageId === again.value.messageId && answer.value.status === 'Sent');
 });
 
-test('send once: what becomes of the message later does not change the first answer', async () => {
+test('send once: later changes of the message do not change the first answer', async () => {
   const stage = await staged();
   const first = await send(stage, 'k');
   assert.ok(first.ok);
@@ -32,7 +32,7 @@ test('send once: what becomes of the message later does not change the first ans
   assert.deepEqual([again.value.status, again.value.text], ['Sent', first.value.text]);
 });
 
-test('send once: another request under the key is a conflict, also while the first is under way; other instances have keys of their own', async () => {
+test('send once: a different request with the key is a conflict, also while the first is under way, and each instance has its own keys', async () => {
   const stage = await staged(['r1', 'r2']);
   const [first, other] = await Promise.all([send(stage, 'k', 'one'), send(stage, 'k', 'two')]);
   assert.deepEqual([refusalOf(first), refusalOf(other)], ['', 'conflict']);
@@ -65,7 +65,7 @@ for (const [title, outcome, reason, sent] of failures) {
   });
 }
 
-test('send once: a receipt of a message whose answer was lost makes a success of the next answer', async () => {
+test('send once: a receipt for a message whose answer was lost turns the next answer into a success', async () => {
   const stage = await staged();
   stage.link().answer = () => lateAnswer;
   const first = await send(stage, 'k');
@@ -78,7 +78,7 @@ test('send once: a receipt of a message whose answer was lost makes a success of
   assert.deepEqual([again.value.messageId, again.value.status, count(stage)], [messageId, 'Delivered', 1]);
 });
 
-test('send once: what is refused before anything is stored leaves the key free', async () => {
+test('send once: a request that is refused before anything is stored leaves the key free', async () => {
   const stage = await staged();
   stage.link().objection = () => 'makes no sense';
   assert.equal(refusalOf(await send(stage, 'k')), 'invalid');
@@ -91,7 +91,7 @@ test('send once: what is refused before anything is stored leaves the key free',
   assert.equal(count(stage), 1);
 });
 
-test('send once: a message of the asynchronous queue is accepted once, whatever becomes of it', async () => {
+test('send once: a message of the asynchronous queue is accepted once, whatever its outcome', async () => {
   const stage = await staged();
   stage.link().answer = () => refused(479, 'no');
   const first = await send(stage, 'k', 'later', { async: true });
@@ -101,7 +101,7 @@ test('send once: a message of the asynchronous queue is accepted once, whatever 
   assert.deepEqual([again.value.messageId, again.value.status, count(stage)], [first.value.messageId, 'Queued', 1]);
 });
 
-test('send once: after its time a key counts no more, and its row goes', async () => {
+test('send once: an expired key no longer counts, and its row is deleted', async () => {
   const stage = await staged();
   await send(stage, 'k');
   await stage.world.time.pass(day - 1_000);
@@ -113,7 +113,7 @@ test('send once: after its time a key counts no more, and its row goes', async (
   assert.equal(count(stage), 2);
 });
 
-test('send once: after a kill the stored message says what became of the first request', async () => {
+test('send once: after a kill the stored message gives the result of the first request', async () => {
   const stage = await staged();
   const never = Promise.withResolvers<Outcome<{ readonly at: number }>>();
   stage.link().answer = () => never.promise;

@@ -1,4 +1,4 @@
-/** Sends with files: when these are taken, and what of them is stored. */
+/** Tests sends with files: the time at which a file is fetched, and the stored form. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isTaken, refuse, type MediaContent, type Send } from '#actors/model.ts';
@@ -16,7 +16,7 @@ const send: Send = { ...text('551'), content: media };
 const asked = (stage: Stage, more: Partial<typeof options> = {}, what = send) =>
   stage.world.answerOf(stage.gateway.send('r1', what, { ...options, ...more }));
 
-test('files: a message that waits in the queue holds a reference, and the address of the file is told at once', async () => {
+test('files: a queued message holds a reference, and the address of its file is announced at once', async () => {
   const stage = await staged();
   stage.link().end(428);
   await stage.world.time.pass(10);
@@ -31,14 +31,14 @@ test('files: a message that waits in the queue holds a reference, and the addres
   assert.equal(JSON.stringify(stored).includes('UERG'), false);
 });
 
-test('files: one that is refused refuses the send, and nothing is stored', async () => {
+test('files: a refused file refuses the send, and nothing is stored', async () => {
   const stage = await staged();
   stage.world.attachments.answer = () => refuse('notConvertible', 'no');
   assert.equal(refusalOf(await asked(stage)), 'notConvertible');
   assert.deepEqual([stage.link().sent, [...stage.world.db.messages.values()]], [[], []]);
 });
 
-test('files: they are not fetched for a session that takes no messages, nor for a number that makes no sense', async () => {
+test('files: none is fetched for a session that accepts no messages or for an invalid number', async () => {
   const stage = await staged();
   stage.link().objection = (number) => (number === 'nobody' ? 'no number' : null);
   assert.equal(refusalOf(await asked(stage, {}, { ...send, number: 'nobody' })), 'invalid');
@@ -47,7 +47,7 @@ test('files: they are not fetched for a session that takes no messages, nor for 
   assert.deepEqual(stage.world.attachments.taken, []);
 });
 
-test('files: a slow one holds up no other message of its chat', async () => {
+test('files: a slow one delays no other message of its chat', async () => {
   const stage = await staged();
   const slow = Promise.withResolvers<ReturnType<typeof refuse>>();
   stage.world.attachments.answer = () => slow.promise;
@@ -57,7 +57,7 @@ test('files: a slow one holds up no other message of its chat', async () => {
   assert.equal(refusalOf(await stage.world.answerOf(waiting)), 'invalid');
 });
 
-test('files: a session that is disconnected while a file is taken sends nothing', async () => {
+test('files: a session that is disconnected while a file is fetched sends nothing', async () => {
   const stage = await staged();
   stage.world.attachments.answer = async (given) => {
     await stage.gateway.disconnect('r1');
@@ -67,7 +67,7 @@ test('files: a session that is disconnected while a file is taken sends nothing'
   assert.deepEqual(stage.link().sent, []);
 });
 
-test('files: before a voice message recording is shown, before others typing', async () => {
+test('files: recording is shown before a voice message, and typing before the others', async () => {
   const stage = await staged();
   const voice: Send = { ...send, content: { ...media, as: 'ptt' } };
   const sent = stage.gateway.send('r1', voice, { ...options, delay: 500 });

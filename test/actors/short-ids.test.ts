@@ -1,10 +1,10 @@
-/** Short ids of messages are drawn at random: an id that another message has is drawn anew, and callers get the stored one. */
+/** Tests short ids of messages. They are random, an id that is taken is drawn again, and callers get the stored id. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { SendOptions } from '#actors/gateway.ts';
 import { options, staged, text } from './stage.ts';
 
-test('short ids: a send whose short id is taken is answered with the id under which it is stored', async () => {
+test('short ids: a send whose short id is taken is answered with the id under which the message is stored', async () => {
   const { world, gateway } = await staged();
   // The simulated platform draws the same id for every message.
   const once = { key: 'k1', request: 'the second' };

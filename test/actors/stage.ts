@@ -1,4 +1,4 @@
-/** A gateway over a simulated world with sessions that are live, and what tests of it say again and again. */
+/** A gateway over a simulated world with live sessions, and shortcuts that its tests share. */
 import type { RunningGateway, SendOptions, Status, Send } from '#actors/gateway.ts';
 import type { InstanceRecord } from '#actors/model.ts';
 import type { Policy } from '#actors/policy/policy.ts';
@@ -62,12 +62,12 @@ export class Stage {
     return numbers;
   }
 
-  /** Logs everybody in who is opened from now on. */
+  /** Logs in every session that is opened from now on. */
   letIn(): void {
     this.world.platform.onOpen = (link) => queueMicrotask(() => link.state === 'open' && link.login());
   }
 
-  /** Statuses of the `connection` events of an instance that were committed. */
+  /** Returns the statuses of the committed `connection` events of an instance. */
   get news(): readonly unknown[] {
     return this.world.journal.groups
       .flat()
@@ -75,7 +75,7 @@ export class Stage {
   }
 }
 
-/** A started gateway; every instance that wants to be online is. */
+/** Starts a gateway. Every instance that is wanted online is live. */
 export async function staged(
   ids: readonly (string | (Partial<InstanceRecord> & { readonly id: string }))[] = ['r1'],
   policy: Partial<Policy> = {},

@@ -1,11 +1,11 @@
-/** A stop of the gateway: bounded, complete, and nothing begins while it lasts. */
+/** Tests a stop of the gateway. It is bounded and complete, and nothing starts while it lasts. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Result, RunningGateway } from '#actors/gateway.ts';
 import { settle } from '#test/fakes/time.ts';
 import { options, refusalOf, staged, text, type Stage } from './stage.ts';
 
-test('stop: storage that is away does not hold it up; sockets are closed and nothing is left running', async () => {
+test('stop: storage that is away does not delay it, sockets are closed and nothing is left running', async () => {
   const stage = await staged(['r1', 'r2']);
   const { world } = stage;
   world.db.away = true;
@@ -19,7 +19,7 @@ test('stop: storage that is away does not hold it up; sockets are closed and not
   assert.equal(world.log.of('entries.lost').length, 2);
 });
 
-test('stop: a socket that fails to close keeps no other from closing', async () => {
+test('stop: a socket that fails to close does not keep the others open', async () => {
   const stage = await staged(['r1', 'r2']);
   stage.link('r1').broken.add('close');
   await stage.world.answerOf(stage.gateway.stop(), 10_000);
@@ -27,8 +27,8 @@ test('stop: a socket that fails to close keeps no other from closing', async () 
 });
 
 for (const [title, seconds, left] of [
-  ['what a receiver takes during it is not delivered again', 1, 0],
-  ['a receiver that does not answer holds it up for some seconds only', 3600, 1],
+  ['an event that a receiver accepts during it is not delivered again', 1, 0],
+  ['a receiver that does not reply delays it by some seconds only', 3600, 1],
 ] as const) {
   test(`stop: ${title}`, async () => {
     const stage = await staged(['r1'], {}, (world) => void world.hook({ id: 'w1', instanceId: 'r1', events: ['contacts'] }));
@@ -48,7 +48,7 @@ for (const [title, seconds, left] of [
 
 /* ---------- what comes during a stop ---------- */
 
-/** A stop that takes a while, because the socket of `r2` does. */
+/** Begins a stop that takes a while because the socket of `r2` closes slowly. */
 const stopping = async (stage: Stage): Promise<() => Promise<void>> => {
   const { promise, resolve } = Promise.withResolvers<void>();
   stage.link('r2').closeGate = promise;
@@ -112,7 +112,7 @@ for (const [title, wanted, rest] of resting) {
   });
 }
 
-test('stop: a session that crashes meanwhile is not opened again', async () => {
+test('stop: a session that crashes during it is not opened again', async () => {
   const stage = await staged(['r1', 'r2']);
   const finish = await stopping(stage);
   stage.link().host.surprise(new Error('no'));

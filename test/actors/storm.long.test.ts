@@ -1,4 +1,4 @@
-/** Random faults and commands over several instances: whatever happens, the invariants of the design hold. */
+/** Tests several instances under random faults and commands. The invariants of the design always hold. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
@@ -55,10 +55,10 @@ const facts = {
 class Storm {
   readonly world: World;
   readonly gateway: RunningGateway;
-  /** Commands that were given, and those of them that were answered. */
+  /** The number of commands that were given, and of those that were answered. */
   given = 0;
   answered = 0;
-  /** Opens that follow a 515, which the gate does not count. */
+  /** The number of opens that follow a 515, which the gate does not count. */
   reopened = 0;
 
   constructor(world: World, gateway: RunningGateway) {
@@ -110,14 +110,14 @@ async function begin(seed: number): Promise<Storm> {
   return new Storm(world, gateway);
 }
 
-/** Opens in any second, without those that the platform asked for. */
+/** Checks the opens in every second, without those that the platform requested. */
 function assertWithinGate(storm: Storm): void {
   const { opens } = storm.world.platform;
   const most = Math.max(0, ...opens.map((at) => opens.filter((other) => other >= at && other < at + 1000).length));
   assert.ok(most <= testPolicy.handshakes.perSecond + storm.reopened, `${most} connections in a second`);
 }
 
-test('storm: whatever happens, the invariants hold, and when the world is well again so are the sessions', async () => {
+test('storm: the invariants always hold, and the sessions recover when the faults end', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), fc.nat(1000), async (steps, seed) => {
       const storm = await begin(seed);
@@ -127,7 +127,7 @@ test('storm: whatever happens, the invariants hold, and when the world is well a
         world.assertKept();
       }
       assertWithinGate(storm);
-      // The world is well again: storage answers, the platform lets everybody in.
+      // The faults end. Storage answers, and the platform accepts all logins.
       world.db.away = false;
       await world.time.pass(60_000);
       assert.equal(storm.answered, storm.given, 'every command is answered');
@@ -146,7 +146,7 @@ test('storm: whatever happens, the invariants hold, and when the world is well a
   );
 });
 
-test('storm: a session left alone with a platform that comes and goes is never given up', async () => {
+test('storm: a session without commands is never given up while the platform comes and goes', async () => {
   const lost = fc.constantFrom(428, 408, 503);
   await fc.assert(
     fc.asyncProperty(fc.array(lost, { minLength: 1, maxLength: 25 }), fc.nat(1000), async (codes, seed) => {

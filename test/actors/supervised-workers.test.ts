@@ -1,4 +1,4 @@
-/** Background workers: a crash is counted, logged and followed by a restart, whatever threw. */
+/** Tests background workers. Every crash is counted, logged and followed by a restart, whatever was thrown. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PeriodicWorker, SupervisedWorkers } from '#actors/policy/supervised-workers.ts';
@@ -54,7 +54,7 @@ test('workers: crashes that are far apart do not lengthen the pause', async () =
   assert.deepEqual(runs, [1000, 101_000, 201_000]);
 });
 
-test('workers: two crashes of one moment are two of the count and one restart', async () => {
+test('workers: two crashes at once count twice and cause one restart', async () => {
   const { time, workers, worker, runs } = bench(() => undefined);
   worker.crashed(new Error('in a timer'));
   worker.crashed(new Error('in a callback'));
@@ -62,7 +62,7 @@ test('workers: two crashes of one moment are two of the count and one restart', 
   assert.deepEqual([runs, workers.crashes], [[1000], { sorter: 2 }]);
 });
 
-test('workers: a wake during a run means one run more, never two at a time, and none before a restart', async () => {
+test('workers: a wake during a run causes one further run, never two at a time, and none before a restart', async () => {
   let free = (): void => undefined;
   const { time, worker, runs } = bench(() => new Promise((resolve) => (free = resolve)));
   worker.wake();
@@ -81,7 +81,7 @@ test('workers: a wake during a run means one run more, never two at a time, and 
   assert.equal(runs.length, 3);
 });
 
-test('workers: nothing is left armed after a stop', async () => {
+test('workers: no timer is left armed after a stop', async () => {
   const { time, workers, worker, runs } = bench(() => assert.fail('broken'));
   worker.wake();
   await settle();

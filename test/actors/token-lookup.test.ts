@@ -1,11 +1,11 @@
-/** Tokens that nobody knows cost few queries. */
+/** Tests that unknown tokens cause few queries. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { TokenLookup } from '#actors/supervisor/registry.ts';
 import { instance } from '#test/contract/samples.ts';
 import { FakeTime } from '#test/fakes/time.ts';
 
-test('token lookup: a token that is missing is asked for once in ten seconds, others at once, endless ones never', async () => {
+test('token lookup: an unknown token is queried once in ten seconds, another one at once, and an overlong one never', async () => {
   const time = new FakeTime();
   const known = new Set<string>();
   let asked = 0;

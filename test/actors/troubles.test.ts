@@ -1,4 +1,4 @@
-/** The troubles of one node: which sessions and receivers are reported, by whom, and what of their addresses. */
+/** Tests the troubles that one node reports: sessions and receivers, the reporting node, and the shown part of an address. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Troubles, type TroublesInput } from '#actors/inspection/troubles.ts';
@@ -63,7 +63,7 @@ test('troubles: a session that waits for a passkey is reported, and one with a f
 test('troubles: a session that another node counts is left to that node', async () =>
   assert.deepEqual(await stage([row], { counts: () => false }).troubles.find(), []));
 
-test('troubles: a receiver is named by its host alone, since its circuit opened, and anew after it closed', async () => {
+test('troubles: a receiver is named by its host alone, with the time its circuit opened, and anew after it closed', async () => {
   const { time, broken, troubles } = stage([]);
   const began = time.now();
   broken.push({ id: 'w1', url: 'https://user.example/hook?token=SECRET' });
@@ -83,7 +83,7 @@ test('troubles: a report is bounded, and the disk comes first', async () => {
   assert.deepEqual([found.length, found[0]?.kind, found[0]?.key], [500, 'disk', 'a']);
 });
 
-test('troubles: the gateway tells of a session that was logged out before its start, and a stop ends this', async () => {
+test('troubles: the gateway reports a session that was logged out before its start, until the stop', async () => {
   const world = new World();
   const [alertRows, mailer] = [world.ports.alertRows as FakeAlerts, world.ports.mailer as FakeMailer];
   world.register({

@@ -1,4 +1,4 @@
-/** Disconnect and delete of sessions that are not connected: the device is unlinked first, within a limit, and the command succeeds in any case. */
+/** Tests disconnect and delete of sessions that are not connected. The device is unlinked first, within a limit, and the command always succeeds. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Result } from '#actors/gateway.ts';
@@ -66,14 +66,14 @@ for (const [name, command] of Object.entries(commands) as [keyof typeof commands
     const stage = await staged([...ids, asleep]);
     for (const id of ids) stage.link(id).end(503);
     assert.equal(stage.gateway.numbers().barrier, 'outage');
-    // One of them tries, and gets no answer; the others wait for it.
+    // One of the sessions tries and gets no answer. The others wait for it.
     while (ids.every((id) => stage.link(id).state === 'closed')) await stage.world.time.pass(100);
     assert.ok((await stage.world.answerOf(command(stage), 9_000)).ok);
     assert.deepEqual([stage.opens(), stillLinked(stage)], [0, 1]);
     assertDone(stage, name);
   });
 
-  test(`unlink: ${name} that is under way when the gateway stops is done by the stop, which does not wait for the platform`, async () => {
+  test(`unlink: ${name} that is under way when the gateway stops is finished by the stop, which does not wait for the platform`, async () => {
     const stage = await staged([asleep]);
     const { world } = stage;
     const answer = command(stage);
@@ -92,7 +92,7 @@ for (const [name, command] of Object.entries(commands) as [keyof typeof commands
   });
 }
 
-test('unlink: a stop that finds storage hanging ends all the same, and the command that waits hears that it is not done', async () => {
+test('unlink: a stop ends although storage hangs, and the waiting command is answered as not done', async () => {
   const stage = await staged([asleep]);
   const answer = stage.gateway.disconnect('r1');
   await stage.world.time.pass(1000);
@@ -102,7 +102,7 @@ test('unlink: a stop that finds storage hanging ends all the same, and the comma
   assert.equal(stage.wanted(), 'unlinked', 'the next start takes it up');
 });
 
-test('unlink: a login that was only to unlink a device shows like any other that the outage is over', async () => {
+test('unlink: a login that only unlinks a device also shows that an outage is over', async () => {
   const ids = ['r2', 'r3', 'r4', 'r5', 'r6'];
   const stage = await staged([...ids, asleep]);
   for (const id of ids) stage.link(id).end(503);
@@ -118,7 +118,7 @@ test('unlink: a login that was only to unlink a device shows like any other that
   assert.equal(stage.gateway.numbers().barrier, '');
 });
 
-test('unlink: a connect that comes meanwhile waits, and begins a new pairing', async () => {
+test('unlink: a connect meanwhile waits, and begins a new pairing', async () => {
   const stage = await staged([asleep]);
   const disconnected = stage.gateway.disconnect('r1');
   await stage.world.time.pass(100);
@@ -132,7 +132,7 @@ test('unlink: a connect that comes meanwhile waits, and begins a new pairing', a
   stage.world.assertKept();
 });
 
-test('unlink: a second disconnect and a delete that come meanwhile are answered with the first, and the device is unlinked once', async () => {
+test('unlink: a second disconnect and a delete meanwhile get the answer of the first, and the device is unlinked once', async () => {
   const stage = await staged([asleep]);
   const answers = [stage.gateway.disconnect('r1')];
   await stage.world.time.pass(100);
@@ -147,7 +147,7 @@ test('unlink: a second disconnect and a delete that come meanwhile are answered 
   stage.world.assertKept();
 });
 
-test('unlink: while an instance is being deleted a second delete gets the same answer, and other commands find it gone', async () => {
+test('unlink: while an instance is being deleted a second delete gets the same answer, and other commands answer not found', async () => {
   const stage = await staged([asleep]);
   const { gateway, world } = stage;
   const removals = [gateway.remove('r1')];

@@ -1,11 +1,11 @@
-/** Couriers and the sweeper crash and go on: counted, restarted by themselves, and nothing that waits is lost. */
+/** Tests crashes of couriers and the sweeper. They are counted, the worker restarts, and no waiting row is lost. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { staged } from './stage.ts';
 
 const ok = { ok: true, status: 200 } as const;
 
-test('courier: one that crashed starts again by itself and delivers what waits', async () => {
+test('courier: a crashed one restarts and delivers the waiting rows', async () => {
   const stage = await staged(['r1', 'r2'], {}, (world) => void world.hook({ id: 'w1', instanceId: 'r1' }));
   const { receiver, time, db, log } = stage.world;
   receiver.answer = () => {

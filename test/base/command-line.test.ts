@@ -1,4 +1,4 @@
-/** Programs started from a shell say what options they have. */
+/** Tests the options that the programs print in a shell. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ const programs = ['src/sandbox/main.ts', 'test/bench/main.ts', 'test/bench/compa
 const run = (program: string, option: string) => spawnSync(process.execPath, [join(root, program), option], { encoding: 'utf8' });
 
 for (const program of programs)
-  test(`command line: ${program} answers --help with its options, and an unknown one with what is wrong, without a stack`, () => {
+  test(`command line: ${program} answers --help with its options, and an unknown option with an error without a stack`, () => {
     const helped = run(program, '--help');
     assert.deepEqual([helped.status, helped.stderr], [0, '']);
     assert.match(helped.stdout, /^Options: .*--seed|^Options: --scale|^Options: --times/m);

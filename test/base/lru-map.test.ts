@@ -9,11 +9,11 @@ const uses = fc.array(fc.record({ key: fc.constantFrom(...'abcdefghijklmnop'), h
   maxLength: 80,
 });
 
-test('recent: whatever is used, the entries used last are there with their newest values, and the rest goes', () => {
+test('recent: the last used entries are kept with their newest values, and older ones are dropped', () => {
   fc.assert(
     fc.property(uses, (steps) => {
       const recent = createLruMap<number>(limit);
-      /** Keys in the order of use, with their values. */
+      /** The expected keys in the order of use, with their values. */
       let model: [string, number][] = [];
       steps.forEach(({ key, how }, n) => {
         const known = model.find(([name]) => name === key);
@@ -46,12 +46,12 @@ const weights = fc.array(
   { maxLength: 80 },
 );
 
-test('recent: the sizes of what is kept stay within twice the limit of bytes, and the entries used last within it are there', () => {
+test('recent: the total size stays within twice the limit of bytes, and the last used entries within the limit are kept', () => {
   fc.assert(
     fc.property(weights, (steps) => {
       const maxBytes = 100;
       const recent = createLruMap<number>(100, maxBytes);
-      /** Entries in the order of use, with their sizes. */
+      /** The expected entries in the order of use, with their sizes. */
       let model: { readonly key: string; readonly bytes: number }[] = [];
       let largest = 0;
       steps.forEach(({ key, how, bytes }, n) => {
@@ -74,7 +74,7 @@ test('recent: the sizes of what is kept stay within twice the limit of bytes, an
   );
 });
 
-test('recent: an entry keeps its size when it is used or set again, and a large one takes the others with it', () => {
+test('recent: an entry keeps its size when it is used or set again, and a large one displaces the others', () => {
   const recent = createLruMap<string>(100, 100);
   recent.set('a', 'one', 80);
   recent.set('a', 'two');

@@ -1,12 +1,12 @@
-/** The system's timers, which are as long as they are asked to be. */
+/** Tests that the timers of the system also support delays beyond the limit of Node. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { systemTime } from '#src/base/system-time.ts';
 
-/** The longest delay that a timer of Node takes; it rings after 1 ms when it is asked for more. */
+/** The longest delay of a Node timer, in milliseconds. A timer with a longer delay fires after 1 ms. */
 const longest = 2 ** 31 - 1;
 
-test('timers: one that is longer than Node can count does not ring at once', async () => {
+test('timers: one beyond the limit of Node does not fire at once', async () => {
   const rings: string[] = [];
   const timers = [longest + 1, longest * 3, Infinity].map((ms) => systemTime.setTimeout(() => rings.push(`${ms}`), ms));
   await new Promise<void>((resolve) => void systemTime.setTimeout(resolve, 5));
@@ -14,7 +14,7 @@ test('timers: one that is longer than Node can count does not ring at once', asy
   for (const timer of timers) systemTime.clearTimeout(timer);
 });
 
-test('timers: a long one rings once, when its whole time is over', (context) => {
+test('timers: a long one fires once, after its whole delay', (context) => {
   context.mock.timers.enable({ apis: ['setTimeout'] });
   let rings = 0;
   systemTime.setTimeout(() => (rings += 1), longest * 2 + 10);
@@ -26,7 +26,7 @@ test('timers: a long one rings once, when its whole time is over', (context) => 
   assert.equal(rings, 1);
 });
 
-test('timers: a long one that is cleared never rings, in whichever part of its time', (context) => {
+test('timers: a long one that is cleared at any time never fires', (context) => {
   context.mock.timers.enable({ apis: ['setTimeout'] });
   let rings = 0;
   for (const ms of [10, longest + 10]) {

@@ -1,4 +1,4 @@
-/** Texts of contacts on one session, from the platform's socket to the receiver's answer, beside what bare Baileys decrypts and emits. */
+/** Measures arriving texts of one session, from the socket of the platform to the answer of the receiver, and compares them with bare Baileys. */
 import { numberOf, scaled, type Bench, type Measure, type Setting } from './bench.ts';
 import { startBare, startGateway, type Client, type GatewayClient } from './clients.ts';
 import { profiled, spent, type Spent } from './cost.ts';
@@ -10,7 +10,7 @@ import { eventually, type Child, type ChildOptions } from './workshop.ts';
 
 const rounds = 7;
 const perRound = 1000;
-/** Rounds before the first that counts: the gateway has more code to compile than the library alone. */
+/** Rounds before the first one that counts. The gateway has more code to compile than the library alone. */
 const warmUp = 3;
 const contacts = Array.from({ length: 20 }, (_, n) => numberOf(8, n));
 
@@ -22,7 +22,7 @@ interface Side {
   /** The account that contacts write to. */
   readonly number: string;
   readonly client: Client;
-  /** The process where texts arrive in the end. */
+  /** The process at which texts finally arrive. */
   readonly end: Child;
   readonly database: number | null;
   /** The folder of the database; '' without a database. */
@@ -38,7 +38,7 @@ class Stage {
     this.#dam = dam;
   }
 
-  /** From the release of all texts at once to the last arrival. */
+  /** Measures the time from the release of all texts at once to the last arrival. */
   async burst({ number, client, end, database }: Side, count: number): Promise<Spent> {
     await end.ask('reset');
     await this.#dam.ask('hold');
@@ -49,7 +49,7 @@ class Stage {
     });
   }
 
-  /** 99th percentile of the way of texts at a steady pace, in milliseconds from the contact's wish to the arrival. */
+  /** Measures the delay of texts at a steady pace, in milliseconds from the request of the contact to the arrival. */
   async paced({ number, end }: Side, count: number): Promise<{ readonly p50: number; readonly p99: number }> {
     await end.ask('reset');
     await this.#write(number, count, pace);
@@ -141,7 +141,7 @@ const comparePaced = async (stage: Stage, ours: Side, theirs: Side, setting: Set
   };
 };
 
-/** All sides write to every contact first: until then each text of a contact begins a new session with them. */
+/** Opens a session of bare Baileys. All sides first write to every contact; otherwise each text of a contact would begin a new Signal session. */
 const openBare = async ({ workshop }: Setting, sandbox: BenchSandbox, number = numberOf(1, 0)): Promise<Side> => {
   const client = await startBare(workshop, sandbox);
   await client.pair(number);
@@ -156,7 +156,7 @@ const openPosting = async (setting: Setting, sandbox: BenchSandbox): Promise<Sid
   return { ...side, end: receiver };
 };
 
-/** A gateway with one session, its contacts, and a receiver of what they write. */
+/** Starts a gateway with one session, its contacts, and a receiver of their messages. */
 export const openGateway = async (
   { workshop }: Setting,
   sandbox: BenchSandbox,
@@ -172,7 +172,7 @@ export const openGateway = async (
   return { number, client, token, end: receiver, database: client.database, folder: client.folder };
 };
 
-/** `sandbox`: the platform as clients see it, through the dam. */
+/** Starts the sides of the comparison. `sandbox` is the platform behind the dam. */
 export const openStage = async ({ workshop }: Setting): Promise<{ readonly stage: Stage; readonly sandbox: BenchSandbox }> => {
   const sandbox = await startSandbox(workshop, { decrypt: true });
   const dam = await workshop.start('test/bench/dam.ts');

@@ -1,4 +1,4 @@
-/** The baseline: bare Baileys with keys in memory, in a process of its own that answers the bench's questions. */
+/** The baseline: bare Baileys with keys in memory, in a process of its own that executes the requests of the bench. */
 import { createWriteStream } from 'node:fs';
 import { Agent } from 'node:https';
 import { pipeline } from 'node:stream/promises';
@@ -34,12 +34,12 @@ const logger = pino({ level: 'silent' });
 const sessions = new Map<string, Session>();
 let url = '';
 let control = '';
-/** For the media host, whose certificate is the simulated platform's own. */
+/** Agents for the media host, whose certificate is issued by the simulated platform. */
 let agent: Agent | undefined;
 let dispatcher: Dispatcher | undefined;
-/** Groups that are written to, as every guide tells users of the library to keep them. */
+/** The metadata of groups that are written to. Guides advise users of the library to cache them. */
 const groups = new Map<string, GroupMetadata>();
-/** Addresses of receivers, by the number of the account. Each message is posted as people write it: without an order, a retry or a store. */
+/** Addresses of receivers, by the number of the account. Messages are posted in a simple way, without order, retries or storage. */
 const hooks = new Map<string, string>();
 /** Documents that arrived, by the ids of their messages. */
 const documents = new Map<string, proto.Message.IDocumentMessage>();
@@ -130,7 +130,7 @@ const end = async (number: string): Promise<void> => {
   await closed;
 };
 
-/** Logs in again with the keys that are there. */
+/** Logs in again with the existing keys. */
 const login = async (number: string): Promise<void> => {
   const session = sessionOf(number);
   session.sock = connect(session.auth);
@@ -151,11 +151,11 @@ interface Texts {
   readonly to: readonly string[];
   readonly count: number;
   readonly concurrency: number;
-  /** Reactions to a message instead of texts. */
+  /** True for reactions to a message instead of texts. */
   readonly reactions?: boolean;
 }
 
-/** Milliseconds until all were written, and until all were acknowledged. */
+/** Sends texts. Returns the milliseconds until all were written, and until all were acknowledged. */
 const send = async ({ from, to, count, concurrency, reactions = false }: Texts): Promise<{ written: number; acknowledged: number }> => {
   const session = sessionOf(from);
   let [next, acks] = [0, 0];
@@ -213,9 +213,9 @@ answer('platform', (where: { url: string; control: string; noiseRoot: string; me
 });
 answer('pair', pair);
 answer('send', send);
-/** From now on each message to `number` is posted to `url`. */
+/** Posts each message to `number` to `url` from now on. */
 answer('postTo', ({ number, url }: { readonly number: string; readonly url: string }) => void hooks.set(number, url));
-/** From now on nothing is asked about this group. */
+/** Caches the metadata of this group, so that it is not requested again. */
 answer('keepGroup', async ({ from, group }: { readonly from: string; readonly group: string }) => {
   groups.set(group, await sessionOf(from).sock.groupMetadata(group));
 });
@@ -233,7 +233,7 @@ interface Several {
   readonly atOnce: number;
 }
 
-/** Milliseconds of a login with a text, from nothing to the platform's acknowledgement of the text. */
+/** Measures a login with a text, in milliseconds from the start to the acknowledgement of the text by the platform. */
 const wake = async ({ from, to }: { readonly from: string; readonly to: string }): Promise<number> => {
   const start = performance.now();
   await login(from);
@@ -247,7 +247,7 @@ const wake = async ({ from, to }: { readonly from: string; readonly to: string }
 answer('wake', wake);
 answer('end', ({ numbers, atOnce }: Several) => forAll(numbers, atOnce, end));
 answer('login', ({ numbers, atOnce }: Several) => forAll(numbers, atOnce, login));
-/** One-time keys are most of what a session keeps in memory; without them it is what a store on disk would leave. */
+/** One-time keys use most of the memory of a session. Without them the memory is that of a session with its keys on disk. */
 answer('forgetPreKeys', () => {
   for (const { keys } of sessions.values()) for (const key of keys.keys()) if (key.startsWith('pre-key ')) keys.delete(key);
 });

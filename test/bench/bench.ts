@@ -4,11 +4,11 @@ import type { Workshop } from './workshop.ts';
 
 export interface Setting {
   readonly workshop: Workshop;
-  /** Shrinks or stretches counts; 1 for figures that are compared with others. */
+  /** A factor for all counts. Figures that are compared with others need 1. */
   readonly scale: number;
-  /** Folder for processor profiles and heap snapshots; null: none. */
+  /** The folder for processor profiles and heap snapshots; null for none. */
   readonly profiles: string | null;
-  /** Tells how far it is. */
+  /** Reports the progress. */
   say(text: string): void;
 }
 
@@ -25,15 +25,15 @@ export interface Measure {
   readonly name: string;
   readonly about: string;
   readonly rounds: number;
-  /** Rounds before the first that counts. */
+  /** Rounds before the first one that counts. */
   readonly warmUp: number;
   /** Figures by the names of a round's readings. Other readings are not compared. */
   readonly figures: Readonly<Record<string, { readonly name: string; readonly unit: string; readonly better: 'more' | 'less' }>>;
-  /** Starts what is measured, and answers with one round of it. */
+  /** Starts the measured program. Returns a function that runs one round. */
   open(setting: Setting): Promise<() => Promise<Readings>>;
 }
 
 export const scaled = (count: number, { scale }: Setting): number => Math.max(1, Math.round(count * scale));
 
-/** Numbers that no person has; `series` keeps the sides of a comparison apart. */
+/** Returns a number that no person has. `series` keeps the sides of a comparison apart. */
 export const numberOf = (series: number, n: number): string => `55119${series}${String(n).padStart(7, '0')}`;

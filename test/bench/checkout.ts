@@ -1,4 +1,4 @@
-/** Another checkout to compare with: a folder that is there, or a revision of git in a temporary worktree. */
+/** Another checkout to compare with: an existing folder, or a revision of git in a temporary worktree. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path';
 
 export interface Checkout {
   readonly folder: string;
-  /** Takes away what was made for it. Idempotent. */
+  /** Removes a temporary worktree. Idempotent. */
   remove(): void;
 }
 
@@ -16,7 +16,7 @@ interface Lock {
 
 const lockOf = (folder: string): Lock => JSON.parse(readFileSync(join(folder, 'package-lock.json'), 'utf8')) as Lock;
 
-/** Packages of the other checkout that are not installed here in the same version; more that is installed does no harm. */
+/** Returns the packages of the other checkout that are not installed in this one in the same version. Additional packages do no harm. */
 export const missingPackages = (theirs: Lock, ours: Lock): readonly string[] =>
   Object.entries(theirs.packages)
     .filter(([path, { version }]) => path !== '' && ours.packages[path]?.version !== version)
@@ -50,7 +50,9 @@ const worktreeOf = (revision: string, ours: string): Checkout => {
   }
 };
 
-/** Throws a sentence for the caller when it is neither a folder with packages nor a revision that this one's packages serve. */
+/**
+ * Opens the other checkout. Throws an explanation if the name is neither a folder with packages nor a revision that works with the packages of this checkout.
+ */
 export const checkoutOf = (name: string, ours: string): Checkout => {
   if (!existsSync(join(name, 'package.json'))) return worktreeOf(name, ours);
   const folder = resolve(name);

@@ -1,13 +1,13 @@
-/** The two that are compared: the gateway through its HTTP interface, and bare Baileys. Both pair with the same simulated platform. */
+/** The compared clients: the gateway through its HTTP interface, and bare Baileys. Both pair with the same simulated platform. */
 import { request } from 'undici';
 import { numberOf } from './bench.ts';
 import { postJson, type BenchSandbox } from './sandbox.ts';
 import { databaseServerOf, eventually, type Child, type ChildOptions, type Workshop } from './workshop.ts';
 
 export interface Client extends Child {
-  /** Pairs a new session; resolves when it is connected. Answers the token by which the gateway knows it ('' for Baileys). */
+  /** Pairs a new session, and resolves when it is connected. Returns its token at the gateway, or '' for Baileys. */
   pair(number: string): Promise<string>;
-  /** Milliseconds of processor time that the process, all its threads, used so far. */
+  /** Returns the processor time of all threads of the process so far, in milliseconds. */
   cpu(): Promise<number>;
 }
 
@@ -15,12 +15,12 @@ export interface GatewayClient extends Client {
   readonly address: string;
   /** The working folder. A later process may continue in the same folder. */
   readonly folder: string;
-  /** Process id of its database server. */
+  /** The process id of the database server; null without one. */
   readonly database: number | null;
 }
 
 export const adminToken = 'bench-admin-token-of-a-fair-length-0001';
-/** The second form is that of older revisions. */
+/** The address in the output of a start. The second form is that of older revisions. */
 const addressLine = /(?:API: +|listens on )(http:\/\/[^\s/]+)/;
 
 interface Status {
@@ -52,7 +52,7 @@ const pairByHttp = async (address: string, number: string, sandbox: BenchSandbox
   return token;
 };
 
-/** The rate at which sessions may be opened. `usual` is the program's own limit. */
+/** The rate at which sessions may be opened. `usual` is the default limit of the program. */
 export type Gates = 'wide' | 'usual';
 
 const gatesOf: Readonly<Record<Gates, Readonly<Record<string, string>>>> = {
@@ -60,7 +60,7 @@ const gatesOf: Readonly<Record<Gates, Readonly<Record<string, string>>>> = {
   usual: {},
 };
 
-/** The program as it is started by everybody, with an embedded database in a folder of its own; only the gates are wide open. */
+/** Starts the program with its default settings and an embedded database in a folder of its own. Only the gates are wide open. */
 export const startGateway = async (
   workshop: Workshop,
   sandbox: BenchSandbox,
@@ -94,7 +94,7 @@ export const startGateway = async (
 
 const pairingsAtOnce = 4;
 
-/** Pairs the sessions `from` to `to` of a series. Answers their tokens in this order. */
+/** Pairs the sessions `from` to `to` of a series. Returns their tokens in this order. */
 export const pairMany = async (client: Client, series: number, from: number, to: number): Promise<readonly string[]> => {
   const tokens: string[] = [];
   let next = from;

@@ -1,4 +1,4 @@
-/** The surroundings that nodes share: a PostgreSQL server with its usual settings, a NATS server, and the simulated platform. */
+/** The servers that nodes share: PostgreSQL with its usual settings, NATS, and the simulated platform. */
 import { join } from 'node:path';
 import { openDatabase, type Database } from '#src/storage/postgres/database.ts';
 import { startEmbedded } from '#src/storage/postgres/embedded.ts';
@@ -9,7 +9,7 @@ import type { BenchSandbox } from './sandbox.ts';
 import { databaseServerOf, type Workshop } from './workshop.ts';
 
 const encryptionKey = 'ab'.repeat(32);
-/** Each node takes up to 20. */
+/** The limit of connections of the server. Each node opens up to 20. */
 const connections = '200';
 
 export interface NodeOptions {
@@ -46,7 +46,7 @@ export class Shared {
   static async open(workshop: Workshop, sandbox: BenchSandbox): Promise<Shared> {
     const nats = await NatsServer.open();
     workshop.atEnd(() => nats.stop());
-    // The workshop ends the server that is left in its folder, after the nodes.
+    // The workshop ends a server that is left in its folder, after the nodes.
     const folder = await workshop.folder();
     const server = await startEmbedded({ dataDir: join(folder, 'data'), log: quiet, settings: { max_connections: connections } });
     await server.close(false);
@@ -55,20 +55,20 @@ export class Shared {
     return new Shared(workshop, sandbox, nats, { url: server.url, folder }, admin);
   }
 
-  /** Connection string of a new, empty database. */
+  /** Creates an empty database. Returns its connection string. */
   async newDatabase(name: string): Promise<string> {
     await this.#admin.rows({ name: '', text: `create database ${name}` }, []);
     return this.#server.replace('/postgres?', `/${name}?`);
   }
 
-  /** For looking behind the nodes; closed with the bench. */
+  /** Opens a connection for checks of the stored data. The bench closes it. */
   async look(url: string): Promise<Database> {
     const database = await openDatabase({ url, log: quiet, poolSize: 2 });
     this.#workshop.atEnd(() => database.close());
     return database;
   }
 
-  /** A gateway on a database of this server; with `name` it is a node. */
+  /** Starts a gateway on a database of this server. With `name` it is a node of a cluster. */
   async start(url: string, name: string | null, { env = {}, gates, folder }: NodeOptions = {}): Promise<GatewayClient> {
     const node = name === null ? {} : { NODE_NAME: name, NATS_URL: this.nats.url };
     const shared = { DATABASE_URL: url, ENCRYPTION_KEY: encryptionKey, DRAIN_MS: '0', OVERLOAD_LAG_MS: '0' };
@@ -78,7 +78,7 @@ export class Shared {
   }
 }
 
-/** Name of the node that owns each instance with these owners, by number; those that nobody owns are absent. */
+/** Returns the name of the owner of each instance, by number. Instances without an owner are absent. */
 export const ownersOf = async (database: Database): Promise<ReadonlyMap<string, string>> => {
   const text = `select instance.owner, node.name from instance join lease on lease.instance_id = instance.id
     join node on node.incarnation = lease.incarnation and node.until > extract(epoch from clock_timestamp()) * 1000`;

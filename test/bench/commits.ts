@@ -14,13 +14,13 @@ import { eventually, pause, type Child } from './workshop.ts';
 interface Scenario {
   readonly name: string;
   readonly way: 'in' | 'out' | 'both';
-  /** The events of the webhook of each session; empty: no webhook. */
+  /** The events of the webhook of each session; empty for no webhook. */
   readonly events: readonly string[];
   /** Texts of each session, in each direction. */
   readonly each: number;
-  /** Texts a second of each session; null: as fast as possible, and arrivals all at once. */
+  /** Texts per second of each session. Null sends as fast as possible and delivers all arrivals at once. */
   readonly pace: number | null;
-  /** Repetitions; one if absent. Single bursts differ by half in the number of their commits. */
+  /** The number of repetitions; 1 if absent. The commits of single bursts differ by half. */
   readonly bursts?: number;
   /** The identifier of the sender in an arriving text. */
   readonly addressing?: 'pn' | 'lid';
@@ -85,10 +85,10 @@ const contactOf = ({ contactsPerSession }: Pick<Setup, 'contactsPerSession'>, se
 const fewestContacts = 4;
 /** First texts of a session under way at once. */
 const firstAtOnce = 8;
-/** First texts a second of each session. */
+/** First texts per second of each session. */
 const firstPace = 40;
 
-/** A gateway with sessions that have written to their contacts, behind a dam. */
+/** Starts a gateway with sessions that have written to their contacts, behind a dam. */
 const openStage = async (setting: Setting, { sessions, contactsPerSession: contacts }: Setup): Promise<Stage> => {
   const { workshop } = setting;
   const contactsPerSession = Math.max(fewestContacts, scaled(contacts, setting));
@@ -117,7 +117,7 @@ const openStage = async (setting: Setting, { sessions, contactsPerSession: conta
   return stage;
 };
 
-/** Calls for each text of each session: a text waits for the one before, and for its time. */
+/** Calls `one` for each text of each session. A text waits for the one before it, and for its time. */
 const inTurns = async ({ tokens }: Stage, { each, pace }: Scenario, one: (session: number, n: number) => Promise<void>): Promise<void> => {
   const turns = async (session: number): Promise<void> => {
     const began = performance.now() + (pace === null ? 0 : (session * 1000) / pace / tokens.length);
@@ -135,7 +135,7 @@ const send = (stage: Stage, scenario: Scenario): Promise<void> =>
     await postJson(`${stage.client.address}/send/text`, { number: contactOf(stage, session, n), text: `text ${n}` }, { token });
   });
 
-/** Contacts write. Resolves when the receiver has all texts; without a webhook, when the platform has taken them. */
+/** Sends texts of the contacts. Resolves when the receiver has all of them or, without a webhook, when the platform has accepted them. */
 const arrive = async (stage: Stage, scenario: Scenario): Promise<void> => {
   const { sandbox, dam, receiver, tokens } = stage;
   const { each, pace, events, addressing } = scenario;
@@ -179,7 +179,7 @@ const measure = async (stage: Stage, scenario: Scenario, setting: Setting): Prom
 const units = { transactions: 'transactions', fsyncs: 'fsyncs', walBytes: 'bytes of WAL', cpu: 'ms of processor' } as const;
 type Unit = keyof typeof units;
 const fields = Object.keys(units) as Unit[];
-/** In `bench:compare`. The sessions of the others take minutes to pair. */
+/** The setups of `bench:compare`. The sessions of the other setups take minutes to pair. */
 const compared: readonly Setup[] = [setups.one, setups.chats, setups.thirty];
 
 export const commitRounds: Measure = {
@@ -207,7 +207,7 @@ export const commitRounds: Measure = {
   },
 };
 
-/** Fsyncs of a text of a server with 200 lively sessions. */
+/** The target: fsyncs per text of a server with 200 active sessions. */
 const aim = { most: 0.5 };
 
 export const commits: Bench = {

@@ -92,7 +92,7 @@ const openSide = async (measure: Measure, label: string, folder: string): Promis
   return { setting, round: await measure.open(setting), readings: [] };
 };
 
-/** One round that does not count, with profiles. */
+/** Runs one round with profiles. The round does not count. */
 const profile = async (side: Side, label: string): Promise<void> => {
   if (values.profiles === undefined) return;
   const folder = resolve(values.profiles, label);
@@ -133,7 +133,7 @@ const runOnce = async (measure: Measure, theirFolder: string, time: number): Pro
   return { theirs: theirs.readings, ours: ours.readings };
 };
 
-/** Several times: a process keeps what chance gave it at its start, such as the plans of its statements. */
+/** Compares several times. Each process keeps random properties of its start, such as the plans of its statements. */
 const compare = async (measure: Measure, theirFolder: string): Promise<readonly Compared[]> => {
   const all: Both[] = [];
   for (let time = 1; time <= times; time += 1) {
@@ -159,7 +159,7 @@ const run = async (): Promise<void> => {
       all.push(...compared);
     } catch (error) {
       if (open.ended) return;
-      // A measure that the other checkout cannot do must not end those that it can.
+      // A measure that the other checkout does not support must not end the other measures.
       say(`${measure.name} could not be compared: ${String(error)}`);
       process.exitCode = 1;
     }

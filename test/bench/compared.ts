@@ -1,4 +1,4 @@
-/** Two checkouts' readings of one measure beside each other, and what is said of them. */
+/** Compares the readings of one measure from two checkouts, and gives a verdict. */
 import type { Measure, Readings } from './bench.ts';
 import { median, percentile, tableOfRows } from './report.ts';
 
@@ -10,15 +10,15 @@ export interface Compared {
   readonly unit: string;
   readonly other: number;
   readonly ours: number;
-  /** Median of the rounds' own ratios; above 1 is slower, whatever the unit. */
+  /** The median of the ratios of the rounds. A ratio above 1 is slower, whatever the unit. */
   readonly ratio: number;
-  /** Quarters of the rounds' ratios: half of them lie between. */
+  /** The first and the third quartile of the ratios of the rounds. */
   readonly spread: readonly [number, number];
   readonly rounds: number;
   readonly verdict: Verdict;
 }
 
-/** A twentieth. */
+/** The largest ratio that counts as equal. */
 const limit = 1.05;
 const leastRounds = 3;
 
@@ -27,7 +27,7 @@ const verdictOf = ({ ratio, spread, rounds }: Pick<Compared, 'ratio' | 'spread' 
   return rounds >= leastRounds && spread[0] > 1 ? 'slower' : 'unclear';
 };
 
-/** Rounds that were measured one right after the other are compared with each other, so that what else the machine does counts for both. */
+/** Compares rounds that ran one right after the other, so that other load on the machine affects both. */
 export const comparison = (
   { figures }: Pick<Measure, 'figures'>,
   others: readonly Readings[],

@@ -1,4 +1,4 @@
-/** The cost of work: processor time of processes that answer no questions, and profiles of processes that do. */
+/** The cost of work: processor time of processes, and profiles of processes with a probe. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Setting } from './bench.ts';
@@ -12,11 +12,11 @@ const read = (path: string): string => {
   try {
     return readFileSync(path, 'utf8');
   } catch {
-    return ''; // it ended while we looked
+    return ''; // The process has ended in the meantime.
   }
 };
 
-/** Milliseconds of processor time of the database server with its backends, those that ended included; 0 where that cannot be read. */
+/** Returns the processor time of the database server and its backends, including those that ended, in milliseconds; 0 if it cannot be read. */
 export const databaseCpu = (server: number | null): number => {
   if (server === null || process.platform !== 'linux') return 0;
   let sum = 0;
@@ -24,7 +24,7 @@ export const databaseCpu = (server: number | null): number => {
     const stat = read(`/proc/${pid}/stat`);
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     if (Number(pid) === server) sum += (Number(fields[13]) + Number(fields[14])) * tick;
-    // Each is one thread. In nanoseconds.
+    // Each backend is one thread. In nanoseconds.
     if (Number(pid) === server || Number(fields[1]) === server) sum += Number(read(`/proc/${pid}/schedstat`).split(' ')[0]) / 1e6;
   }
   return sum;
@@ -33,12 +33,12 @@ export const databaseCpu = (server: number | null): number => {
 /** The cost of a number of pieces of work. */
 export interface Spent {
   readonly perSecond: number;
-  /** Milliseconds of processor time a piece: of the client, of its database server. */
+  /** Milliseconds of processor time per task, of the client and of its database server. */
   readonly cpu: number;
   readonly database: number;
 }
 
-/** From the call of `work` until it resolves; that may be the milliseconds which count for the rate. */
+/** Measures from the call of `work` until it resolves. If `work` resolves with milliseconds, these count for the rate. */
 export const spent = async (client: Client, database: number | null, count: number, work: () => Promise<number | void>): Promise<Spent> => {
   const [before, databaseBefore, begun] = [await client.cpu(), databaseCpu(database), performance.now()];
   const ms = (await work()) ?? performance.now() - begun;
@@ -46,7 +46,7 @@ export const spent = async (client: Client, database: number | null, count: numb
   return { perSecond: (count / ms) * 1000, cpu: (cpu - before) / count, database: (databaseCpu(database) - databaseBefore) / count };
 };
 
-/** Runs the work, with a processor profile of the child when profiles are asked for. */
+/** Runs the work, with a processor profile of the child if profiles are requested. */
 export const profiled = async <T>({ profiles }: Setting, child: Child, name: string, work: () => Promise<T>): Promise<T> => {
   if (profiles === null) return work();
   await child.ask('profile.start');

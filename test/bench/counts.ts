@@ -4,7 +4,10 @@ import type { GatewayClient } from './clients.ts';
 import { withDatabase } from './fill.ts';
 import { pause } from './workshop.ts';
 
-/** Milliseconds after which the server has the counts of its idle backends: 10 s after their last transaction, by its source (`PGSTAT_IDLE_INTERVAL`). */
+/**
+ * The time after which the server has the counts of its idle backends. PostgreSQL reports them 10 s after the last transaction (`PGSTAT_IDLE_INTERVAL`). In
+ * milliseconds.
+ */
 const settleMs = 10_500;
 
 /** The work for one text. */
@@ -52,7 +55,7 @@ const statement = {
 const read = (folder: string): Promise<Reading> =>
   withDatabase(folder, async (database) => (await database.rows<Reading>(statement, []))[0] as Reading);
 
-/** A table needs so many changes a text to be listed. */
+/** The least number of changes per text for which a table is listed. */
 const leastListed = 0.05;
 
 const tablesBetween = (before: Reading, after: Reading, texts: number): readonly TableCounts[] => {

@@ -13,7 +13,7 @@ import type { Database } from '#src/storage/postgres/database.ts';
 /** Rows of each instance. A hundred instances have 100,000 chats and a million messages. */
 const perInstance = { chats: 1_000, messages: 10_000 };
 const others = { few: 99, many: 999 };
-/** Rounds of so many questions each, on either side. */
+/** Rounds, and requests per round on each side. */
 const [rounds, perRound] = [8, 40];
 const page = { limit: 100 };
 const most = { milliseconds: 20, growth: 1.3 };
@@ -75,7 +75,7 @@ const messageColumns = (own: string): Readonly<Record<string, string>> => ({
   track_source: `case when ${own} % 7 = 0 then 'crm' else '' end`,
 });
 
-/** Rows of so many instances that nobody has registered. */
+/** Inserts the rows of instances that are not registered. */
 const crowd = async (database: Database, instances: number): Promise<void> => {
   for (const [table, count, columns] of [
     ['chat', perInstance.chats, chatColumns],
@@ -86,16 +86,16 @@ const crowd = async (database: Database, instances: number): Promise<void> => {
   }
 };
 
-/** One gateway with its database: the instance that is asked, among so many others. */
+/** A gateway with its database, in which one instance is queried among many others. */
 interface Place {
   readonly gateway: GatewayClient;
   readonly token: string;
 }
 
 interface Measured {
-  /** Milliseconds of each answer, one after the other. */
+  /** The duration of each answer, in milliseconds. */
   readonly times: number[];
-  /** Milliseconds of processor time an answer in each round, of the gateway and of its database. */
+  /** The processor time per answer in each round, of the gateway and its database, in milliseconds. */
   readonly costs: number[];
 }
 
@@ -110,7 +110,7 @@ const askRound = async ({ gateway, token }: Place, { path, body }: Question, fro
   into?.costs.push(cpu + database);
 };
 
-/** Round by round in turn, so that what else the machine does meets both alike. */
+/** Measures both places round by round in turn, so that other load on the machine affects both. */
 const measureBoth = async (few: Place, many: Place): Promise<ReadonlyMap<string, readonly [Measured, Measured]>> => {
   const all = new Map<string, readonly [Measured, Measured]>();
   for (const question of Object.values(questions)) for (const place of [few, many, few, many]) await askRound(place, question, 0, null);
@@ -149,7 +149,7 @@ const figuresOf = (name: string, few: Measured, many: Measured): readonly Figure
   },
 ];
 
-/** A gateway whose one registered instance has its rows, and whose database holds those of so many others. */
+/** Starts a gateway with one registered instance, and fills its database with the rows of other instances. */
 const placeAmong = async (setting: Setting, sandbox: BenchSandbox, count: number): Promise<Place> => {
   const first = await startGateway(setting.workshop, sandbox);
   const { token, id } = await createInstance(first.address, 'finds');

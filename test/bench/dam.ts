@@ -10,7 +10,7 @@ import { now, sentAt } from './tally.ts';
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Bytes that the platform said to one client and that were held back; they begin with a frame. */
+/** Bytes of the platform to one client that are held back. They begin with a frame. */
 class Held {
   #head: Buffer = Buffer.alloc(0);
   #behind: Buffer[] = [];
@@ -46,7 +46,7 @@ class Held {
     return count;
   }
 
-  /** The first frame, which is the platform's half of a WebSocket; null when it is not there as a whole. */
+  /** Returns the first frame of the server side of a WebSocket; null if it is incomplete. */
   #next(): Buffer | null {
     const end = endOfFrame(this.#head);
     if (end <= this.#head.length) return this.#head.subarray(0, end);
@@ -77,7 +77,7 @@ const join = (client: Socket, platformPort: number): void => {
     one.on('error', () => other.destroy());
     one.on('close', () => other.destroy());
   }
-  // Without back-pressure: what is held waits here, not with the platform.
+  // No back-pressure: held bytes wait in this process, not at the platform.
   client.on('data', (chunk) => platform.write(chunk));
   platform.on('data', (chunk: Buffer) => (held ? clients.get(client)?.add(chunk) : client.write(chunk)));
   clients.set(client, new Held());
@@ -96,13 +96,13 @@ answer('open', async (platformPort: number) => {
   return (server.address() as AddressInfo).port;
 });
 answer('hold', () => void (held = true));
-/** The moment after which what was held goes out. */
+/** Releases all held frames. Returns the time before the release. */
 answer('release', () => {
   const moment = now();
   letGo();
   return moment;
 });
-/** Lets go what is held now, at a pace, each client's by itself. What comes meanwhile stays behind it, held. */
+/** Releases the frames that are held now at a pace, for each client separately. Later frames stay held behind them. */
 answer('trickle', async (perSecond: number) => {
   const begun = now();
   const most = Math.max(...[...clients.values()].map((waiting) => waiting.frames()));
@@ -119,13 +119,13 @@ interface Texts {
   readonly from: readonly string[];
   readonly to: string;
   readonly count: number;
-  /** Absent: every contact sends as fast as the platform takes it. */
+  /** Texts per second. If absent, every contact sends as fast as the platform accepts texts. */
   readonly perSecond?: number;
-  /** Milliseconds after which no more is written. */
+  /** The time after which no more texts are written, in milliseconds. */
   readonly atMost?: number;
 }
 
-/** Contacts write in turns; resolves with their number when the platform has taken all texts. */
+/** Writes texts of the contacts in turns. Resolves with their number when the platform has accepted all of them. */
 answer('write', async ({ control, from, to, count, perSecond, atMost = Infinity }: Texts) => {
   const end = now() + atMost;
   let written = 0;

@@ -17,15 +17,15 @@ const paints = 5;
 const scrollMs = 8_000;
 const stormMs = 10_000;
 const changesASecond = 100;
-/** A session that is woken and put to sleep again takes some four steps: waiting for its turn, opening, closing, asleep. */
+/** Pairs of a wake and a sleep per second. A pair takes about four steps: waiting for its turn, opening, closing, asleep. */
 const pairsASecond = 40;
 const probes = 8;
 /** Milliseconds after which a change that no row shows ends the bench. */
 const shownMs = 30_000;
-/** Milliseconds from which a task of the page counts as long, as in the Long Tasks API of browsers. */
+/** The least duration of a long task, as in the Long Tasks API of browsers, in milliseconds. */
 const longTaskMs = 50;
 
-/** In the page: the times between frames, until it is asked. */
+/** Script of the page that records the times between frames until it is stopped. */
 const watchFrames = `
   window.watched = { frames: [], over: false };
   const tick = (before) => requestAnimationFrame((now) => { if (watched.over) return; watched.frames.push(now - before); tick(now); });
@@ -33,7 +33,7 @@ const watchFrames = `
 `;
 
 interface Watched {
-  /** Milliseconds of each task of the page's thread that took 50 ms by the clock: by the clock, and of the thread itself. */
+  /** The long tasks of the page's thread: wall time and processor time of each, in milliseconds. */
   readonly tasks: readonly { readonly wall: number; readonly cpu: number }[];
   readonly frames: readonly number[];
 }
@@ -43,13 +43,13 @@ interface TraceEvent {
   readonly ph: string;
   readonly pid: number;
   readonly tid: number;
-  /** Microseconds: by the clock, and of the thread. */
+  /** Wall time and processor time of the event, in microseconds. */
   readonly dur?: number;
   readonly tdur?: number;
   readonly args?: { readonly name?: string };
 }
 
-/** Tasks as the browser's own trace has them: on a machine that others use too the clock alone says little. */
+/** Reads the long tasks from the trace of the browser. On a shared machine wall time alone is not reliable. */
 const longTasks = (trace: Buffer): Watched['tasks'] => {
   const { traceEvents: events } = JSON.parse(trace.toString()) as { readonly traceEvents: readonly TraceEvent[] };
   const place = ({ pid, tid }: TraceEvent): string => `${pid} ${tid}`;
@@ -79,7 +79,7 @@ const firstRow = `new Promise((resolve) => {
   look();
 })`;
 
-/** Down and up through all rows, a frame at a time, as fast as a thumb throws them. */
+/** Script that scrolls down and up through all rows, one step per frame. */
 const scroll = `new Promise((resolve) => {
   const grid = document.querySelector('.grid');
   const [begun, most] = [performance.now(), grid.scrollHeight - grid.clientHeight];
@@ -106,7 +106,7 @@ const call = async ({ address }: GatewayClient, path: string, n: number): Promis
   await body.dump();
 };
 
-/** Sessions of the seed that wake and fall asleep, at a steady pace; none of them waits for another. */
+/** Wakes sessions of the seed and puts them to sleep at a steady pace, without waiting for each other. */
 const storm = async (gateway: GatewayClient, sessions: readonly number[]): Promise<void> => {
   const begun = performance.now();
   const under: Promise<void>[] = [];
@@ -131,7 +131,7 @@ const firstRows = async ({ page }: Dashboard): Promise<readonly number[]> => {
   return ids.map((id) => parseInt(id.slice(1), 16));
 };
 
-/** Milliseconds from the answer to a change until the row says so, one row after the other, while the storm goes on. */
+/** Returns the time from the answer to a change until its row shows it, for one row after the other during the storm, in milliseconds. */
 const probeAll = async (gateway: GatewayClient, { page }: Dashboard, sessions: readonly number[]): Promise<readonly number[]> => {
   const delays: number[] = [];
   for (const [n, session] of sessions.entries()) {
@@ -168,7 +168,7 @@ const open = async (setting: Setting, count: number) => {
   return { gateway, dashboard };
 };
 
-/** Counts what the stream of the list says, beside the page. */
+/** Counts the changes in the stream of the list, beside the page. */
 const followChanges = async ({ address }: GatewayClient): Promise<{ stop(): number }> => {
   const stopper = new AbortController();
   const { body } = await request(`${address}/admin/actors/stream`, { headers: { admintoken: adminToken }, signal: stopper.signal });

@@ -1,4 +1,4 @@
-/** Deliveries alone, beside a plain loop that posts as much over as many connections. */
+/** Compares deliveries with a plain loop that posts as much over as many connections. */
 import { scaled, type Bench, type Measure, type Setting } from './bench.ts';
 import { databaseCpu, profiled } from './cost.ts';
 import { median, type Figure } from './report.ts';
@@ -9,7 +9,7 @@ const instances = 20;
 const each = 1000;
 const bytes = 1024;
 const rounds = 5;
-/** Rounds before the first that counts. */
+/** Rounds before the first one that counts. */
 const warmUp = 2;
 /** The gateway's own limit of concurrent posts to one host. */
 const connections = 64;
@@ -26,13 +26,13 @@ const startPeers = (setting: Setting): Promise<Child> => setting.workshop.start(
 
 interface Round {
   readonly perSecond: number;
-  /** Milliseconds of processor time a post: of the side's own process, of the database server, of the receiver. */
+  /** Milliseconds of processor time per post: of the process of the side, of the database server, of the receiver. */
   readonly cpu: number;
   readonly database: number;
   readonly receiver: number;
 }
 
-/** The work begins with the first post and ends with the last; what the gateway does after that is counted in the processor time only. */
+/** Measures from the first post to the last one. Later work of the gateway counts as processor time only. */
 const measure = async (
   side: Child,
   peers: Child,
@@ -92,7 +92,7 @@ const rate = async (setting: Setting): Promise<Figure> => {
   for (let round = 1 - warmUp; round <= rounds; round += 1) {
     const [theirs, own] = [await sides.plain(), await sides.gateway()];
     setting.say(`round ${round} of ${rounds}: ${own.perSecond.toFixed(0)}/s, plain ${theirs.perSecond.toFixed(0)}/s`);
-    // Code is compiled and connections are opened before the first round that counts, on either side.
+    // In the first round code is compiled and connections are opened, on either side.
     if (round < 1) continue;
     plain.push(theirs);
     ours.push(own);

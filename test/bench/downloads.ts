@@ -12,7 +12,7 @@ import { eventually } from './workshop.ts';
 
 const rounds = 7;
 
-/** Another document for each account, of the same size. Resolves with the ids of the messages when both have arrived. */
+/** Sends one document of the same size to each account. Resolves with the ids of the messages when both have arrived. */
 const arrive = async ({ control, bare, pool, token, from, number }: Stage, size: number) => {
   const write = async (to: string): Promise<string> => {
     const data = Buffer.concat([Buffer.from('%PDF-1.4\n'), randomBytes(size)]).toString('base64');

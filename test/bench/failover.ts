@@ -1,4 +1,4 @@
-/** Sessions of a node that is killed, of one that drains, and of a cluster that is restarted, by the times at which the platform saw them. */
+/** Measures the return of sessions after a kill, a drain and a restart of the cluster, by the login times at the platform. */
 import type { Database } from '#src/storage/postgres/database.ts';
 import { scaled, type Bench, type Setting } from './bench.ts';
 import { adminToken, pairMany, type GatewayClient } from './clients.ts';
@@ -10,17 +10,17 @@ import { eventually, pause } from './workshop.ts';
 
 const sessions = 200;
 const rounds = 2;
-/** More are paired than are killed: a share of them belongs to the heirs. */
+/** The surplus of paired sessions over killed ones. Some sessions belong to the heirs. */
 const spare = 1.1;
 const heirNames = ['heir', 'sister'] as const;
-/** Nearly everything belongs to the victim, and each of the heirs has room for all. */
+/** The victim gets nearly all sessions, and each of the heirs has room for all. */
 const capacities = { victim: '10000', heir: '300' };
-/** A node gets its share ten seconds after it came, and what logins ask for is over by then as well. */
+/** A node gets its share ten seconds after its start. The requests of logins have ended by then as well. In milliseconds. */
 const settleMs = 20_000;
 const idleMs = 60_000;
 const patienceMs = 180_000;
 const lookMs = 300;
-/** Twice CLUSTER_HANDSHAKES_PER_SECOND: what was let in may be late, and come together with what follows. */
+/** Twice CLUSTER_HANDSHAKES_PER_SECOND. A late login may fall into the same second as the following ones. */
 const mostLogins = 40;
 
 class Stage {
@@ -44,7 +44,7 @@ class Stage {
     return new Stage(sandbox, shared, url, await shared.look(url));
   }
 
-  /** With the gates that a node has by itself. */
+  /** Starts a node with the default gates. */
   async start(name: string): Promise<GatewayClient> {
     const env = { MAX_CONNECTED_INSTANCES: name === 'victim' ? capacities.victim : capacities.heir };
     const node = await this.shared.start(this.#url, name, { env, gates: 'usual' });
@@ -59,7 +59,7 @@ class Stage {
     await node?.end();
   }
 
-  /** Accounts that this node owns; all when no name is given. */
+  /** Returns the accounts that this node owns, or all accounts without a name. */
   async accounts(name?: string): Promise<readonly string[]> {
     const owners = await ownersOf(this.database);
     return [...owners].filter(([, owner]) => name === undefined || owner === name).map(([account]) => account);
@@ -72,14 +72,14 @@ class Stage {
 }
 
 interface Back {
-  /** Seconds from the beginning until each account was logged in again, and for which it was not. */
+  /** Seconds from the start until each account was logged in again, and seconds without a login. */
   readonly after: readonly number[];
   readonly away: readonly number[];
-  /** Unix milliseconds. */
+  /** Login times, in Unix milliseconds. */
   readonly logins: readonly number[];
 }
 
-/** All of them logged in after this moment (Unix milliseconds), and are connected. */
+/** Waits until all accounts have logged in after `since` (Unix milliseconds) and are connected. */
 const back = async ({ sandbox }: Stage, accounts: readonly string[], since: number): Promise<Back> => {
   const logins = await eventually(
     async () => {
@@ -98,7 +98,7 @@ const back = async ({ sandbox }: Stage, accounts: readonly string[], since: numb
   };
 };
 
-/** Most moments within any second. */
+/** Returns the largest number of times within one second. */
 const densest = (moments: readonly number[]): number => {
   const sorted = moments.toSorted((a, b) => a - b);
   let [most, from] = [0, 0];
@@ -116,7 +116,7 @@ const kill = async (stage: Stage): Promise<Back> => {
   return back(stage, accounts, since);
 };
 
-/** The victim comes again and gets what belongs to it. */
+/** Restarts the victim, and waits until it has its share. */
 const comeBack = async (stage: Stage, least: number): Promise<Back> => {
   const [since, before] = [Date.now(), await stage.accounts()];
   await stage.start('victim');
@@ -137,7 +137,7 @@ const drain = async (stage: Stage, address: string): Promise<Back> => {
   return moved;
 };
 
-/** All nodes end at once and start at once. */
+/** Ends all nodes at once and starts them at once. */
 const restart = async (stage: Stage): Promise<Back> => {
   const accounts = await stage.accounts();
   await Promise.all(['victim', ...heirNames].map((name) => stage.end(name, 'SIGTERM')));
@@ -146,7 +146,7 @@ const restart = async (stage: Stage): Promise<Back> => {
   return back(stage, accounts, since);
 };
 
-/** Milliseconds of the database server's processor for a session in a second, while nothing happens. */
+/** Returns the processor time of the database server per session and second while nothing happens, in milliseconds. */
 const idle = async ({ shared, database }: Stage, count: number): Promise<number> => {
   await database.rows({ name: '', text: 'vacuum analyze' }, []);
   const before = databaseCpu(shared.database);

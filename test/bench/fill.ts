@@ -1,4 +1,4 @@
-/** Rows by the hundred thousand, made by the database itself: whatever columns a checkout gives its tables, those that are not named are empty. */
+/** Inserts large numbers of rows by SQL. Columns of a checkout that are not named stay empty. */
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Log } from '#actors/ports.ts';
@@ -7,7 +7,7 @@ import { startEmbedded } from '#src/storage/postgres/embedded.ts';
 
 export const quiet: Log = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 
-/** The database of a gateway that runs in this folder, or has run there. */
+/** Opens the database of a gateway that runs or has run in this folder. */
 export const withDatabase = async <T>(folder: string, work: (database: Database) => Promise<T>): Promise<T> => {
   const server = await startEmbedded({ dataDir: join(folder, 'data'), log: quiet });
   const database = await openDatabase({ url: server.url, log: quiet });
@@ -19,14 +19,11 @@ export const withDatabase = async <T>(folder: string, work: (database: Database)
   }
 };
 
-/**
- * Counts the rows that are there, as a database has done that has been running for a while. Plans that were made without such counts read all
- * messages of the instance for each of some statements: chance would decide which, and for how long.
- */
+/** Collects the statistics of the planner, which a database has after some time. Without them some statements would read all messages of an instance. */
 export const analyze = (folder: string): Promise<unknown> =>
   withDatabase(folder, (database) => database.rows({ name: '', text: 'analyze' }, []));
 
-/** Rows of one statement; more would take longer than a statement may. */
+/** The rows of one statement. More rows would exceed the time-out of a statement. */
 const group = 10_000;
 const empty: Readonly<Record<string, string>> = {
   text: `''`,
@@ -55,10 +52,7 @@ export const fill = async (database: Database, table: string, rows: number, colu
   await database.rows({ name: '', text: `vacuum analyze ${table}` }, []);
 };
 
-/**
- * Ends the server's work on what was filled in: pages that are still to be written, and vacuums under way. Measured beside it, that work would count as the
- * work of what is measured.
- */
+/** Ends pending work of the server on the inserted rows, such as dirty pages and vacuums. Otherwise it would count as measured work. */
 export const settle = async (database: Database): Promise<void> => {
   await database.rows({ name: '', text: 'checkpoint' }, []);
   const vacuums = { name: '', text: 'select pid from pg_stat_progress_vacuum' };

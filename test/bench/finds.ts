@@ -59,7 +59,7 @@ const open = async (setting: Setting): Promise<{ readonly gateway: GatewayClient
   return { gateway: await startGateway(setting.workshop, sandbox, { folder: first.folder }), token, id };
 };
 
-/** Milliseconds of each answer, one after the other. */
+/** Returns the duration of each answer, in milliseconds. The requests run one after the other. */
 const timed = async (count: number, ask: (n: number) => Promise<unknown>): Promise<readonly number[]> => {
   const times: number[] = [];
   for (let n = 0; n < count; n += 1) {

@@ -1,4 +1,4 @@
-/** The cost of one session's flood for another: answers about a quiet instance while its neighbour receives a thousand texts a second. */
+/** Measures the effect of a flood on another session: answers about a quiet instance while another one receives a thousand texts per second. */
 import { Pool } from 'undici';
 import { numberOf, scaled, type Bench, type Measure, type Setting } from './bench.ts';
 import { startGateway, type GatewayClient } from './clients.ts';
@@ -9,19 +9,19 @@ import type { Stall } from './stalls.ts';
 import { eventually, pause, type Child } from './workshop.ts';
 
 const pace = 1_000;
-/** Texts of a round: what the simulated platform encrypts before the session misses it. */
+/** Texts per round. The session can miss encryption time of the platform for this long without a time-out. */
 const perRound = 5_000;
 const rounds = 4;
 const warmUp = 1;
 const asksPerSecond = 50;
-/** Sessions that hear nothing for half a minute count as dead. */
+/** The longest time to hold back frames, in milliseconds. Sessions without a frame for 30 s count as dead. */
 const holdMs = 15_000;
-/** Between a flood and the calm after it. */
+/** The pause between a flood and the calm phase, in milliseconds. */
 const restMs = 2_000;
 const contacts = Array.from({ length: 20 }, (_, n) => numberOf(8, n));
 const [floodedNumber, quietNumber] = [numberOf(2, 0), numberOf(2, 1)];
 
-/** Asks at a steady rate, whatever the answers do, while something happens; answers how long each took from the moment when it was due. */
+/** Sends requests at a steady rate while `what` runs. Returns the time from each planned start to its answer, in milliseconds. */
 const askDuring = async (address: string, token: string, what: () => Promise<void>): Promise<readonly number[]> => {
   const pool = new Pool(address, { connections: 8, pipelining: 1 });
   const asked: Promise<number>[] = [];
@@ -73,7 +73,7 @@ const flooded = async ({ sandbox, dam, gateway, token }: Stage, most: number): P
   const [begun, cpu] = [performance.now(), await gateway.cpu()];
   let [ms, used] = [0, 0];
   const answers = await askDuring(gateway.address, token, async () => {
-    // The platform's answers to receipts come later, because its frames have an order. They are a small part of the work.
+    // The answers of the platform to receipts come later, because its frames have an order. They are a small part of the work.
     await gateway.ask('stalls.start');
     await dam.ask('trickle', pace);
     await eventually(async () => ((await acknowledged(sandbox)) >= before + count ? true : null), `${count} confirmations`);

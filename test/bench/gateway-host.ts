@@ -1,6 +1,6 @@
 /**
- * A gateway without a platform, in a process of its own: storage, couriers, HTTP and stream are the real ones, and what a platform would tell is said
- * by the bench. So deliveries and streams are measured without what a session costs.
+ * A gateway without a platform, in a process of its own. Storage, couriers, HTTP and streams are real, and the bench creates the events. This measures
+ * deliveries and streams without the cost of a session.
  */
 import { quietMeter } from '#test/fakes/meter.ts';
 import { createHash, randomBytes } from 'node:crypto';
@@ -111,7 +111,7 @@ const entryOf = (n: number, bytes: number): Entry => ({
 
 interface Setup {
   readonly instances: number;
-  /** One address an instance; empty: no webhooks. */
+  /** The address of the webhook of each instance; empty for no webhooks. */
   readonly urls: readonly string[];
 }
 
@@ -123,7 +123,7 @@ answer('open', async ({ instances, urls }: Setup) => {
     if (url !== undefined) await storage.webhooks.save({ ...sampleHook, id: `w${n}`, instanceId: `r${n}`, url }, 1);
   }
 });
-/** Events of every instance that wait for the start. */
+/** Adds events of every instance to the outbox before the start. */
 answer('fill', async ({ instances, each, bytes }: { instances: number; each: number; bytes: number }) => {
   for (let n = 0; n < instances; n += 1)
     for (let at = 0; at < each; at += 100) {
@@ -131,7 +131,7 @@ answer('fill', async ({ instances, each, bytes }: { instances: number; each: num
       await storage.journal.commit({ id: `r${n}`, owner: '', epoch: sample.epoch }, entries, () => [`w${n}`]);
     }
 });
-/** The first time the gateway is made; each time it looks for what waits in the outbox. */
+/** Starts the gateway, which is created by the first call. Each start reads the outbox. */
 answer('start', async () => {
   gateway ??= await createGateway({
     ports: portsOf(storage),
@@ -140,7 +140,7 @@ answer('start', async () => {
     adminToken: 'bench',
   });
   await gateway.restore();
-  // An instance at rest has a link when somebody looks into its queue.
+  // A resting instance gets a link when its queue is read.
   for (const { record } of gateway.all()) await gateway.queue(record.id);
 });
 answer('listen', async () => {
@@ -173,11 +173,11 @@ answer('listen', async () => {
   const app = await buildApp(gateway, { ...http, ...limits, log: quiet });
   return app.listen({ host: '127.0.0.1', port: 0 });
 });
-/** One event of each of these instances. */
+/** Records one event of each of these instances. */
 answer('tell', ({ instances, bytes, n }: { instances: readonly number[]; bytes: number; n: number }) => {
   for (const at of instances) hosts.get(`r${at}`)?.record([entryOf(n, bytes)]);
 });
-/** One event after the other, of one instance after the other, at a steady pace. Resolves when all are told. */
+/** Records events at a steady pace, for one instance after the other. Resolves when all are recorded. */
 answer('pace', async ({ instances, count, perSecond, bytes }: { instances: number; count: number; perSecond: number; bytes: number }) => {
   const begun = performance.now();
   for (let n = 0; n < count; n += 1) {

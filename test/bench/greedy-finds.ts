@@ -1,11 +1,11 @@
-/** The cost of one token's searches for another: the time of its own small searches with and without forty large ones beside them. */
+/** Measures the effect of large searches with one token on another token: its small searches with and without forty large ones. */
 import type { Setting } from './bench.ts';
 import { createInstance, startGateway } from './clients.ts';
 import { fill, settle, withDatabase } from './fill.ts';
 import { percentile, type Figure } from './report.ts';
 import { postJson, startSandbox } from './sandbox.ts';
 
-/** Chats of the instance that asks much, searches of it at once, and small searches that are measured. */
+/** Chats of the busy instance, its simultaneous searches, and the number of measured small searches. */
 const [chats, greedyAtOnce, asked] = [60_000, 40, 200];
 /** The largest number of filters that a search takes. None of them finds anything. */
 const filters = Object.fromEntries(
@@ -54,7 +54,7 @@ export const greedyFinds = async (setting: Setting): Promise<Figure> => {
   const alone = await measure();
   const over = new AbortController();
   const ask = async (): Promise<void> => {
-    // Refusals (503) are part of it: what is asked beyond the share waits, or is refused.
+    // Refusals (503) are expected. Searches beyond the share wait or are refused.
     while (!over.signal.aborted)
       await fetch(`${gateway.address}/chat/find`, {
         method: 'POST',
@@ -74,7 +74,7 @@ export const greedyFinds = async (setting: Setting): Promise<Figure> => {
     ours: beside,
     baseline: null,
     judged: 'value',
-    // Without shares the small searches are refused (503). On two cores, which database and gateway have to share.
+    // The bound holds for two cores, shared by database and gateway. Without shares the small searches are refused (503).
     bound: { most: 300 },
     details: { alone, chats, filters: Object.keys(filters).length },
   };

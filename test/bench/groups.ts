@@ -1,4 +1,4 @@
-/** Accounts in a thousand groups: how long a login takes beside one without any, and texts to a large group beside bare Baileys. */
+/** Measures accounts in a thousand groups: a login beside one of an account without groups, and texts to a large group beside bare Baileys. */
 import { request } from 'undici';
 import { numberOf, scaled, type Bench, type Setting } from './bench.ts';
 import { startBare, startGateway, type Client, type GatewayClient } from './clients.ts';
@@ -22,7 +22,7 @@ const statusOf = async ({ address }: GatewayClient, token: string): Promise<stri
   return ((await body.json()) as { instance: { status: string } }).instance.status;
 };
 
-/** Milliseconds from a call that wakes a hibernated session to `connected`. */
+/** Returns the milliseconds from a call that wakes a hibernated session to `connected`. */
 const loginOf = async (gateway: GatewayClient, token: string): Promise<number> => {
   await postJson(`${gateway.address}/instance/hibernate`, {}, { token });
   await pause(250);
@@ -45,7 +45,7 @@ const compareLogins = async (setting: Setting, gateway: GatewayClient, tokens: {
   return { many, none };
 };
 
-/** Texts a second, from the first call to the platform's last acknowledgement. */
+/** Returns the texts per second, from the first call to the last acknowledgement of the platform. */
 const gatewayRate = async ({ address }: GatewayClient, token: string, number: string, count: number): Promise<number> => {
   let next = 0;
   const worker = async (): Promise<void> => {

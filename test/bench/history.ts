@@ -1,4 +1,4 @@
-/** The past that a phone hands over at the first login: how fast it is stored, how long the loop stalls, and what a text waits meanwhile. */
+/** Measures the history that a phone transfers at the first login: the speed of storing, the stalls of the event loop, and the delay of texts meanwhile. */
 import { request } from 'undici';
 import { numberOf, scaled, type Bench, type Setting } from './bench.ts';
 import { createInstance, startGateway, type GatewayClient } from './clients.ts';
@@ -15,7 +15,7 @@ const past = { chats: 2_000, messages: 25 };
 /** Messages of a history notification of the size that phones send. */
 const perNotification = 3_000;
 const idleTexts = 50;
-/** Between two texts while the past comes. */
+/** The pause between two texts during the transfer, in milliseconds. */
 const textEveryMs = 50;
 const pollMs = 20;
 
@@ -31,7 +31,7 @@ interface Begun {
   readonly scan: () => Promise<void>;
 }
 
-/** Sends a text, and answers how long that took; null while the session is not connected. */
+/** Sends a text. Returns its duration in milliseconds; null while the session is not connected. */
 const timed = async ({ address }: GatewayClient, token: string, n: number): Promise<number | null> => {
   const begun = performance.now();
   const { statusCode, body } = await request(`${address}/send/text`, {
@@ -48,7 +48,7 @@ const qrcodeOf = async (address: string, token: string): Promise<string | null> 
   return ((await body.json()) as { readonly instance: { readonly qrcode: string } }).instance.qrcode || null;
 };
 
-/** An instance that shows its picture, and the phone that will take it. */
+/** Creates an instance that shows its QR code, and the phone that will scan it. */
 const begin = async ({ address }: GatewayClient, sandbox: BenchSandbox, number: string, chats: number): Promise<Begun> => {
   const { token } = await createInstance(address, number);
   await postJson(`${address}/instance/connect`, {}, { token });
@@ -149,7 +149,7 @@ export const history: Bench = {
         return row?.n ?? 0;
       };
       const all: Round[] = [];
-      // The first one compiles code.
+      // The first round compiles code.
       for (let round = 0; round <= rounds; round += 1) {
         const begun = await begin(gateway, sandbox, numberOf(3, round), chats);
         const run = (): Promise<Round> => measure(gateway, begun, stored, count);

@@ -1,4 +1,4 @@
-/** Memory and processor time of sessions that are connected and silent, beside bare Baileys sockets with keys in memory. */
+/** Measures the memory and processor time of silent connected sessions, beside bare Baileys sockets with keys in memory. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { scaled, type Bench, type Measure, type Setting } from './bench.ts';
@@ -10,11 +10,11 @@ import { startSandbox } from './sandbox.ts';
 import { eventually, pause } from './workshop.ts';
 
 const sessions = 200;
-/** Paired before the first measurement: what is made once, and is not per session. */
+/** Sessions that are paired before the first measurement. They cause the costs that do not grow with the sessions. */
 const first = 5;
-/** Baileys holds on to what a login needs for up to 30 s; the pool of threads ends after 30 s. */
+/** Baileys keeps the data of a login for up to 30 s, and the thread pool ends after 30 s. In milliseconds. */
 const settleMs = 40_000;
-/** One ping of every session. */
+/** The measured time, which has one ping of every session. In milliseconds. */
 const idleMs = 30_000;
 
 interface Cost {
@@ -22,7 +22,7 @@ interface Cost {
   readonly rss: number;
   readonly heap: number;
   readonly external: number;
-  /** Milliseconds of processor time a session and second. */
+  /** Milliseconds of processor time per session and second. */
   readonly cpu: number;
   /** Bytes of the process before the sessions. */
   readonly start: Memory;
@@ -112,7 +112,7 @@ const quietMs = 75_000;
 /** Bytes. */
 const liveMost = 500 * 1024 * 1024;
 
-/** Bytes of a process and its children, shared pages divided among those that share them; 0 where that cannot be read. */
+/** Returns the bytes of a process and its children, with shared pages divided among their users; 0 if they cannot be read. */
 const memoryOfTree = (root: number): number => {
   const read = (path: string): string => {
     try {
@@ -127,9 +127,9 @@ const memoryOfTree = (root: number): number => {
   return own.reduce((sum, pid) => sum + Number(/^Pss:\s+(\d+)/m.exec(read(`/proc/${pid}/smaps_rollup`))?.[1] ?? 0) * 1024, 0);
 };
 
-/** Megabytes of a gateway and of its database. */
+/** Returns the megabytes of a gateway and of its database. */
 const megabytesOf = async (gateway: GatewayClient) => {
-  // Asked first: the collections of the second question let V8 keep pages again.
+  // This request comes first, because the garbage collections of the second one let V8 keep pages again.
   const rss = await gateway.ask<number>('resident');
   const { heap } = await gateway.ask<Memory>('memory');
   const [own, ofHeap, database] = [rss, heap, memoryOfTree(gateway.database ?? 0)].map((bytes) => bytes / 1024 / 1024) as [
@@ -166,7 +166,7 @@ export const thousand: Bench = {
         bound: { most: liveMost / 1024 / 1024 },
         details,
       },
-      // The heap of a process that has paired them still holds what pairing left, until it is short of memory.
+      // The heap of a process that paired the sessions keeps data of the pairing until memory is short.
       { name: `${count} sessions just paired: gateway and database`, unit: 'MB', ours: paired.all, baseline: null, judged: 'nothing' },
     ];
   },

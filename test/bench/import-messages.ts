@@ -1,4 +1,4 @@
-/** An archive with the messages of one session that moves in: how long it takes, and the memory of command and gateway. */
+/** Measures the import of an archive with the messages of one session: its time, and the memory of the command and of the gateway. */
 import { createWriteStream } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -72,7 +72,7 @@ export const importMessages = async (
   const [path, secret] = [join(gateway.folder, 'messages.dormouse'), join(gateway.folder, 'passphrase')];
   await writeArchive(path, messages);
   await writeFile(secret, passphrase);
-  // The kernel begins a new peak at the memory that is in use now.
+  // The kernel resets the peak to the memory that is in use now.
   await writeFile(`/proc/${gateway.pid}/clear_refs`, '5');
   const before = peakOf(gateway.pid);
   const start = performance.now();

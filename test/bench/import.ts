@@ -1,4 +1,4 @@
-/** Sessions of the bare library that move in: how long the command takes, and the memory of command and gateway. */
+/** Measures the import of sessions of the bare library: its time, and the memory of the command and of the gateway. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeMadeSession } from '#test/support/made-sessions.ts';
@@ -12,9 +12,9 @@ import { eventually, type Child } from './workshop.ts';
 
 const sessions = 500;
 const messages = 100_000;
-/** Keys of a phone that was just linked, and its conversations. */
+/** The keys of a phone that was just linked, and its conversations. */
 const kept = { preKeys: 812, people: 50 };
-/** Written side by side. */
+/** The number of files that are written at once. */
 const writtenAtOnce = 4;
 
 const peakOf = (pid: number): number | null => {

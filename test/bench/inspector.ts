@@ -21,13 +21,13 @@ import { pause } from './workshop.ts';
 
 const nothing = (): void => undefined;
 
-/** Milliseconds of processor time of this thread: the clock would count other programs in. */
+/** Returns the processor time of this thread in milliseconds. Wall time would include other programs. */
 const worked = (): number => {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1000;
 };
 
-/** A live chart, told of or not; answers with what so many requests cost it, in milliseconds. */
+/** Creates a live chart, with or without an observer. Returns a function that measures the milliseconds of a number of requests. */
 const chartOf = async (logic: typeof lifecycle): Promise<(count: number) => Promise<number>> => {
   const time = new FakeTime();
   const platform = new FakePlatform(time);
@@ -104,7 +104,7 @@ const unwatched = async (setting: Setting): Promise<Figure> => {
 };
 
 interface Looking {
-  /** Bytes that came so far. */
+  /** Returns the bytes that arrived so far. */
   readonly bytes: () => number;
   readonly end: () => void;
 }
@@ -166,7 +166,7 @@ const attached = async (setting: Setting): Promise<Figure> => {
 const instances = 10_000;
 const asks = 20;
 
-/** Each answer beside the longest stall of the loop while all of them are asked for. */
+/** Measures the answers, and the longest stall of the event loop during all of them. */
 const answers = async (gateway: GatewayClient, name: string, path: string, most: number, mostStall: number): Promise<readonly Figure[]> => {
   const times: number[] = [];
   await ask(gateway, path, { admintoken: adminToken });
@@ -198,7 +198,7 @@ const many = async (setting: Setting): Promise<readonly Figure[]> => {
   await (await startGateway(setting.workshop, sandbox, { folder })).end();
   await register(folder, count, 'hibernated');
   const gateway = await startGateway(setting.workshop, sandbox, { folder });
-  // Asking for the errors of its webhooks gives an instance its actors.
+  // A read of the webhook errors of an instance creates its actors.
   let next = 0;
   const worker = async (): Promise<void> => {
     while (next < count) await ask(gateway, '/webhook/errors', { token: tokenOf(next++) });

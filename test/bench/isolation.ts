@@ -8,7 +8,7 @@ import { eventually, type Child } from './workshop.ts';
 const rounds = 6;
 const bytes = 1024;
 const receivers = 100;
-/** Events of all instances together, one after the other at an even pace. */
+/** Events per second of all instances together, at an even pace. */
 const perSecond = 100;
 const events = 1500;
 /** Warm-up requests. Compilation and connecting are not measured. */
@@ -48,7 +48,7 @@ const measure = async (setting: Setting): Promise<Figure> => {
   const count = scaled(events, setting);
   const [well, ill]: [number[][], number[][]] = [[], []];
   for (let round = 1; round <= rounds; round += 1) {
-    // Side by side, so that whatever else the machine does happens to both; which one is started first changes.
+    // The sides run at the same time, so that other load on the machine affects both. The side that starts first alternates.
     const order = round % 2 === 0 ? [0, 1] : [1, 0];
     const sides: Side[] = [];
     for (const dead of order) sides.push(await open(setting, dead));
@@ -64,7 +64,7 @@ const measure = async (setting: Setting): Promise<Figure> => {
   return {
     name: `one dead receiver of ${receivers}: p99 of the others, against none`,
     unit: 'times',
-    // Each round against itself: what else the machine does changes from round to round by more than a dead receiver ever costs.
+    // Each round is compared with itself. Other load differs between rounds by more than the cost of a dead receiver.
     ours: median(withDead.map((one, round) => one / (without[round] ?? NaN))),
     baseline: null,
     judged: 'value',

@@ -34,7 +34,7 @@ interface Open {
   readonly ids: readonly string[];
 }
 
-/** Stores on a server with its usual settings, and instances that need an owner. */
+/** Opens stores on a server with its usual settings, and creates instances that need an owner. */
 const open = async ({ workshop }: Setting, count: number): Promise<Open> => {
   const folder = await workshop.folder();
   const dataDir = join(folder, 'data');
@@ -56,7 +56,7 @@ const open = async ({ workshop }: Setting, count: number): Promise<Open> => {
 };
 
 interface Cost {
-  /** Milliseconds: until the answer, and of the server's processor. */
+  /** Milliseconds until the answer, and of processor time of the server. */
   readonly ms: number;
   readonly database: number;
 }
@@ -72,7 +72,7 @@ const costOf = async (server: number | null, work: () => Promise<unknown>): Prom
   return { ms: median(times), database: (databaseCpu(server) - before) / rounds };
 };
 
-/** Milliseconds in which this process finds out what a look leads to, when one node owns everything. */
+/** Returns the milliseconds that this process needs to plan after a look, when one node owns all instances. */
 const planning = (look: Look, owned: readonly string[], me: string): number => {
   const times = Array.from({ length: rounds }, () => {
     const begun = performance.now();
@@ -92,7 +92,7 @@ const figure = (name: string, ms: number, most: number | null, details: Figure['
   details,
 });
 
-/** Old enough to be given instances. */
+/** Returns the nodes with an age at which they get instances. */
 const settled = (nodes: readonly LiveNode[]): readonly LiveNode[] => nodes.map((node) => ({ ...node, age: usualClusterPolicy.settled }));
 
 export const leases: Bench = {

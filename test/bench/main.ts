@@ -1,6 +1,6 @@
 /**
- * `npm run bench [-- name…] [--scale 0.2] [--profiles folder]`: measured figures beside their baselines, as a table and as JSON lines.
- * Ends with 1 when a figure clearly misses its bound. Not a test: the figures are those of the machine and of what else runs on it.
+ * `npm run bench [-- name…] [--scale 0.2] [--profiles folder]`: prints figures beside their baselines, as a table and as JSON lines. The exit code is 1 if a
+ * figure clearly misses its bound. This is no test, because the figures depend on the machine and its other load.
  */
 import { mkdirSync } from 'node:fs';
 import { resolve } from 'node:path';

@@ -29,7 +29,7 @@ export interface Stage {
   readonly pool: Pool;
   readonly token: string;
   readonly from: string;
-  /** The gateway's own number. */
+  /** The number of the account at the gateway. */
   readonly number: string;
   /** The folder in which files are made and from which the gateway downloads them. */
   readonly folder: string;
@@ -62,7 +62,7 @@ export const open = async (setting: Setting): Promise<Stage> => {
   return { setting, control: sandbox.control, gateway, bare, pool, token, from, number, folder, address: await serve(setting, folder) };
 };
 
-/** Sends the files, so many at once, by their addresses. */
+/** Sends the files by their addresses, with a limited number of requests at once. */
 const post = async ({ pool, token, address }: Stage, names: readonly string[], as: 'image' | 'document'): Promise<void> => {
   let next = 0;
   const worker = async (): Promise<void> => {
@@ -88,7 +88,7 @@ const sides = (stage: Stage, as: 'image' | 'document') => {
 const pictureBytes = 200 * 1024;
 const pictureRounds = 5;
 
-/** A JPEG of noise as large as wanted; each of them is another file with the same picture, by a comment of its own. */
+/** Returns a function that makes JPEG files of a given size. All have the same picture of noise, and each has a comment of its own. */
 const pictureMaker = async (folder: string) => {
   const [width, height] = [640, 480];
   const noise = await sharp(randomBytes(width * height * 3), { raw: { width, height, channels: 3 } })
@@ -190,7 +190,7 @@ export const documents: Bench = {
       return [name];
     };
     const { gateway, bare } = sides(stage, 'document');
-    // Several: buffers and code that any send needs belong to what is idle afterwards.
+    // Several sends run first, because their buffers and code are part of the idle process afterwards.
     for (let warm = 0; warm < 3; warm += 1) {
       await bare(await make());
       await gateway(await make());

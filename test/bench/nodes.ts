@@ -11,7 +11,7 @@ import { eventually } from './workshop.ts';
 
 const rounds = 9;
 const perRound = 100;
-/** Rounds before the first that counts: code is compiled, and Signal sessions are made with every contact. */
+/** Rounds before the first one that counts. They compile code and create Signal sessions with every contact. */
 const warmUp = 4;
 const number = numberOf(2, 0);
 
@@ -55,7 +55,7 @@ interface Round {
   readonly other: readonly number[];
 }
 
-/** One after the other, and each way first as often as the other. */
+/** Sends pairs one after the other. Each way is first as often as the other way. */
 const sendPairs = async ({ token, owner, other }: Ways, count: number): Promise<Round> => {
   const times = { owner: [] as number[], other: [] as number[] };
   for (let n = 0; n < count; n += 1)

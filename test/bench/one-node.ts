@@ -1,4 +1,4 @@
-/** One node with NATS beside a gateway that has its database for itself: texts in both directions, in turns. */
+/** Compares a node with NATS and a gateway that has its database for itself, by texts in both directions, in turns. */
 import { openGateway, openStage } from './arrivals.ts';
 import { numberOf, scaled, type Bench, type Setting } from './bench.ts';
 import { Shared } from './cluster.ts';
@@ -8,13 +8,13 @@ import { startSandbox } from './sandbox.ts';
 import { openPool, sendTexts } from './sends.ts';
 
 const rounds = 9;
-/** One to two seconds of work: what a node does once a second is in every round. */
+/** The texts of a round. A round lasts one to two seconds, so that it includes the work which a node does once a second. */
 const perRound = { out: 1_200, in: 3_000 };
-/** Rounds before the first that counts: both have code to compile. */
+/** Rounds before the first one that counts. Both sides have code to compile. */
 const warmUp = 3;
 
 type Direction = keyof typeof perRound;
-/** So many texts. */
+/** Runs one round with `count` texts. */
 type Round = (count: number) => Promise<Spent>;
 
 interface Pair {
@@ -22,7 +22,7 @@ interface Pair {
   readonly node: Round;
 }
 
-/** Texts of the session need a platform that only acknowledges them, so that it is not what is measured; those of contacts one that encrypts. */
+/** Opens the platform. For texts of the session it only acknowledges, so that its own work is not measured; texts of contacts need encryption. */
 const openPlatform = async (setting: Setting, direction: Direction) => {
   if (direction === 'in') return openStage(setting);
   return { sandbox: await startSandbox(setting.workshop), stage: null };
@@ -51,7 +51,7 @@ interface Measured {
   readonly node: Spent;
 }
 
-/** The rounds of a pair had the same machine, so that the median of their ratios is what is judged. */
+/** Compares by the median of the ratios of the rounds, because both sides of a round ran under the same load. */
 const compared = (
   name: string,
   unit: string,

@@ -14,7 +14,7 @@ const rows = 1_000_000;
 const webhooks = 10;
 const rounds = 3;
 const sweepMs = 1_000;
-/** In which the sweeper looks at everything several times. */
+/** The measured time, in which the sweeper checks all webhooks several times. In milliseconds. */
 const lookMs = 10_000;
 const trimMs = 300_000;
 /** An address without a server. */
@@ -65,10 +65,10 @@ const isReady = async ({ address }: GatewayClient): Promise<true | null> => {
 };
 
 interface Start {
-  /** Milliseconds until HTTP says that it is ready. */
+  /** Milliseconds until the readiness check succeeds. */
   readonly ready: number;
   readonly stall: number;
-  /** Milliseconds of the database server's processor a second, afterwards. */
+  /** Milliseconds of processor time of the database server per second, after the start. */
   readonly database: number;
 }
 
@@ -86,7 +86,7 @@ const start = async ({ workshop }: Setting, sandbox: BenchSandbox, folder: strin
   return { ready, stall: stall.cpu, database };
 };
 
-/** Seconds until half of the rows are gone, once they are more than may wait. */
+/** Measures the seconds until half of the rows are deleted, after the limit of waiting rows was lowered. */
 const trim = async (setting: Setting, { sandbox, full }: Stage): Promise<{ readonly seconds: number; readonly stall: number }> => {
   const left = scaled(rows, setting) / 2;
   const gateway = await startGateway(setting.workshop, sandbox, {

@@ -14,7 +14,7 @@ interface Kind {
   readonly name: string;
   /** Pairs of a round with pages and a round without. */
   readonly rounds: number;
-  /** Pairs before the first that counts. */
+  /** Pairs before the first one that counts. */
   readonly warmUp: number;
   readonly texts: number;
 }
@@ -22,7 +22,7 @@ interface Kind {
 const pace = 100;
 const burst: Kind = { name: 'arrivals with three pages open', rounds: 6, warmUp: 2, texts: 1000 };
 const paced: Kind = { name: `arrivals at ${pace}/s with three pages open`, rounds: 4, warmUp: 0, texts: 500 };
-/** Milliseconds after the last arrival in which the work for the pages still counts. Pages ask late for what changed often. */
+/** Milliseconds after the last arrival in which work for the pages still counts. Pages request frequent changes with a delay. */
 const settleMs = 1_500;
 const shownMs = 30_000;
 
@@ -33,7 +33,7 @@ const sessionOf = async ({ address }: GatewayClient, token: string): Promise<str
   return ((await body.json()) as { readonly instance: { readonly id: string } }).instance.id;
 };
 
-/** The list of sessions, the page of the busy session, and its chats. Each page holds one stream of the gateway while it is open. */
+/** The pages: the list of sessions, the page of the busy session, and its chats. Each open page holds one stream of the gateway. */
 class Pages {
   readonly #dashboard: Dashboard;
   readonly #places: readonly { readonly path: string; readonly shown: string }[];
@@ -89,7 +89,7 @@ interface Sides {
   readonly closed: readonly Spent[];
 }
 
-/** Measures the gateway without the pages' own processes. Rejects if the page of chats did not follow: such a page would cost nothing. */
+/** Measures the gateway without the processes of the pages. Rejects if the page of chats did not update, because such a page causes no work. */
 const compare = async (kind: Kind, setting: Setting, pages: Pages, round: () => Promise<Spent>): Promise<Sides> => {
   const sides = { open: [] as Spent[], closed: [] as Spent[] };
   for (let n = -kind.warmUp; n < kind.rounds; n += 1) {

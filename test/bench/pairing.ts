@@ -1,4 +1,4 @@
-/** The longest stall of the event loop while a session pairs and logs in, beside bare Baileys. */
+/** Measures the longest stall of the event loop while a session pairs and logs in, beside bare Baileys. */
 import { join } from 'node:path';
 import { numberOf, type Bench, type Setting } from './bench.ts';
 import { startBare, startGateway, type Client } from './clients.ts';
@@ -8,7 +8,7 @@ import type { Stall } from './stalls.ts';
 import { pause } from './workshop.ts';
 
 const rounds = 7;
-/** Milliseconds after a login that still belong to it: requests of the client and their answers. */
+/** Milliseconds after a login that still count: requests of the client and their answers. */
 const afterLoginMs = 1_000;
 
 const stallOf = async (client: Client, number: string): Promise<Stall> => {
@@ -33,7 +33,7 @@ export const pairing: Bench = {
     const { workshop, say } = setting;
     const sandbox = await startSandbox(workshop);
     const [gateway, bare] = await Promise.all([startGateway(workshop, sandbox), startBare(workshop, sandbox)]);
-    // Code is compiled and threads are started at the first pairing; the bound is for a running gateway.
+    // The first pairing compiles code and starts threads. The bound is for a running gateway.
     await bare.pair(numberOf(1, 0));
     await gateway.pair(numberOf(2, 0));
     const [ours, theirs]: [Stall[], Stall[]] = [[], []];

@@ -22,7 +22,7 @@ answer('receive', async () => {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 });
 
-/** The baseline: so many bodies over so many connections, one after the other on each. */
+/** Posts the bodies over the connections, one after the other on each. This is the baseline. */
 answer('post', async ({ url, posts, bytes, connections }: { url: string; posts: number; bytes: number; connections: number }) => {
   const pool = new Pool(url, { connections, pipelining: 1 });
   const body = JSON.stringify({ at: 0, text: 'x'.repeat(bytes) });
@@ -40,7 +40,7 @@ answer('post', async ({ url, posts, bytes, connections }: { url: string; posts: 
 
 const readers: Socket[] = [];
 
-/** An event that so many readers shall have. */
+/** An event that `readers` readers are expected to receive. */
 interface Expected {
   readonly readers: number;
   heard: number;
@@ -57,7 +57,7 @@ const hear = (text: string): void => {
   if (expected.heard === expected.readers) expected.all.resolve({ at: expected.at, last: now() });
 };
 
-/** Opens readers of the stream; resolves when all have their headers. */
+/** Opens readers of the stream. Resolves when all have received their headers. */
 answer('read', async ({ port, readers: wanted, token }: { port: number; readers: number; token: string }) => {
   const open = (): Promise<void> =>
     new Promise((resolve, reject) => {
@@ -74,9 +74,9 @@ answer('read', async ({ port, readers: wanted, token }: { port: number; readers:
     });
   for (let n = 0; n < wanted; n += 50) await Promise.all(Array.from({ length: Math.min(50, wanted - n) }, open));
 });
-/** Before the event is told. */
+/** Prepares for an event before it is recorded. */
 answer('expect', () => void (expected = { readers: readers.length, heard: 0, at: NaN, all: Promise.withResolvers() }));
-/** Answers with the times at which the event was made and the last reader received it. */
+/** Returns the times at which the event was made and the last reader received it. */
 answer('heard', () => expected?.all.promise);
 answer('leave', () => {
   for (const socket of readers.splice(0)) socket.destroy();

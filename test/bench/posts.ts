@@ -6,7 +6,7 @@ import { median } from './report.ts';
 import { postJson, startSandbox } from './sandbox.ts';
 
 const [posts, pageSize, writers] = [10_000, 300, 20];
-/** Before what is measured, so that caches and compiled code are there. */
+/** Reads before the measured ones, so that caches are filled and code is compiled. */
 const warmUp = 1;
 const MiB = 1024 * 1024;
 
@@ -30,7 +30,7 @@ export const channelPosts: Bench = {
     await Promise.all(Array.from({ length: writers }, write));
     setting.say(`${count} posts are written`);
 
-    /** Milliseconds of each page, the newest first. */
+    /** Returns the milliseconds of each page, the newest first. */
     const readAll = async (): Promise<readonly number[]> => {
       const times: number[] = [];
       let seen = 0;

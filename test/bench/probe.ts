@@ -31,7 +31,7 @@ export const answer = <I>(ask: string, reply: (input: I) => unknown): void => vo
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Finalizers run between collections, so that one is not enough. */
+/** Measures the memory after several garbage collections, because finalizers run between collections. */
 const memory = async (): Promise<Memory> => {
   for (let round = 0; round < 4; round += 1) {
     globalThis.gc?.();

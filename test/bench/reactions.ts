@@ -34,7 +34,7 @@ const openBare = async ({ workshop }: Setting, sandbox: BenchSandbox): Promise<S
   await bare.pair(from);
   return (count) =>
     spent(bare, null, count, async () => {
-      // The gateway answers after the platform's acknowledgement; so does this side count.
+      // The gateway answers after the acknowledgement of the platform, so the baseline waits for it as well.
       const { acknowledged } = await bare.ask<{ acknowledged: number }>('send', {
         from,
         to: contacts,

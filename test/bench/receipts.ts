@@ -1,4 +1,4 @@
-/** Receipts of contacts, from the platform's socket to the receiver: each is stored before the platform hears that it was received. */
+/** Measures receipts of contacts, from the socket of the platform to the receiver. Each receipt is stored before it is acknowledged to the platform. */
 import { numberOf, scaled, type Bench, type Measure, type Setting } from './bench.ts';
 import { startGateway } from './clients.ts';
 import { profiled, spent, type Spent } from './cost.ts';
@@ -30,7 +30,7 @@ const open = async (setting: Setting) => {
       return arrivals.count >= count ? arrivals : null;
     }, `${count} receipts at the receiver`);
 
-  /** Resolves when every text is confirmed as delivered, which contacts do by themselves. */
+  /** Resolves when every text is confirmed as delivered. Simulated contacts confirm by themselves. */
   const send = async (count: number): Promise<readonly string[]> => {
     const ids: string[] = [];
     await receiver.ask('reset');

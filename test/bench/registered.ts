@@ -14,16 +14,16 @@ import { eventually, pause } from './workshop.ts';
 
 const instances = 10_000;
 const rounds = 3;
-/** A process that used less of its thread in this time has nothing left to do. */
+/** A process that uses less than `most` milliseconds of its thread in `each` milliseconds counts as idle. */
 const quietMs = { each: 500, most: 75 };
-/** Two looks of whoever looks at all instances now and then, which are moved closer for it. */
+/** The time of two rounds of the periodic workers, whose intervals are shortened for the bench. In milliseconds. */
 const sweepMs = 2_500;
 const sweeps = { HIBERNATE_AFTER_MS: '4000', WEBHOOK_SWEEP_MS: '1000' };
 
 interface Start {
   /** Milliseconds from the start of the process until HTTP says that it is ready. */
   readonly ready: number;
-  /** Without what every start costs before anybody is served. */
+  /** The longest stall, without the fixed cost of every start. */
   readonly stall: Stall;
   readonly memory: Memory;
 }
@@ -65,12 +65,12 @@ const measure = async ({ workshop }: Setting, sandbox: BenchSandbox, folder: str
   return { ready, stall, memory };
 };
 
-/** A folder in which a gateway has run once, with instances of one kind. */
+/** Prepares a folder in which a gateway has run once, with instances of one kind. */
 const prepare = async ({ workshop }: Setting, sandbox: BenchSandbox, count: number, kind: Registered): Promise<string> => {
   const folder = await workshop.folder();
   const gateway = await startGateway(workshop, sandbox, { folder });
   await gateway.end();
-  // The tables and the sealing of their values are those of the measured checkout.
+  // The measured checkout creates the tables and encrypts their values.
   const { register } = (await import(pathToFileURL(join(workshop.checkout, 'test/bench/seed.ts')).href)) as typeof seed;
   if (count > 0) await register(folder, count, kind);
   return folder;

@@ -1,4 +1,4 @@
-/** Figures, how they are judged, and how they are shown. */
+/** Figures, their verdict, and their output. */
 
 export interface Figure {
   readonly name: string;
@@ -15,7 +15,7 @@ export interface Figure {
 
 type Verdict = 'ok' | 'near' | 'missed' | '';
 
-/** The machine is shared: who misses by less than this is near, not wrong. */
+/** The tolerance of a bound. Other programs on the machine change figures by this share. */
 const margin = 0.1;
 
 export const median = (values: readonly number[]): number => {
@@ -24,7 +24,7 @@ export const median = (values: readonly number[]): number => {
   return sorted.length % 2 === 1 ? (sorted[middle] ?? NaN) : ((sorted[middle - 1] ?? NaN) + (sorted[middle] ?? NaN)) / 2;
 };
 
-/** `share` of the values are not larger: 0.99 for the 99th percentile. */
+/** Returns the value below which `share` of the values lie: 0.99 for the 99th percentile. */
 export const percentile = (values: readonly number[], share: number): number =>
   values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))] ?? NaN;
 
@@ -74,7 +74,7 @@ export const tableOf = (figures: readonly Figure[]): string =>
     [2, 3, 4],
   );
 
-/** One line for programs. */
+/** Returns one line of JSON for programs. */
 export const jsonOf = (figure: Figure): string => {
   const { name, unit, ours, baseline, bound, details } = figure;
   return JSON.stringify({ name, unit, ours, baseline, ratio: ratioOf(figure), bound, verdict: verdictOf(figure), ...details });

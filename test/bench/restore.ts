@@ -1,4 +1,4 @@
-/** Processor time of bringing sessions back after a restart, beside bare Baileys sockets that log in again with their keys in memory. */
+/** Measures the processor time of restoring sessions after a restart, beside bare Baileys sockets that log in again with their keys in memory. */
 import { request } from 'undici';
 import { numberOf, scaled, type Bench, type Measure, type Setting } from './bench.ts';
 import { pairMany, startBare, startGateway, type Client, type GatewayClient } from './clients.ts';
@@ -9,11 +9,11 @@ import { eventually, pause } from './workshop.ts';
 
 const sessions = 500;
 const rounds = 3;
-/** The gates of the gateway are as wide. */
+/** Logins at once. The gates of the gateway have the same width. */
 const atOnce = 50;
-/** Baileys holds on to what a pairing needs for up to 30 s. */
+/** Baileys keeps the data of a pairing for up to 30 s. In milliseconds. */
 const afterPairingMs = 40_000;
-/** Milliseconds after a login that still belong to it: requests of the client and their answers. */
+/** Milliseconds after a login that still count: requests of the client and their answers. */
 const afterLoginMs = 5_000;
 export const restoreMs = 300_000;
 
@@ -21,18 +21,18 @@ interface Round {
   /** Milliseconds of processor time a session: of the client, and of the database server. */
   readonly cpu: number;
   readonly database: number;
-  /** Until the last was connected. */
+  /** Seconds until the last session was connected. */
   readonly seconds: number;
 }
 
-/** Sessions of the gateway, when all of them have been brought back; null before. */
+/** Returns the number of sessions of the gateway when all are restored; null before. */
 export const restored = async ({ address }: GatewayClient): Promise<number | null> => {
   const { statusCode, body } = await request(`${address}/health/ready`);
   const { restored: done, total } = (await body.json()) as { restored: number; total: number };
   return statusCode === 200 && done === total ? total : null;
 };
 
-/** From the moment when HTTP listens, which is when sessions are brought back. */
+/** Measures from the time at which HTTP listens, when the restore begins. */
 const startAgain = async (setting: Setting, sandbox: BenchSandbox, folder: string, expected: number): Promise<Round> => {
   const gateway = await startGateway(setting.workshop, sandbox, { folder });
   const [begun, database] = [performance.now(), databaseCpu(gateway.database)];

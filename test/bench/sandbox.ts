@@ -7,11 +7,11 @@ export interface BenchSandbox extends Child {
   readonly control: string;
   /** WebSocket address for clients. */
   readonly url: string;
-  /** The phone of `number` takes a QR text or picture. */
+  /** Makes the phone of `number` scan a QR code, as a text or a picture. */
   scan(number: string, code: { readonly qr: string } | { readonly qrcode: string }): Promise<void>;
 }
 
-/** Answers the parsed body of a 2xx; rejects otherwise. */
+/** Returns the parsed body of a 2xx answer; rejects otherwise. */
 export const postJson = async <T>(url: string, body: unknown, headers: Readonly<Record<string, string>> = {}): Promise<T> => {
   const { statusCode, body: answer } = await request(url, {
     method: 'POST',
@@ -31,7 +31,7 @@ interface Counted {
   readonly acknowledged: number;
 }
 
-/** Messages that passed the platform since its start. */
+/** Returns the number of messages that passed the platform since its start. */
 export const counted = async ({ control }: BenchSandbox): Promise<Counted> => {
   const { body } = await request(`${control}/stats`);
   return ((await body.json()) as { messages: Counted }).messages;
@@ -42,13 +42,13 @@ const logins = async ({ control }: BenchSandbox): Promise<Stats['logins']> => {
   return ((await body.json()) as Pick<Stats, 'logins'>).logins;
 };
 
-/** Logins of devices that were logged in already. */
+/** Returns the number of logins of devices that were logged in already. */
 export const doubleLogins = async (sandbox: BenchSandbox): Promise<number> => (await logins(sandbox)).double;
 
 /** Returns each account's last login and the end of its last connection, in Unix milliseconds; 0 for never. */
 export const loginTimes = async (sandbox: BenchSandbox): Promise<Stats['logins']['times']> => (await logins(sandbox)).times;
 
-/** Without `decrypt` it acknowledges what clients send without a look, so that it is not what is measured. */
+/** Starts the simulated platform. Without `decrypt` it acknowledges frames of clients unread, so that its own work is not measured. */
 export const startSandbox = async (workshop: Workshop, { decrypt = false } = {}): Promise<BenchSandbox> => {
   const child = await workshop.start('src/sandbox/main.ts', {
     args: ['--port', '0', '--data', 'data', '--level', 'warn', ...(decrypt ? [] : ['--no-decrypt'])],

@@ -1,4 +1,4 @@
-/** Instances put into the database of a stopped gateway, sealed as the gateway seals them: registering 10,000 over HTTP would take minutes. */
+/** Inserts instances into the database of a stopped gateway, encrypted as by the gateway. Registering 10,000 over HTTP would take minutes. */
 import { join } from 'node:path';
 import { initAuthCreds } from '@whiskeysockets/baileys';
 import type { Log } from '#actors/ports.ts';
@@ -51,7 +51,9 @@ const insertGroup = async (database: Database, sealer: Sealer, ns: readonly numb
   if (kind === 'hibernated') await database.rows(credentials, [ids, ids.map((id) => sealer.seal(placeOf('credential', id), creds))]);
 };
 
-/** `folder`: where a gateway ran, so that the tables and the key are there. A sleeping one keeps credentials; nobody wakes it. */
+/**
+ * Registers instances in a folder where a gateway has run, so that the tables and the key exist. Hibernated instances get credentials that are never used.
+ */
 export const register = async (folder: string, count: number, kind: Registered): Promise<void> => {
   const dataDir = join(folder, 'data');
   const sealer = makeSealer(encryptionKey({ encryptionKey: null, dataDir }));

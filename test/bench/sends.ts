@@ -1,4 +1,4 @@
-/** Texts through HTTP as they are sent by everybody: on one session, on many at once, and through the asynchronous queue. */
+/** Texts over HTTP in the usual ways: on one session, on many at once, and through the asynchronous queue. */
 import { Pool } from 'undici';
 import { numberOf, scaled, type Measure, type Setting } from './bench.ts';
 import { pairMany, startGateway } from './clients.ts';
@@ -7,13 +7,13 @@ import { analyze } from './fill.ts';
 import { counted, startSandbox } from './sandbox.ts';
 import { eventually } from './workshop.ts';
 
-/** In flight: enough that none of them waits. With 20 the gateway spends a fifth of its time waiting for its two commits a message. */
+/** Requests at once, enough to keep the gateway busy. With 20 the gateway waits a fifth of its time for its two commits per message. */
 export const concurrency = 50;
 export const contacts = Array.from({ length: concurrency }, (_, n) => numberOf(8, n));
 
 export const openPool = (address: string): Pool => new Pool(address, { connections: concurrency, pipelining: 1 });
 
-/** Calls for all numbers from 0 on, so many at once; rejects when one call does. */
+/** Calls for all numbers from 0 on, with a limited number of calls at once. Rejects if one call rejects. */
 export const inParallel = async (count: number, call: (n: number) => Promise<void>): Promise<void> => {
   let next = 0;
   const worker = async (): Promise<void> => {
@@ -22,7 +22,7 @@ export const inParallel = async (count: number, call: (n: number) => Promise<voi
   await Promise.all(Array.from({ length: concurrency }, worker));
 };
 
-/** Answers the body of a 200; rejects otherwise. */
+/** Returns the body of a 200; rejects otherwise. */
 export const postBy = async (pool: Pool, path: string, token: string, body: object): Promise<string> => {
   const reply = await pool.request({
     path,
@@ -47,7 +47,7 @@ interface Sends {
   readonly about: string;
   readonly sessions: number;
   readonly perRound: number;
-  /** A round ends when the platform has the texts, not with the answers. */
+  /** True if a round ends when the platform has the texts, not when the requests are answered. */
   readonly isAsync: boolean;
 }
 

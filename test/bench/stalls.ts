@@ -1,15 +1,15 @@
-/** Stalls of the event loop: how long nobody else had a turn. */
+/** Stalls of the event loop: the longest times without a turn. */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 
-/** The longest time between two turns of the event loop, in milliseconds: by the clock, and how much of it the thread itself worked. */
+/** The longest time between two turns of the event loop, and the processor time of the thread in it. In milliseconds. */
 export interface Stall {
   readonly wall: number;
   readonly cpu: number;
 }
 
-/** Node's diagnostics channel for a server of this process that listens. */
+/** The diagnostics channel of Node for a server of this process that starts to listen. */
 export const listening = 'tracing:net.server.listen:asyncEnd';
-/** Set in the environment of a gateway whose stalls are watched from its start on. */
+/** The environment variable of a gateway whose stalls are watched from its start. */
 export const watchVariable = 'BENCH_WATCH_STALLS';
 
 export interface StallWatch {
@@ -21,7 +21,7 @@ export interface StallWatch {
   stop(): Stall;
 }
 
-/** A tick of 1 ms; a longer gap between two is a stall. The clock counts other programs in, the thread's own time does not. */
+/** Watches with a timer of 1 ms. A longer gap is a stall. Wall time includes other programs, and the processor time of the thread does not. */
 export const watchStalls = (): StallWatch => {
   const longest = { wall: 0, cpu: 0 };
   const worked = (): number => {

@@ -1,4 +1,4 @@
-/** A thousand readers of one instance's stream: how soon all of them have an event, and what one costs that hears nothing. */
+/** Measures a thousand readers of the stream of one instance: the time until all have an event, and the memory of a reader without events. */
 import { scaled, type Bench, type Setting } from './bench.ts';
 import { profiled } from './cost.ts';
 import type { Memory } from './probe.ts';
@@ -8,9 +8,9 @@ import { pause, type Child } from './workshop.ts';
 const readers = 1000;
 const events = 100;
 const bytes = 1024;
-/** Readers and events before the first measurement: what they cause is made once. */
+/** Readers and events before the first measurement. They cause the costs that do not grow with the readers. */
 const [firstReaders, firstEvents] = [50, 20];
-/** Times that the memory of so many readers is measured, one on top of the other: allocators take it in large pieces. */
+/** The number of measured growths. Allocators take memory in large pieces, so a single growth is not exact. */
 const growths = 3;
 
 class Audience {
@@ -25,7 +25,7 @@ class Audience {
     this.#port = port;
   }
 
-  /** Answers what each of them costs. */
+  /** Opens `by` readers. Returns the memory of each. */
   async grow(by: number): Promise<Memory> {
     const before = await this.#gateway.ask<Memory>('memory');
     await this.#peers.ask('read', { port: this.#port, readers: by, token: 'token-0' });
@@ -35,7 +35,7 @@ class Audience {
     return { rss: each('rss'), heap: each('heap'), external: each('external') };
   }
 
-  /** Milliseconds from the moment that the event is made until the last reader has it. */
+  /** Returns the milliseconds from an event until the last reader has it. */
   async reach(n: number): Promise<number> {
     await this.#peers.ask('expect');
     await this.#gateway.ask('tell', { instances: [0], bytes, n });

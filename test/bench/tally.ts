@@ -6,7 +6,7 @@ export const now = (): number => performance.timeOrigin + performance.now();
 
 export interface Arrivals {
   readonly count: number;
-  /** Moments of the first and the last one. */
+  /** The times of the first and the last arrival. */
   readonly first: number;
   readonly last: number;
 }
@@ -15,7 +15,7 @@ export interface Arrivals {
 export const sentAt = (at: number): string => `sent at ${at.toFixed(3)}`;
 const moment = /(?:"at":|sent at )([\d.]+)/;
 
-/** Milliseconds. */
+/** Delays, in milliseconds. */
 let late: number[] = [];
 let [first, last] = [0, 0];
 

@@ -8,7 +8,7 @@ import { concurrency, contacts, openPool, sendTexts } from './sends.ts';
 
 const rounds = 11;
 const perRound = 400;
-/** Rounds before the first that counts: the gateway has more code to compile than the library alone. */
+/** Rounds before the first one that counts. The gateway has more code to compile than the library alone. */
 const warmUp = 6;
 
 interface Sides {
@@ -18,7 +18,7 @@ interface Sides {
 
 const compare = async (sides: Sides, setting: Setting): Promise<{ ours: Spent[]; theirs: Spent[] }> => {
   const count = scaled(perRound, setting);
-  // Signal sessions with every contact, and compiled code.
+  // These rounds create the Signal sessions with every contact, and compile code.
   await sides.bare(count * warmUp);
   await sides.gateway(count * warmUp);
   const [ours, theirs]: [Spent[], Spent[]] = [[], []];
@@ -42,7 +42,7 @@ const figuresOf = (ours: readonly Spent[], theirs: readonly Spent[]): readonly F
       baseline: median(of(theirs, 'perSecond')),
       judged: 'ratio',
       bound: { least: 0.6 },
-      // Other programs only ever slow a round down: the best rounds show what a quiet machine would.
+      // Other programs can only slow a round down. The best rounds show the speed of a quiet machine.
       details: { aim: 0.9, concurrency, ratios, bestRatio: best(of(ours, 'perSecond')) / best(of(theirs, 'perSecond')) },
     },
     {

@@ -1,4 +1,4 @@
-/** From hibernation to a text that was sent, beside a login of bare Baileys and its first text. */
+/** Compares waking a hibernated session for a text with a login of bare Baileys and its first text. */
 import { numberOf, scaled, type Bench, type Measure, type Setting } from './bench.ts';
 import { startBare, startGateway, type Client, type GatewayClient } from './clients.ts';
 import { profiled } from './cost.ts';
@@ -7,7 +7,7 @@ import { postJson, startSandbox } from './sandbox.ts';
 import { pause } from './workshop.ts';
 
 const rounds = 60;
-/** Rounds before the first that counts: the gateway has more code to compile than the library alone. */
+/** Rounds before the first one that counts. The gateway has more code to compile than the library alone. */
 const warmUp = 20;
 /** Milliseconds after a login and after a close, so that their remaining work is not measured with the next one. */
 const restMs = 250;
@@ -76,7 +76,7 @@ export const wake: Bench = {
         baseline: median(theirs),
         judged: 'ratio',
         bound: { most: 1.5 },
-        // Other programs only ever slow one down: the quickest show what a quiet machine would.
+        // Other programs can only slow a round down. The fastest rounds show the speed of a quiet machine.
         details: { rounds: ours.length, bestRatio: Math.min(...ours) / Math.min(...theirs) },
       },
     ];

@@ -1,4 +1,4 @@
-/** The processes and folders of a bench: started here, asked here, and gone when the bench is over, however it ends. */
+/** The processes and folders of a bench. They are removed when the bench ends, however it ends. */
 import { fork, type ChildProcess } from 'node:child_process';
 import { openSync, closeSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -13,9 +13,9 @@ export interface Child {
   readonly pid: number;
   /** Returns the output so far. */
   readonly output: () => string;
-  /** The answer of its probe. Rejects with what went wrong there, or when the process ends. */
+  /** Asks the probe of the process. Rejects with an error of the probe, or when the process ends. */
   ask<T>(question: string, input?: unknown): Promise<T>;
-  /** Its first message that is no answer. */
+  /** Returns its first message that is no answer. */
   said<T>(): Promise<T>;
   end(): Promise<void>;
 }
@@ -24,7 +24,7 @@ export interface ChildOptions {
   /** The working folder. It may be one that an earlier child left in the workshop; a new folder if absent. */
   readonly folder?: string;
   readonly args?: readonly string[];
-  /** Runs the file of the checkout that is measured, not of this one. */
+  /** True to run the file of the measured checkout, not of this one. */
   readonly measured?: boolean;
   readonly env?: Readonly<Record<string, string>> | undefined;
 }
@@ -36,7 +36,7 @@ export const here = resolve(import.meta.dirname, '../..');
 
 export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Polls what no event tells about. */
+/** Polls a condition for which there is no event. */
 export const eventually = async <T>(look: () => Promise<T | null> | T | null, what: string, ms = lifeMs, every = 25): Promise<T> => {
   for (const deadline = Date.now() + ms; ; await pause(every)) {
     const found = await look();
@@ -45,7 +45,7 @@ export const eventually = async <T>(look: () => Promise<T | null> | T | null, wh
   }
 };
 
-/** A process whose end nobody waited for must not be left behind; it may be gone already. */
+/** Sends a signal to a process that may have ended already. Returns true if it existed. */
 const kill = (pid: number, signal: NodeJS.Signals | 0): boolean => {
   try {
     return process.kill(pid, signal);
@@ -135,7 +135,7 @@ export class Workshop {
     return { ...kept, folder };
   }
 
-  /** Work of the end, before the processes are ended. */
+  /** Registers work for the end, before the processes are ended. */
   atEnd(work: () => Promise<unknown>): void {
     this.#last.push(work);
   }
@@ -153,7 +153,7 @@ export class Workshop {
   }
 }
 
-/** Process id of the embedded server below a working folder, null when there is none. */
+/** Returns the process id of the embedded server below a working folder; null if there is none. */
 export const databaseServerOf = (folder: string): number | null => {
   try {
     return Number(readFileSync(join(folder, 'data', 'postgres', 'data', 'postmaster.pid'), 'utf8').split('\n', 1)[0]) || null;

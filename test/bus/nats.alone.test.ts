@@ -1,4 +1,4 @@
-/** The bus on a real NATS server. */
+/** Tests the bus on a real NATS server. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, test } from 'node:test';
@@ -19,7 +19,7 @@ after(async () => {
 
 const text = (body: Uint8Array): string => Buffer.from(body).toString();
 
-/** A bus that is connected. */
+/** Returns a connected bus. */
 const bus = async (name: string): Promise<NatsBus> => {
   const made = new NatsBus({ url: server?.url ?? '', name, log: quietLog, signing: null });
   opened.push(made);
@@ -27,7 +27,7 @@ const bus = async (name: string): Promise<NatsBus> => {
   return made;
 };
 
-test('bus: a request reaches who subscribes, and its answer comes back', withNats, async () => {
+test('bus: a request reaches its subscriber, and the answer returns', withNats, async () => {
   const [a, b] = [await bus('a'), await bus('b')];
   const end = b.subscribe('greet', async (body) => Buffer.from(`hello ${text(body)}`));
   await until(async () => (await a.request('greet', Buffer.from('x'), 1_000)).kind === 'answered', 'b subscribes');
@@ -40,7 +40,7 @@ test('bus: a request reaches who subscribes, and its answer comes back', withNat
   await until(async () => (await a.request('greet', Buffer.from('x'), 1_000)).kind === 'nobody', 'b subscribes no more');
 });
 
-test('bus: an answer that does not count is passed over, and that of another subscriber is waited for', withNats, async () => {
+test('bus: an answer that does not count is skipped, and another subscriber is waited for', withNats, async () => {
   const [a, b, c] = [await bus('q'), await bus('r'), await bus('s')];
   const large = 'x'.repeat(pieceBytes + 1);
   b.subscribe('both', async () => Buffer.from(`former ${large}`));
@@ -55,15 +55,15 @@ test('bus: an answer that does not count is passed over, and that of another sub
   }, 'both have answered');
 });
 
-test('bus: a request that was on its way when the subscription ended is answered, or nobody got it', withNats, async () => {
+test('bus: a request on its way when the subscription ends is answered or reports that there is no subscriber', withNats, async () => {
   const [a, b] = [await bus('o'), await bus('p')];
   const body = randomBytes(pieceBytes);
   for (let round = 0; round < 5; round += 1) {
     const subject = `ending.${round}`;
     const end = b.subscribe(subject, async (asked) => asked);
     await until(async () => (await a.request(subject, Buffer.from('x'), 1_000)).kind === 'answered', 'p subscribes');
-    const requests = Array.from({ length: 50 }, () => a.request(subject, body, 60_000));
-    // Some of them have left the server by then, and were not read yet.
+    const requests = Array.from({ length: 50 }, () => a.request(subject, body, 20_000));
+    // Some of the requests have left the server by then and were not read yet.
     await Promise.race(requests);
     end();
     const kinds = (await Promise.all(requests)).map(({ kind }) => kind);
@@ -74,7 +74,7 @@ test('bus: a request that was on its way when the subscription ended is answered
   }
 });
 
-test('bus: a listener that throws, an answer that fails and a request without an address end nothing', withNats, async () => {
+test('bus: a listener that throws, an answer that fails and a request without a reply address break nothing', withNats, async () => {
   const [a, b] = [await bus('m'), await bus('n')];
   b.listen('broken', () => assert.fail('a message that makes no sense'));
   b.subscribe('failing', () => Promise.reject(new Error('no answer')));
@@ -85,7 +85,7 @@ test('bus: a listener that throws, an answer that fails and a request without an
   assert.equal((await a.request('sound', Buffer.from('x'), 60_000)).kind, 'answered');
 });
 
-test('bus: bodies of many pieces arrive whole, several at once', withNats, async () => {
+test('bus: bodies of many pieces arrive complete, several at once', withNats, async () => {
   const [a, b] = [await bus('c'), await bus('d')];
   b.subscribe('echo', async (body) => body);
   await until(async () => (await a.request('echo', Buffer.from('x'), 1_000)).kind === 'answered', 'd subscribes');
@@ -95,7 +95,7 @@ test('bus: bodies of many pieces arrive whole, several at once', withNats, async
   assert.deepEqual(await a.request('echo', Buffer.alloc(mostBytes + 1), 1_000), { kind: 'away' });
 });
 
-test('bus: what is published reaches all who listen, in its order, and large bodies whole', withNats, async () => {
+test('bus: published messages reach all listeners in order, and large bodies arrive complete', withNats, async () => {
   const nodes = [await bus('j'), await bus('k')];
   const got: string[][] = [[], []];
   for (const [at, node] of nodes.entries()) node.listen('news', (body) => void got[at]!.push(`${body.length}${text(body.subarray(0, 1))}`));
@@ -117,7 +117,7 @@ test('bus: what is published reaches all who listen, in its order, and large bod
 
 const keep = { subjects: 'kept.*', ms: 60_000, bytes: 4_194_304, each: 3, replicas: 1 };
 
-/** A bus that keeps what is published to a subject, and what ends it. */
+/** Returns a bus that keeps published messages of a subject, with the given limits. */
 const keeping = async (change: Partial<typeof keep> = {}): Promise<NatsBus> => {
   const made = new NatsBus({ url: server?.url ?? '', name: 'keeping', log: quietLog, signing: null, keep: { ...keep, ...change } });
   opened.push(made);
@@ -135,7 +135,7 @@ const found = async (one: NatsBus, subject: string, count: number): Promise<read
 };
 
 test(
-  'bus: what was published is read by another node in its order, large bodies whole, and no more of a subject than is kept',
+  'bus: published messages are read by another node in order, large bodies complete, up to the limit of a subject',
   withNats,
   async () => {
     const [a, b] = [await keeping({ each: 6 }), await keeping({ each: 6 })];
@@ -149,12 +149,12 @@ test(
     assert.deepEqual(await b.kept('kept.nothing'), []);
     for (const body of 'defgh') a.publish('kept.one', Buffer.from(body));
     await until(async () => text((await b.lastKept('kept.one'))!) === 'h', 'the last one is there');
-    // One piece of the large message is gone, and so is the message.
+    // One piece of the large message was dropped, so the whole message is missing.
     assert.deepEqual(await found(b, 'kept.one', 5), ['1d', '1e', '1f', '1g', '1h']);
   },
 );
 
-test('bus: what is kept is bounded by its age and by all bytes together', withNats, async () => {
+test('bus: kept messages are limited by age and by total bytes', withNats, async () => {
   const one = await keeping({ bytes: 100_000, each: 1_000 });
   for (let n = 0; n < 20; n += 1) one.publish(`kept.bytes${n % 2}`, Buffer.alloc(20_000, 97));
   await until(async () => {
@@ -167,7 +167,7 @@ test('bus: what is kept is bounded by its age and by all bytes together', withNa
   await found(short, 'kept.age', 0);
 });
 
-test('bus: a server without JetStream keeps nothing, which the log says once, and everything else works', withNats, async () => {
+test('bus: a server without JetStream keeps nothing, which is logged once, and all other functions work', withNats, async () => {
   const lines: string[] = [];
   const note = (_fields: object, message: string): void => void lines.push(message);
   const log = { ...quietLog, warn: note, info: note };
@@ -203,7 +203,7 @@ test('bus: without its server requests are away, those under way are late, and s
     await until(async () => (await a.request(subject, Buffer.from('x'), 1_000)).kind === 'answered', `${subject} answers again`);
 });
 
-test('bus: a server that stands still is given up, and found again when it goes on', withNats, async () => {
+test('bus: the connection to a paused server is given up, and opened again when the server continues', withNats, async () => {
   const still = await NatsServer.open({ jetStream: false });
   const made = new NatsBus({ url: still.url, name: 'still', log: quietLog, signing: null });
   const kind = async (): Promise<string> => (await made.request('nowhere', Buffer.from(''), 200)).kind;
@@ -220,7 +220,7 @@ test('bus: a server that stands still is given up, and found again when it goes 
   }
 });
 
-test('bus: a server that refuses the credentials for a while is found again, with all subscriptions', withNats, async () => {
+test('bus: after a time in which the server refuses the credentials the bus reconnects, with all subscriptions', withNats, async () => {
   const strict = await NatsServer.open({ jetStream: false });
   const [a, b] = ['t', 'u'].map((name) => new NatsBus({ url: strict.url, name, log: quietLog, signing: null })) as [NatsBus, NatsBus];
   opened.push(a, b);
@@ -230,7 +230,7 @@ test('bus: a server that refuses the credentials for a while is found again, wit
     await until(() => answers('before'), 'b subscribes');
     await strict.stop();
     await strict.start({ token: 'secret' });
-    // Longer than the library takes for the refusals after which it gives up.
+    // The pause is longer than the time after which the library gives up because of refusals.
     await new Promise((resolve) => setTimeout(resolve, 3_000));
     assert.deepEqual([a.connected, b.connected], [false, false]);
     b.subscribe('meanwhile', async (body) => body);
@@ -245,7 +245,7 @@ test('bus: a server that refuses the credentials for a while is found again, wit
   }
 });
 
-test('pieces: a body of which one was lost never becomes whole, and is forgotten in time', () => {
+test('pieces: a body with a lost piece is never delivered, and is forgotten in time', () => {
   const assembly = new Assembly();
   const pieces = inPieces('a', Buffer.alloc(3 * pieceBytes)) ?? [];
   assert.equal(pieces.length, 3);

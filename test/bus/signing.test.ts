@@ -1,4 +1,4 @@
-/** Tests the bus's checks of a message: it comes from a node, unchanged, once and in time. */
+/** Tests the checks of the bus on a message: its sender is a node, and it arrives unchanged, once and in time. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Signing } from '#src/bus/signing.ts';
@@ -10,7 +10,7 @@ const signed = { subject: 'dormouse.instance.r1', reply: '_INBOX.a.1', piece: '1
 const data = Buffer.from('rotateToken');
 const header = signing().sign(signed, data);
 
-test('signing: a message of another node is taken once', () => {
+test('signing: a message of another node is accepted once', () => {
   const reader = signing();
   assert.equal(reader.objection(header, signed, data), null);
   assert.equal(reader.objection(header, signed, data), 'repeated');
@@ -21,10 +21,10 @@ for (const [title, change] of [
   ['with an answer that goes elsewhere', { reply: '_INBOX.b.1' }],
   ['of another piece', { piece: '1 1 2' }],
 ] as const)
-  test(`signing: a signature is none for a message ${title}`, () =>
+  test(`signing: a signature is not valid for a message ${title}`, () =>
     assert.equal(signing().objection(header, { ...signed, ...change }, data), 'forged'));
 
-test('signing: other data, another key and another time are forged', () => {
+test('signing: messages with changed data, another key or another time are forged', () => {
   assert.equal(signing().objection(header, signed, Buffer.from('rotateTokens')), 'forged');
   assert.equal(signing([Buffer.alloc(32, 2)]).objection(header, signed, data), 'forged');
   assert.equal(signing().objection(header.replace(/^1/, '2'), signed, data), 'forged');
@@ -32,7 +32,7 @@ test('signing: other data, another key and another time are forged', () => {
     assert.equal(signing().objection(nonsense, signed, data), 'forged');
 });
 
-test('signing: a message is taken within half a minute; one that NATS kept, at any time', () => {
+test('signing: a message is accepted within half a minute, and one that NATS kept at any time', () => {
   for (const [late, expected] of [
     [29_000, null],
     [31_000, 'too old'],
@@ -45,7 +45,7 @@ test('signing: a message is taken within half a minute; one that NATS kept, at a
   clock.at = 1_000_000;
 });
 
-test('signing: a request from before a node listened is not taken, since another node may have executed it', () => {
+test('signing: a request from before a node listened is refused, since another node may have executed it', () => {
   const request = (listenedMs: number) => signing().objection(header, signed, data, { listenedMs });
   clock.at = 1_010_000;
   assert.equal(request(1_000), 'too old');
@@ -58,7 +58,7 @@ test('signing: a request from before a node listened is not taken, since another
   clock.at = 1_000_000;
 });
 
-test('signing: no nonce is forgotten while its message counts', () => {
+test('signing: no nonce is forgotten while its message is valid', () => {
   const reader = signing();
   assert.equal(reader.objection(header, signed, data), null);
   for (let n = 0; n < 60; n += 1) {
@@ -70,7 +70,7 @@ test('signing: no nonce is forgotten while its message counts', () => {
   clock.at = 1_000_000;
 });
 
-test('signing: a former key is still read, and unsigned messages are taken while a node of the last release lives', () => {
+test('signing: a former key still verifies, and unsigned messages are accepted while a node of the last release lives', () => {
   const former = Buffer.alloc(32, 2);
   assert.equal(signing([former, key]).objection(header, signed, data), null);
   assert.equal(signing().objection('', signed, data), 'unsigned');

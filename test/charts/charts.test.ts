@@ -1,4 +1,4 @@
-/** The layouts that are shipped: made of the machines as they are, and the same whenever they are made. */
+/** Tests the shipped layouts. They fit the machines, and layouting is deterministic. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
@@ -37,7 +37,7 @@ for (const machine of Object.values(charts)) {
   }
 }
 
-test('layout: it is the same whenever it is made', async () => {
+test('layout: it is deterministic', async () => {
   for (const shape of shapes) assert.equal(textOf(await layoutOf(charts.instance, shape)), readFileSync(fileOf('instance', shape), 'utf8'));
 });
 
@@ -79,12 +79,12 @@ for (const [kind, event, guard, delay, expected] of words)
     assert.equal(wordOf(transition), expected);
   });
 
-test('words: arrows between the same states are one, and done and failed are one word', () => {
+test('words: arrows between the same states are merged, and done and failed share one word', () => {
   const closing = charts.lifecycle.transitions.filter(({ from }) => from === 'connecting.closing');
   assert.deepEqual(joined(closing), [{ from: 'connecting.closing', to: 'connecting.admission', words: ['done or failed'], reasons: [] }]);
 });
 
-test('next: what may follow is said for each target, with what decides it, and with what the states around it add', () => {
+test('next: each target lists the events that lead to it, their guards, and the events of parent states', () => {
   const next = new Map(nextOf(charts.lifecycle, 'connecting.opening').map(({ leaf, words }) => [leaf, words]));
   assert.deepEqual(next.get('connecting.waiting'), ['closed: back off, contest, gate']);
   assert.deepEqual(next.get('hibernated.closing'), ['hibernate']);

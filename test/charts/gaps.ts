@@ -1,4 +1,4 @@
-/** The quiet arrows between parents: across or along the gaps, on a grid, with their words where they cover nothing. */
+/** Routes quiet arrows between parents across or along the gaps, on a grid, and places their words where they cover nothing. */
 import { type Box, grid, holds, meet, type Point, type Size } from './geometry.ts';
 import { shortened } from './inside.ts';
 import { widthOf } from './measure.ts';
@@ -32,7 +32,7 @@ const steps: readonly Step[] = [
 
 const keyOf = ({ x, y }: Point): string => `${x},${y}`;
 
-/** The content of the grid: arrows by orientation, and the rooms of words. */
+/** The content of the grid: arrows by orientation, and the places of words. */
 interface Ground {
   readonly boxes: ReadonlyMap<string, Box>;
   readonly size: Size;
@@ -110,7 +110,7 @@ const trail = (end: Reached): readonly Point[] => {
   return points;
 };
 
-/** Dijkstra over the grid. `avoided`: points at which an arrow began for which no words found room. */
+/** Finds a route by Dijkstra on the grid. `avoided` holds starting points of arrows whose words found no room. */
 const route = (ground: Ground, source: Box, target: Box, avoided: ReadonlyMap<string, number>): readonly Point[] => {
   const { boxes, size, margin } = ground;
   const heap: Reached[] = [];
@@ -139,7 +139,7 @@ const route = (ground: Ground, source: Box, target: Box, avoided: ReadonlyMap<st
   return [];
 };
 
-/** Beside the arrow, as near to its middle as there is room. The price says what the words would cover. */
+/** Returns the place for the words beside the arrow, near its middle. The price grows with the things that the words cover. */
 const roomFor = (ground: Ground, text: string, points: readonly Point[]): { readonly box: Box; readonly covers: number } => {
   const width = widthOf(text, 10.5, 400) + 4;
   const height = 14;
@@ -217,7 +217,7 @@ const lay = (ground: Ground, { from, to, words }: QuietArrow): Routed => {
   return { from, to, text, points: corners(best.points), label: hasRoom ? best.box : null };
 };
 
-/** The shortest ways first, because they have no choice. */
+/** Routes the shortest arrows first, because they have the fewest alternatives. */
 export const routeAll = (boxes: ReadonlyMap<string, Box>, size: Size, margin: number, arrows: readonly QuietArrow[]): readonly Routed[] => {
   const ground: Ground = { boxes, size, margin, lines: new Map(), words: [] };
   const length = ({ from, to }: QuietArrow): number => {

@@ -1,4 +1,4 @@
-/** Points, boxes and what they have in common, for the layout of the charts. Everything is in pixels. */
+/** Points, boxes and functions on them for the layout of the charts. All lengths are in pixels. */
 
 export interface Point {
   readonly x: number;
@@ -12,7 +12,7 @@ export interface Size {
 
 export type Box = Point & Size;
 
-/** Boxes between parents stand on it, so that arrows between them can run on it. */
+/** The grid on which boxes of parents stand, so that arrows between them can run on it. */
 export const grid = 6;
 
 export const snapped = (length: number): number => Math.ceil(length / grid) * grid;

@@ -1,21 +1,21 @@
-/** Lays out the states of one parent with ELK, several times with another shape each; which is taken is decided with the other parents. */
+/** Lays out the states of one parent with ELK, in several shapes. The layout of all parents chooses one of them. */
 import ElkModule, { type ElkExtendedEdge, type ElkNode } from 'elkjs/lib/elk.bundled.js';
 import { type Arrow, joined, type Machine, nameOf, type State, wordOf } from '#src/web/page/chart/words.js';
 import { type Box, type Point, type Size, snapped } from './geometry.ts';
 import { widthOf } from './measure.ts';
 
-/** The bundle is CommonJS; its class stands where Node puts `module.exports`. */
+/** The bundle is CommonJS. Its class is the default export as Node sees `module.exports`. */
 const Elk = ElkModule as unknown as typeof ElkModule.default;
 
 export interface PlacedArrow {
   readonly from: string;
   readonly to: string;
-  /** Lines of text: the words, and under them the reasons. */
+  /** Lines of text: the words, and the reasons under them. */
   readonly lines: readonly string[];
   readonly points: readonly Point[];
-  /** The points after the first are those of Bézier curves, three a piece. */
+  /** True if the points after the first are those of Bézier curves, three per curve. */
   readonly curved: boolean;
-  /** The room of the words; null when they found none. */
+  /** The place of the words; null if there was no room. */
   readonly label: Box | null;
 }
 
@@ -25,7 +25,7 @@ export interface Inside extends Size {
 }
 
 const nodeHeight = 36;
-/** `timed`: has room for its clock. */
+/** Widths of nodes. `timed` is the width of a node with a clock. */
 const nodeWidths = { wide: { least: 76, timed: 104, beside: 28 }, tall: { least: 64, timed: 96, beside: 20 } } as const;
 /** The id of the dot. */
 export const start = '';
@@ -56,7 +56,7 @@ const combinations = (all: Readonly<Record<string, readonly string[]>>): readonl
     [{}],
   );
 
-/** A word that leads from so many states to the same one is a rule, and not drawn at rest. */
+/** If one event leads from this many states to the same state, the arrow is a rule, which is drawn only on demand. */
 const ruleFrom = 3;
 export const titleRoom = 34;
 const pad = 14;
@@ -75,7 +75,7 @@ const options = (hasTitle: boolean): Record<string, string> => ({
   'elk.padding': `[top=${hasTitle ? titleRoom : pad},left=${pad},bottom=${pad},right=${pad}]`,
 });
 
-/** The arrows of one parent as they stand at rest: without rules. */
+/** Returns the arrows of one parent that are drawn by default, without rules. */
 const arrowsOf = (machine: Machine, ids: ReadonlySet<string>): readonly Arrow[] => {
   const all = joined(machine.transitions.filter(({ from, to }) => ids.has(from) && ids.has(to)));
   const again = machine.transitions.filter(({ from, to, reenter }) => reenter && from === to);
@@ -87,7 +87,7 @@ const arrowsOf = (machine: Machine, ids: ReadonlySet<string>): readonly Arrow[] 
     .filter(({ words }) => words.length > 0);
 };
 
-/** At most two words stand at rest; the others are shown when a state is pointed at. */
+/** Shows at most two words by default. The others appear when the pointer is on a state. */
 export const shortened = (words: readonly string[]): string => (words.length > 2 ? `${words.slice(0, 2).join(', ')} …` : words.join(', '));
 
 const wrapped = (text: string, length: number): readonly string[] =>
@@ -179,6 +179,6 @@ export const layoutsInside = async (machine: Machine, parent: string, shape: Sha
     if (!sizes.has(key)) sizes.set(key, inside);
   }
   const all = [...sizes.values()];
-  // One that is wider and higher than another is never the better one.
+  // A layout that is wider and higher than another one is never better.
   return all.filter((one) => !all.some((other) => other !== one && other.width <= one.width && other.height <= one.height));
 };

@@ -1,4 +1,4 @@
-/** The whole layout of a chart: states inside their parents, parents in the plane, quiet arrows between them, and the dot where it starts. */
+/** The complete layout of a chart: states inside their parents, parents in the plane, quiet arrows between them, and the initial dot. */
 import { createHash } from 'node:crypto';
 import { type Layout, type Machine, merged, wordOf } from '#src/web/page/chart/words.js';
 import { canFold, folded } from '#src/web/page/chart/folding.js';
@@ -31,7 +31,7 @@ const planes: Readonly<Record<Shape, Omit<Plane, 'first'>>> = {
 
 /** Margins for arrows around parents, by shape. */
 const margins: Readonly<Record<Shape, number>> = { wide: 4 * grid, tall: 2 * grid };
-/** Around everything that is drawn. */
+/** The margin around the whole drawing. */
 const edge = 10;
 
 /** Returns a fingerprint of the drawn parts of a machine. A file with another fingerprint belongs to another machine. */
@@ -44,7 +44,7 @@ export const printOf = ({ initial, states, transitions }: Machine): string => {
   return createHash('sha256').update(JSON.stringify(drawn)).digest('hex').slice(0, 16);
 };
 
-/** A state without a box around it that leads on at once is where the chart starts: a dot. */
+/** True if the state has no parent and leads on at once. Such an initial state is drawn as a dot. */
 const isStart = (machine: Machine, id: string): boolean =>
   id === machine.initial && machine.transitions.some(({ from, kind }) => from === id && kind === 'always');
 
@@ -64,7 +64,7 @@ const quietArrows = ({ transitions }: Machine, tops: ReadonlySet<string>): reado
   return [...pairs.values()].map((pair) => ({ ...pair, words: merged(pair.words) }));
 };
 
-/** The shapes that a parent may take; one without states is a box with its name. */
+/** Returns the shapes of a parent. A parent without states is a box with its name. */
 const shapesOf = async (machine: Machine, id: string, shape: Shape): Promise<readonly Inside[]> => {
   const isEmpty = machine.states.every(({ parent }) => parent !== id);
   if (isEmpty) return [{ width: boxWidth(id), height: 54, states: [], arrows: [] }];
@@ -85,7 +85,7 @@ const moveArrow = ({ from, to, lines, points, curved, label }: PlacedArrow, dx: 
   ...(label === null ? {} : { label: whole({ ...label, x: label.x + dx, y: label.y + dy }) }),
 });
 
-/** The states of a parent stand in the middle of its box. */
+/** Centres the states of a parent in its box. */
 const moved = ({ x, y, width, height, inside }: Placed<Inside>): Moved => {
   const dx = x + Math.floor((width - inside.width) / 2);
   const dy = y + Math.floor((height - inside.height) / 2);
@@ -104,7 +104,7 @@ const whole = ({ x, y, width, height }: Box): Box => ({
 
 const at = ({ x, y }: Point): string => `${Math.round(x * 10) / 10} ${Math.round(y * 10) / 10}`;
 
-/** SVG. Straight pieces have their corners rounded. */
+/** Returns the path in SVG. Straight segments get rounded corners. */
 const pathOf = (points: readonly Point[], curved: boolean): string => {
   const [first, ...rest] = points;
   if (!first) return '';
@@ -135,7 +135,7 @@ const pathOf = (points: readonly Point[], curved: boolean): string => {
 const firstOf = (machine: Machine): string =>
   (isStart(machine, machine.initial) ? machine.transitions.find(({ from }) => from === machine.initial)?.to : null) ?? machine.initial;
 
-/** Left of what is entered first. */
+/** Returns the dot to the left of the initial state. */
 const startOf = (machine: Machine, boxes: ReadonlyMap<string, Box>): Layout['start'] => {
   const box = boxes.get(firstOf(machine));
   if (!box) throw new Error(`${machine.id} starts nowhere`);
@@ -157,7 +157,7 @@ const framed = (layout: Omit<Layout, 'x' | 'y' | 'width' | 'height'>): Layout =>
   return { ...layout, ...whole({ x: left, y: top, width: right - left, height: bottom - top }) };
 };
 
-/** A machine without parents is one picture of ELK's, with the dot in it. */
+/** Lays out a machine without parents as one picture of ELK, including the dot. */
 const flat = async (machine: Machine, shape: Shape): Promise<Layout> => {
   const all = await layoutsInside(machine, '', shape);
   const [inside] = all.filter(({ width }) => width <= planes[shape].width).toSorted((a, b) => a.height - b.height);
@@ -176,7 +176,7 @@ const flat = async (machine: Machine, shape: Shape): Promise<Layout> => {
   });
 };
 
-/** Throws when the machine does not fit its room any more. */
+/** Returns the layout. Throws if the machine does not fit its room any more. */
 export const layoutOf = async (machine: Machine, shape: Shape): Promise<Layout> => {
   const tops = machine.states.filter(({ id, parent }) => parent === '' && !isStart(machine, id)).map(({ id }) => id);
   if (machine.states.every(({ parent }) => parent === '')) return flat(machine, shape);

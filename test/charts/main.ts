@@ -1,6 +1,6 @@
 /**
- * Lays the statecharts out and writes what the dashboard draws: `npm run charts`, after a machine was changed. The program itself has no layout
- * engine; it ships these files.
+ * Lays out the statecharts and writes the files that the dashboard draws: `npm run charts`, after a change of a machine. The program itself has no layout
+ * engine and ships these files.
  */
 import { writeFileSync } from 'node:fs';
 import { charts } from '#actors/session/charts.ts';

@@ -1,4 +1,4 @@
-/** The arrow of the last transition, on the charts that are shipped. */
+/** Tests the arrow of the last transition on the shipped charts. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
@@ -9,7 +9,7 @@ import type { Box, Layout } from '#src/web/page/chart/words.js';
 import { fileOf } from './files.ts';
 import { variantsOf } from './layout.ts';
 
-/** Names of parents are drawn in their upper left corner; seven pixels are more than a letter takes. */
+/** The area of a name in the upper left corner of a parent. Seven pixels are more than the width of a letter. */
 const titleOf = ({ id, x, y }: Box & { readonly id: string }): Box => ({ x: x + 10, y: y + 8, width: id.length * 7 + 8, height: 18 });
 
 const holds = (box: Box, { x, y }: { readonly x: number; readonly y: number }): boolean =>
@@ -26,7 +26,7 @@ for (const whole of Object.values(charts))
       for (const { from: source, leaf } of machine.transitions)
         for (const from of leaves.filter(({ id }) => id === source || id.startsWith(`${source}.`))) {
           const to = leaves.find(({ id }) => id === leaf);
-          // Arrows of the layout are kept free by the layout.
+          // The layout already keeps its own arrows free.
           if (!to || to === from || layout.arrows.some((arrow) => !arrow.quiet && arrow.from === from.id && arrow.to === leaf)) continue;
           const rooms = parents.filter(({ id }) => id !== topOf(from.id) && id !== topOf(to.id));
           const curve = curveBetween(from, to, leaves, words, rooms);

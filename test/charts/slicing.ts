@@ -1,4 +1,4 @@
-/** Arranges the parents of a chart: tries every way in which a rectangle can be cut into theirs, and takes the best. */
+/** Arranges the parents of a chart. Tries every way to cut a rectangle into their boxes, and takes the best. */
 import { type Box, centreOf, grid, type Size, subsets } from './geometry.ts';
 
 export interface Choice<T> {
@@ -17,9 +17,9 @@ export interface Plane {
   readonly gap: Size;
   /** The room of a layout. */
   readonly width: number;
-  /** The parent in which the chart begins; it stands where one begins to read. */
+  /** The parent with the initial state. It stands at the upper left. */
   readonly first: string;
-  /** Width by height that looks best. */
+  /** The preferred ratio of width to height. */
   readonly ratio: number;
 }
 
@@ -34,7 +34,7 @@ const join = <T>(isRow: boolean, first: Cut<T>, second: Cut<T>, gap: Size): Cut<
   height: isRow ? Math.max(first.height, second.height) : first.height + gap.height + second.height,
 });
 
-/** Every cut of these boxes that is not too wide. Subsets recur, so they are remembered. */
+/** Returns every cut of these boxes that is not too wide. Subsets recur, so the results are cached. */
 const cutsOf = <T>(boxes: readonly Choice<T>[], plane: Plane, known: Map<string, readonly Cut<T>[]>): readonly Cut<T>[] => {
   const [only] = boxes;
   if (only === undefined) return [];
@@ -57,7 +57,7 @@ const cutsOf = <T>(boxes: readonly Choice<T>[], plane: Plane, known: Map<string,
 export type Placed<T> = Box & { readonly id: string; readonly inside: T };
 export type Arranged<T> = Size & { readonly boxes: readonly Placed<T>[] };
 
-/** Gives every box the place of its cut; what is left over is shared in proportion. */
+/** Gives every box the place of its cut, and shares remaining room in proportion. */
 const place = <T>(cut: Cut<T>, { x, y, width, height }: Box, gap: Size, into: Placed<T>[]): void => {
   if ('leaf' in cut) {
     into.push({ id: cut.leaf.id, inside: cut.leaf.inside, x, y, width, height });
@@ -88,11 +88,11 @@ const distance = (boxes: ReadonlyMap<string, Box>, { from, to }: Link): number =
     y: Math.max(0, Math.max(a.y, b.y) - Math.min(a.y + a.height, b.y + b.height)),
   };
   const [from_, to_] = [centreOf(a), centreOf(b)];
-  // Across a gap nearly for nothing; boxes that do not face each other cost a way around.
+  // An arrow across a gap costs almost nothing. Boxes that do not face each other cost a detour.
   return (apart.x > 0 && apart.y > 0 ? 300 : 0) + 2 * (apart.x + apart.y) + (Math.abs(from_.x - to_.x) + Math.abs(from_.y - to_.y)) / 8;
 };
 
-/** Less is better. Size counts as the square root of the area, so that it compares with ways. */
+/** Returns the cost of an arrangement. Size counts as the square root of the area, so that it is comparable with lengths of arrows. */
 const costOf = <T extends Size>(boxes: readonly Placed<T>[], total: Size, links: readonly Link[], { ratio, first }: Plane): number => {
   const places = new Map(boxes.map((box) => [box.id, box]));
   const ways = links.reduce((sum, link) => sum + distance(places, link), 0);
@@ -103,7 +103,7 @@ const costOf = <T extends Size>(boxes: readonly Placed<T>[], total: Size, links:
   return 4 * Math.sqrt(area) + ways + (area - needed) / 150 + 250 * shape + start.x + 2 * start.y;
 };
 
-/** Throws when no arrangement is narrow enough. */
+/** Returns the best arrangement. Throws if none is narrow enough. */
 export const arrange = <T extends Size>(parents: readonly Choice<T>[], links: readonly Link[], plane: Plane): Arranged<T> => {
   let best: Arranged<T> | null = null;
   let least = Infinity;

@@ -1,4 +1,4 @@
-/** Tests requests to model services and the use of their answers: the real client against a server that checks the protocol. */
+/** Tests requests to model services and the use of their answers. The real client runs against a server that checks the protocol. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { ChatbotAgent } from '#actors/model.ts';
@@ -36,7 +36,7 @@ const ask = (script: Script, given = question(), signal = never): Promise<ModelA
   return models.ask(given, signal);
 };
 
-test('models: a question has the prompt, the dialogue and the options that are set, and the answer its text and tokens', async () => {
+test('models: a question has the prompt, the dialogue and the configured options, and the answer its text and tokens', async () => {
   const answer = await ask({ text: 'Hello!' }, question({ temperature: 30, diversity: 50, presencePenalty: 0 }));
   assert.ok(answer.ok);
   assert.deepEqual([answer.text, answer.tokens, answer.wishes], ['Hello!', 15, []]);
@@ -53,7 +53,7 @@ test('models: a question has the prompt, the dialogue and the options that are s
   assert.ok(!JSON.stringify(answer).includes(key));
 });
 
-test('models: tools are offered as the agent has them, and their calls come back with their results', async () => {
+test('models: tools are offered as configured for the agent, and their calls are returned with their results', async () => {
   const media = [{ name: 'catalogue', description: 'All bouquets', as: 'document', file: 'https://a.example/a.pdf' }] as const;
   const given = question({ tools: ['setLeadField', 'addLabel', 'handOver', 'sendMedia'], media });
   const wanted = await ask({ calls: [{ name: 'send_media', arguments: '{"name":"catalogue"}' }] }, given);
@@ -73,7 +73,7 @@ test('models: tools are offered as the agent has them, and their calls come back
   assert.ok((await ask({ text: 'Here it is' }, { ...given, dialogue })).ok);
 });
 
-test('models: tools that have nothing to do are not offered', async () => {
+test('models: tools without a purpose for the agent are not offered', async () => {
   await ask({ text: '' }, question({ tools: ['addLabel', 'sendMedia'] }, { labels: [] }));
   assert.equal(server.asked.at(-1)?.tools, undefined);
 });
@@ -114,12 +114,12 @@ const failures: readonly (readonly [title: string, script: Script, error: string
   ['an answer without a choice', { raw: '{"choices":[]}' }, 'the service gave no answer', 'busy'],
 ];
 for (const [title, script, error, cause, retryAfter] of failures)
-  test(`models: ${title} is a failure with a sentence of our own`, async () => {
+  test(`models: ${title} is a failure with a sentence of the gateway`, async () => {
     const answer = await ask(script);
     assert.deepEqual(answer, { ok: false, error, cause, ...(retryAfter === undefined ? {} : { retryAfter }) });
   });
 
-test('models: what is no JSON, a redirection, and a service that is not there are failures that may pass', async () => {
+test('models: a reply without JSON, a redirection and an unreachable service are failures that may pass', async () => {
   const answers = [
     await ask({ raw: '<html>' }),
     await ask({ status: 302, headers: { location: 'http://127.0.0.1:1/' } }),
@@ -129,7 +129,7 @@ test('models: what is no JSON, a redirection, and a service that is not there ar
     assert.ok(!answer.ok && answer.cause === 'busy' && !answer.error.includes('127.0.0.1'), JSON.stringify(answer));
 });
 
-test('models: headers of the environment go to no service', async () => {
+test('models: headers of the environment are sent to no service', async () => {
   process.env['OPENAI_CUSTOM_HEADERS'] = 'x-secret: of the operator';
   try {
     assert.ok((await ask({ text: 'Hello!' })).ok);
@@ -157,7 +157,7 @@ for (const [title, message, text, wishes] of odd)
     for (const wish of answer.wishes) assert.deepEqual([wish.id, wish.arguments], ['call_0', '{"reason":"x"}']);
   });
 
-test('models: a question that is given up ends soon, at the service too', async () => {
+test('models: a cancelled question ends soon, also at the service', async () => {
   const controller = new AbortController();
   const before = server.abandoned;
   const answer = ask({ delay: 60_000 }, question(), controller.signal);
@@ -167,7 +167,7 @@ test('models: a question that is given up ends soon, at the service too', async 
   await until(() => server.abandoned === before + 1, 'the service sees it');
 });
 
-test('models: private addresses are refused when they are set and when they are asked', async () => {
+test('models: private addresses are refused when they are saved and when they are used', async () => {
   const strict = createChatModels({ ...options, guard: createAddressGuard({ allow: [] }) });
   const refused = 'url points to an address that is not allowed (loopback): see ALLOW_PRIVATE_RECEIVERS';
   assert.equal(strict.objection(question().agent), `baseUrl cannot be used: ${refused}`);
@@ -175,7 +175,7 @@ test('models: private addresses are refused when they are set and when they are 
   await strict.close();
 });
 
-test("models: a service of one's own may ask for no key", async () => {
+test('models: a self-hosted service may work without a key', async () => {
   const open = await openModelServer('');
   assert.ok((await models.ask(question({ baseUrl: open.url }, { key: '' }), never)).ok);
   assert.deepEqual(open.objections, []);
@@ -189,7 +189,7 @@ const completion = (message: object, usage: object | null = null): Script => ({
   }),
 });
 
-test('models: what is kept of an answer has the fields of the protocol alone, no key, and texts that can be stored', async () => {
+test('models: the stored answer has only the fields of the protocol, no key, and texts that can be stored', async () => {
   const call = { id: key, type: 'function', more: 1, function: { name: 'hand_over', arguments: `{"reason":"${key}"}`, more: 1 } };
   const answer = await ask(completion({ content: `a\0b\ud800 ${key}`, reasoning: 'long', tool_calls: [call] }));
   assert.ok(answer.ok);
@@ -215,7 +215,7 @@ for (const [told, tokens] of [
     if (tokens !== null) assert.equal(answer.tokens, tokens);
   });
 
-test('models: a long answer is cut, one that is larger than any text is a failure, and calls of tools are bounded', async () => {
+test('models: a long answer is cut, an oversized one is a failure, and calls of tools are limited', async () => {
   const cut = await ask(completion({ content: 'x'.repeat(200_000) }));
   assert.ok(cut.ok && cut.text.length === 65_536 && cut.text.endsWith('x…'));
   const large = await ask(completion({ content: 'x'.repeat(1_100_000) }));
@@ -256,13 +256,13 @@ const streamed = [
 const asStream = { raw: streamed, headers: { 'content-type': 'text/event-stream' } };
 const whole = ['Good morning', [{ id: 'a', name: 'hand_over', arguments: '{"reason":"x"}' }], 9];
 
-test('models: a service that streams without being asked to is read', async () => {
+test('models: the reply of a service that streams unasked is read', async () => {
   const answer = await ask(asStream);
   assert.ok(answer.ok);
   assert.deepEqual([answer.text, answer.wishes, answer.tokens], whole);
 });
 
-test('models: a service that answers only with `stream: true` is asked so, the second time at once', async () => {
+test('models: a service that answers only with `stream: true` is asked so, from the second time on at once', async () => {
   server.answer = ({ stream }) =>
     stream === true ? asStream : { status: 400, raw: '{"error":{"message":"This model only supports streaming responses"}}' };
   const given = question({ model: 'streams-only' });
@@ -277,7 +277,7 @@ test('models: a service that answers only with `stream: true` is asked so, the s
   assert.ok(!('stream' in request));
 });
 
-test('models: a stream without an answer, or with nonsense in it, is a failure', async () => {
+test('models: a stream without an answer, or with invalid content, is a failure', async () => {
   const headers = { 'content-type': 'text/event-stream' };
   assert.deepEqual(await ask({ raw: 'data: [DONE]\n\n', headers }), { ok: false, error: 'the service gave no answer', cause: 'busy' });
   assert.deepEqual(await ask({ raw: 'data: {nonsense\n\n', headers }), {

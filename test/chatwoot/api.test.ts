@@ -1,4 +1,4 @@
-/** Requests to a Chatwoot server: how long they may take. */
+/** Tests the time-outs of requests to a Chatwoot server. */
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -21,7 +21,7 @@ after(async () => {
 const { port } = hung.address() as AddressInfo;
 const place = { url: `http://127.0.0.1:${port}`, accountId: 1, inboxId: 2, accessToken: 'token' };
 
-test('check: it ends long before a delivery would, because a caller waits for it', async () => {
+test('check: its time-out is much shorter than that of a delivery, because a caller waits for it', async () => {
   const delivery = api.conversation(place, 7);
   await until(() => asked === 1, 'the delivery has been asked for');
   assert.deepEqual(await api.check(place), { ok: false, error: 'Chatwoot could not be reached: no answer in time' });

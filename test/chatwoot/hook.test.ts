@@ -13,7 +13,7 @@ const body = {
   message_type: 'outgoing',
 };
 
-test('readHook: a message of an agent is for the contact, with or without the word that it is no note', () => {
+test('readHook: a message of an agent is for the contact, with or without the field private', () => {
   for (const one of [body, { ...body, private: false }])
     assert.partialDeepStrictEqual(readHook(one), { kind: 'message', id: 9, accountId: 3, inboxId: 5, conversationId: 7, text: 'hello' });
 });

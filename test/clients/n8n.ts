@@ -32,7 +32,7 @@ interface Workflow {
   readonly connections: Readonly<Record<string, { readonly main: readonly (readonly { readonly node: string }[])[] }>>;
 }
 
-/** A value that begins with `=` is a text with expressions in double braces. One expression alone keeps its type. */
+/** Evaluates a value that begins with `=`, a text with expressions in double braces. A single expression keeps its type. */
 const evaluated = (value: string, scope: Json): unknown => {
   if (!value.startsWith('=')) return value;
   const [, only] = /^=\{\{((?:(?!\}\}).)*)\}\}$/.exec(value) ?? [];
@@ -71,7 +71,7 @@ export class N8nWorkflow {
     return requests;
   }
 
-  /** Null if the condition of the node does not hold. */
+  /** Runs one node. Returns null if the condition of the node does not hold. */
   async #step({ type, parameters }: Node, $json: Json, settings: Json): Promise<Json | null> {
     const scope = { $json, $: (name: string) => ({ item: { json: this.#outputs[name] } }) };
     switch (type.replace('n8n-nodes-base.', '')) {

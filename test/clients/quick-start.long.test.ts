@@ -1,4 +1,4 @@
-/** The programs of docs/quickstart.md: each sends a text, receives the message of the contact, and replies. */
+/** Tests the programs of docs/quickstart.md. Each sends a text, receives the message of the contact, and replies. */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { createServer } from 'node:http';
@@ -19,7 +19,7 @@ let account: Account;
 const children: ChildProcess[] = [];
 
 before(async () => {
-  // The workflow replies to the address that the event names.
+  // The workflow replies to the address in the event.
   const own = await freePort();
   scene = await Scene.open({ PORT: String(own), BASE_URL: `http://127.0.0.1:${own}` });
   account = await scene.paired();
@@ -40,7 +40,7 @@ const start = (command: string, args: readonly string[], port: number) => {
   return { child, printed: () => printed };
 };
 
-/** The contact reads the first text, writes, and reads the reply to that. */
+/** Plays the contact: reads the first text, writes a message, and reads the reply. */
 const converse = async (language: string, printed: () => string): Promise<void> => {
   const reads = (text: string): Promise<boolean> =>
     until(
@@ -61,7 +61,7 @@ interface Language {
   readonly needs: string;
   readonly command: string;
   readonly receiver: (port: number) => readonly string[];
-  /** A second program, that sends while the receiver runs. */
+  /** A second program, which sends while the receiver runs. */
   readonly sender?: readonly string[];
 }
 
@@ -128,7 +128,7 @@ test('quick start: the workflow of n8n sends, receives and replies', async () =>
   }
 });
 
-/** The requests of the community nodes for n8n that docs/quickstart.md names, as their sources make them. */
+/** Makes the requests of the community nodes for n8n that docs/quickstart.md names, as in their sources. */
 test('quick start: the requests of the community nodes of n8n work', async () => {
   const { address } = scene.gateway;
   const ask = async (method: string, path: string, headers: Record<string, string>, body?: object): Promise<unknown> => {

@@ -1,4 +1,4 @@
-/** The configurations of docs/tls.md, run by the real proxies in front of a gateway: large bodies, streams and the address of the client get through. */
+/** Tests the configurations of docs/tls.md with the real proxies in front of a gateway: large bodies, streams and the address of the client. */
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -59,7 +59,7 @@ const ask = (files: Files, method: string, path: string, headers: Record<string,
     sent.end(body);
   });
 
-/** The proxy answers health, passes a body of 20 MB, and hands over an event of the stream while the stream goes on. */
+/** Checks that the proxy answers health, passes a body of 20 MB, and passes an event while the stream goes on. */
 const passes = async (files: Files): Promise<void> => {
   const health = await ask(files, 'GET', '/health', {});
   assert.match(await text(health.answer), /"status":"ok"/);

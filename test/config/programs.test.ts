@@ -1,4 +1,4 @@
-/** Finding programs of the machine. */
+/** Tests the search for programs of the machine. */
 import assert from 'node:assert/strict';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -17,7 +17,7 @@ const rows: readonly (readonly [what: string, name: string, found: string | null
   ['a name, in the first folder that has it', 'tool', join(first, 'tool')],
   ['a name, past a file that is no program', 'data', join(second, 'data')],
   ['a path', join(second, 'tool'), join(second, 'tool')],
-  ['a path where nothing is', join(folder, 'tool'), null],
+  ['a path without a file', join(folder, 'tool'), null],
   ['a name that no folder has', 'nothing', null],
   ['a folder', 'folder', null],
 ];

@@ -1,4 +1,4 @@
-/** The encryption key: made once, kept private, never replaced. */
+/** Tests the encryption key, which is generated once, kept private and never replaced. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,7 +10,7 @@ const folder = mkdtempSync(join(tmpdir(), 'secrets-'));
 after(() => rmSync(folder, { recursive: true }));
 const mode = (path: string): number => statSync(path).mode & 0o777;
 
-test('encryption key: the first start makes one that only the owner can read, and the next ones find it', () => {
+test('encryption key: the first start generates one that only the owner can read, and later starts read it', () => {
   const dataDir = join(folder, 'new', 'data');
   const key = encryptionKey({ encryptionKey: null, dataDir });
   assert.equal(key.length, 32);
@@ -20,14 +20,14 @@ test('encryption key: the first start makes one that only the owner can read, an
   assert.deepEqual(readdirSync(dataDir), ['encryption.key']);
 });
 
-test('encryption key: a configured one is used as it is and no file appears', () => {
+test('encryption key: a configured one is used unchanged and no file is written', () => {
   const dataDir = join(folder, 'untouched');
   const configured = Buffer.alloc(32, 1);
   assert.equal(encryptionKey({ encryptionKey: configured, dataDir }), configured);
   assert.throws(() => statSync(dataDir), /ENOENT/);
 });
 
-test('encryption key: a damaged file ends the start and is left alone', () => {
+test('encryption key: a damaged file ends the start and is not changed', () => {
   const dataDir = mkdtempSync(join(folder, 'damaged-'));
   writeFileSync(join(dataDir, 'encryption.key'), 'short\n');
   assert.throws(() => encryptionKey({ encryptionKey: null, dataDir }), /does not hold a key of 32 bytes/);

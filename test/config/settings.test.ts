@@ -1,4 +1,4 @@
-/** Settings: where they come from, how they fail, and that their page tells the truth about them. */
+/** Tests the settings: their sources, their errors, and the page that documents them. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -23,7 +23,7 @@ const problems = (env: Environment): string[] => {
   }
 };
 
-test('settings: without anything every default applies and nothing can be changed', () => {
+test('settings: without any source every default applies, and the settings are frozen', () => {
   const settings = load({});
   assert.equal(settings.host, '127.0.0.1');
   assert.equal(settings.port, 3000);
@@ -33,7 +33,7 @@ test('settings: without anything every default applies and nothing can be change
   assert.ok(Object.isFrozen(settings));
 });
 
-test('settings: every default is a value that its own kind accepts and reads back', () => {
+test('settings: every default is accepted and parsed by its own kind', () => {
   for (const [key, { kind, value }] of Object.entries(settable)) {
     const { parse, show } = kind as { parse(text: string): unknown; show(value: unknown): string };
     if (value !== null) assert.deepEqual(parse(show(value)), value, key);
@@ -47,7 +47,7 @@ test('settings: the file fills in what the environment leaves out', () => {
   assert.deepEqual([settings.host, settings.port, settings.logLevel], ['10.0.0.1', 5000, 'debug']);
 });
 
-test('settings: the way of starting has defaults of its own, and file and environment win over them', () => {
+test('settings: each way of starting has its own defaults, and file and environment override them', () => {
   const file = join(folder, 'two.env');
   writeFileSync(file, 'PORT=4000\n');
   const { port, host, dataDir } = loadSettings({
@@ -58,7 +58,7 @@ test('settings: the way of starting has defaults of its own, and file and enviro
   assert.deepEqual([port, host, dataDir], [4000, '10.0.0.2', './elsewhere']);
 });
 
-test('settings: neither the environment nor a file sets a constant, and both are told so', () => {
+test('settings: neither the environment nor a file sets a constant, and both attempts are reported', () => {
   const file = join(folder, 'constant.env');
   writeFileSync(file, 'CRASH_LIMIT=7\n');
   const unknown: UnknownSetting[] = [];
@@ -86,14 +86,14 @@ test('settings: one message lists every problem and no value', () => {
   assert.ok(!found.join().includes('hunter2'));
 });
 
-test('settings: an admin token that is short ends the start with a sentence on its length', () => {
+test('settings: a short admin token ends the start with a sentence on its length', () => {
   const [problem = '', ...others] = problems({ ADMIN_TOKEN: 'fifteen-letters' });
   assert.match(problem, /^- ADMIN_TOKEN must be at least 16 visible ASCII characters/);
   assert.deepEqual(others, []);
   assert.equal(load({ ADMIN_TOKEN: 'sixteen-letters!' }).adminToken, 'sixteen-letters!');
 });
 
-test('settings: names in the file that no setting has are told, with the one that was meant, and never their values', () => {
+test('settings: unknown names in the file are reported with the similar setting, and never with their values', () => {
   const file = join(folder, 'unknown.env');
   writeFileSync(
     file,
@@ -138,7 +138,7 @@ const values: readonly (readonly [name: string, text: string, expected: unknown]
   ['DATABASE_URL', 'mysql://db/x', undefined],
   ['WEBHOOK_QUICK_RETRIES_MS', '0, 10,20', [0, 10, 20]],
   ['WEBHOOK_QUICK_RETRIES_MS', '0,,20', undefined],
-  // A timer of Node rings at once when it is longer than 24.8 days.
+  // A Node timer fires at once if its delay is longer than 24.8 days.
   ['SHUTDOWN_MS', '2147483647', 2_147_483_647],
   ['SHUTDOWN_MS', '2147483648', undefined],
   ['WEBHOOK_SLOW_RETRIES_MS', '5000,2147483648', undefined],
@@ -188,7 +188,7 @@ test('docs: the table of settings is the one of the program', () => {
 const fileOf = (name: string): string => readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8');
 const namesIn = (file: string, pattern: RegExp): string[] => [...fileOf(file).matchAll(pattern)].map(([, name = '']) => name);
 
-/** `POSTGRES_*` are those of the database beside the gateway. */
+/** Names of settings in a compose file. Those that begin with `POSTGRES_` belong to the database beside the gateway. */
 const composed = /^ +((?!POSTGRES_)[A-Z][A-Z_]+):/gm;
 const naming: readonly (readonly [file: string, pattern: RegExp])[] = [
   ['.env.example', /^#?([A-Z_]+)=/gm],
@@ -211,7 +211,7 @@ for (const name of ['docker-compose.yml', 'docker-compose.cluster.yml'])
   test(`settings: ${name} asks for a password of the database, and leaves the embedded server out of the image`, () => {
     const text = fileOf(name);
     const asked = text.match(/\$\{POSTGRES_PASSWORD:\?[^}]+\}/g) ?? [];
-    // In the address of the database, and at the database itself.
+    // The password is in the address of the database and in the database itself.
     assert.equal(asked.length, 2);
     assert.equal(text.split('${POSTGRES_PASSWORD').length - 1, asked.length, 'no place has a password of its own');
     assert.match(text, /args: \{ WITH_POSTGRES: 'false' \}/);
@@ -248,7 +248,7 @@ test('settings: a line of the file without = is named by its number, and a value
   assert.deepEqual([port, odd], [3001, [4, 7]]);
 });
 
-test('settings: the advice about passwords comes with addresses that hold one', () => {
+test('settings: the advice about passwords is shown for addresses that contain one', () => {
   assert.throws(
     () => loadSettings({ env: { BASE_URL: 'example.com' }, file: '/nowhere' }),
     ({ message }: Error) => message.endsWith('BASE_URL must be an address that starts with http:// or https://'),
@@ -268,7 +268,7 @@ const inForce = (env: Environment, text = '', preset: Environment = {}) => {
   return (name: string) => all.find((one) => one.name === name);
 };
 
-test('settings in force: each says where its value comes from', () => {
+test('settings in force: each shows the source of its value', () => {
   const of = inForce({ PORT: '5000', HOST: '' }, 'HOST=10.0.0.1\nLOG_LEVEL=debug\n', { DATA_DIR: './elsewhere' });
   const seen = ['PORT', 'HOST', 'LOG_LEVEL', 'DATA_DIR', 'BASE_URL', 'DISK_FREE_PERCENT'].map((name) => [
     of(name)?.source,
@@ -286,7 +286,7 @@ test('settings in force: each says where its value comes from', () => {
   assert.equal(of('PORT')?.default, '3000');
 });
 
-test('settings in force: no secret is shown, nor the credentials and keys of an address', () => {
+test('settings in force: no secret is shown, and no credentials or keys in an address', () => {
   const secret = 'a-secret-of-24-characters';
   const env = {
     ADMIN_TOKEN: secret,

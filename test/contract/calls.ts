@@ -1,4 +1,4 @@
-/** Calls each operation of the interface with all that it takes: every field of `interface.json`, with a sensible value. */
+/** Calls each operation of the interface with every field of `interface.json`, with a sensible value. */
 import { channelCalls } from './channel-calls.ts';
 
 import { campaignCalls } from './campaign-calls.ts';
@@ -6,9 +6,9 @@ import { groupCalls, groupjid } from './group-calls.ts';
 
 export interface ContractCall {
   readonly body?: Readonly<Record<string, unknown>>;
-  /** The status without a platform; 200 if absent. */
+  /** The status of the answer without a platform; 200 if absent. */
   readonly withoutPlatform?: number;
-  /** It does not end by itself. */
+  /** True if the answer does not end by itself. */
   readonly stream?: true;
 }
 
@@ -23,7 +23,7 @@ const webhook = {
   addUrlTypesMessages: true,
 };
 
-/** Common to all sends. */
+/** Fields that all sends share. */
 const sendFields = {
   replyid: messageId,
   mentions: '5511999999999,5511888888888',
@@ -41,7 +41,7 @@ const leadFieldTexts = Object.fromEntries(
   Array.from({ length: 20 }, (_, at) => [`lead_field${String(at + 1).padStart(2, '0')}`, `field ${at + 1}`]),
 );
 
-/** 409: the session is not connected. */
+/** The calls. Status 409 means that the session is not connected. */
 export const calls: Readonly<Record<string, ContractCall>> = {
   'POST /instance/create': { body: { name: 'shop', adminField01: 'one', adminField02: 'two' } },
   'GET /instance/all': {},
@@ -54,7 +54,7 @@ export const calls: Readonly<Record<string, ContractCall>> = {
       proxy_managed_state: 'sp',
       proxy_managed_city: 'campinas',
     },
-    // There is no catalogue.
+    // The catalogue of proxies is missing.
     withoutPlatform: 503,
   },
   'GET /instance/proxy': {},

@@ -1,6 +1,6 @@
 /** Calls of the operations on campaigns, with all of their fields. */
 
-/** Fields of messages of all kinds that a campaign may have. */
+/** Fields of messages of every kind that a campaign may have. */
 const campaignContent = {
   text: 'Hello {{name}}',
   linkPreview: false,
@@ -27,7 +27,7 @@ const campaignContent = {
   imageButton: 'https://example.com/image.jpg',
 };
 
-/** 409: the instance has no account. */
+/** The calls. Status 409 means that the instance has no account. */
 export const campaignCalls = {
   'POST /sender/simple': {
     body: {

@@ -1,4 +1,4 @@
-/** Ids of chats as clients write them: all forms that the interface ever gives back, and those that people type. */
+/** Tests ids of chats as clients write them: all forms that the API returns, and those that people type. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { chatIdsOf, fastChatId, isWholeChatId } from '#src/contract/views.ts';
@@ -36,7 +36,7 @@ const quick: readonly (readonly [given: string, id: string])[] = [
 ];
 for (const [given, id] of quick) test(`chatIdsOf: ${given} may name ${id}`, () => assert.ok(chatIdsOf(given).includes(id)));
 
-test('fastChatId: is the number behind the owner, for people, groups and bare ids', () => {
+test('fastChatId: it is the number after the owner, for people, groups and bare ids', () => {
   const ids = [person, group, '5511999999999'].map((id) => fastChatId('55', id));
   assert.deepEqual(ids, ['55:5511999999999', '55:120363041234567890', '55:5511999999999']);
 });
@@ -54,7 +54,7 @@ const wholes: readonly (readonly [text: string, is: boolean])[] = [
 for (const [text, is] of wholes)
   test(`isWholeChatId: ${text} ${is ? 'names a chat' : 'is a part to look for'}`, () => assert.equal(isWholeChatId(text), is));
 
-test('chatIdsOf: what is no id stays as it is, and is read in no time however long it is', () => {
+test('chatIdsOf: a text without an id stays unchanged, and long texts are parsed in linear time', () => {
   assert.deepEqual(chatIdsOf('nobody'), ['nobody']);
   const long = `${'1-'.repeat(50_000)}x`;
   const before = process.cpuUsage().user;

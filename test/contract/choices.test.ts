@@ -1,11 +1,11 @@
-/** The notation of choices: which texts become which buttons, rows and cards. */
+/** Tests the notation of choices, and the buttons, rows and cards that result. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { buttonsIn, cardsIn, sectionsIn } from '#src/contract/formats.ts';
 
 const reply = (text: string, id = text) => ({ kind: 'reply', text, id });
 
-/** A pattern: refused, with that reason. */
+/** Choices and the resulting button. A pattern is the reason of a refusal. */
 const buttons: readonly (readonly [title: string, choice: string, expected: object | RegExp])[] = [
   ['a label and an id', 'Yes|y', reply('Yes', 'y')],
   ['a label alone is its own id', 'Yes', reply('Yes')],

@@ -16,12 +16,12 @@ const propertiesOf = ({ properties }: JsonSchema) => (properties ?? {}) as Share
 
 const requiredOf = ({ required }: JsonSchema): readonly string[] => (required ?? []) as readonly string[];
 
-/** Every type of `narrow` is one of `wide`; whole numbers are numbers. */
+/** Returns true if every type of `narrow` is one of `wide`. A whole number is a number. */
 const covers = (wide: readonly string[] | null, narrow: readonly string[] | null): boolean =>
   wide === null || narrow === null || narrow.every((type) => wide.includes(type) || (type === 'integer' && wide.includes('number')));
 
 interface Direction {
-  /** Input: the gateway must take everything that the interface takes. Answers: it must give nothing else. */
+  /** True for input, of which the gateway must accept every field of the interface. Answers may have no other fields. */
   readonly input: boolean;
 }
 

@@ -3,7 +3,7 @@
 export const groupjid = '120363153742561022@g.us';
 const invitecode = 'https://chat.whatsapp.com/IYnl5Zg9bUcJD32rJrDzO7';
 
-/** 409: the session is not connected. */
+/** The calls. Status 409 means that the session is not connected. */
 export const groupCalls = Object.fromEntries(
   (
     [

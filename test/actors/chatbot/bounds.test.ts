@@ -1,4 +1,4 @@
-/** Tests the ends of a long answer and the limit of its length. */
+/** Tests the end of a long answer and the limit of its length. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { boundedMetadata } from '#actors/chatbot/asking.ts';
@@ -34,7 +34,7 @@ for (const [title, stop] of stops)
     assert.ok(bench.said.length <= 2, bench.said.join('|'));
   });
 
-test('long answers: the last allowed piece has the rest, and only the first piece names its origin', async () => {
+test('long answers: the last allowed piece has the remaining text, and only the first piece names its origin', async () => {
   const bench = await Bench.open({ agent: { maxMessageLength: 5 }, policy: { pieces: 3 } });
   bench.world.chatModels.answer = () => said(long);
   await bench.hear('hi');
@@ -46,7 +46,7 @@ test('long answers: the last allowed piece has the rest, and only the first piec
   );
 });
 
-test('long answers: no message is longer than the interface takes, with the signature', async () => {
+test('long answers: no message is longer than the API allows, including the signature', async () => {
   const bench = await Bench.open({ agent: { signMessages: true } });
   bench.world.chatModels.answer = () => said('x'.repeat(longestText));
   await bench.hear('hi');
@@ -54,11 +54,11 @@ test('long answers: no message is longer than the interface takes, with the sign
   assert.deepEqual([bench.said[0]?.length, bench.said[0]?.endsWith('x…')], [longestText, true]);
 });
 
-test('long answers: a text is not cut between the halves of a character', () => {
+test('long answers: a text is never cut inside a surrogate pair', () => {
   assert.deepEqual([cutText('ab😀cd', 4), cutText('ab😀cd', 5), cutText('abc', 3)], ['ab…', 'ab😀…', 'abc']);
 });
 
-test('long answers: what a message tells of them has bounds of its own, and keeps the latest of the memory', () => {
+test('long answers: the stored record of an answer is bounded, and keeps the latest part of the memory', () => {
   const [many, text] = [Array.from({ length: 500 }, (_, n) => ({ n, content: 'y'.repeat(1_000) })), 'z'.repeat(100_000)];
   const request = { messages: many, tools: many, options: {} };
   const told = boundedMetadata({
@@ -70,7 +70,7 @@ test('long answers: what a message tells of them has bounds of its own, and keep
   assert.deepEqual([told.request.messages.at(-1), told.response.toolResults[0], told.response.choices.length], [many[499], many[0], 1]);
 });
 
-test('settings: turning the chatbot off gives up the call under way', async () => {
+test('settings: turning the chatbot off cancels the call under way', async () => {
   const bench = await Bench.open();
   bench.world.chatModels.answer = bench.world.chatModels.after(10_000, said('late'));
   await bench.hear('hi');
@@ -81,7 +81,7 @@ test('settings: turning the chatbot off gives up the call under way', async () =
   assert.deepEqual(bench.said, []);
 });
 
-test('services: one that asks for an hour of silence is asked again as soon as its agent is changed', async () => {
+test('services: one that asked for an hour of silence is called again as soon as its agent is changed', async () => {
   const bench = await Bench.open({ policy: { retries: 0 } });
   const { chatModels } = bench.world;
   chatModels.answer = () => ({ ok: false, error: 'the service answered 503', cause: 'busy', retryAfter: 3_600 });
@@ -94,7 +94,7 @@ test('services: one that asks for an hour of silence is asked again as soon as i
   assert.deepEqual(bench.said, ['back']);
 });
 
-test('services: one that asks for an hour of silence is asked again when a question would be too old', async () => {
+test('services: one that asked for an hour of silence is called again before a question is too old', async () => {
   const bench = await Bench.open({
     policy: { retries: 0, fresh: 60_000 },
     more: { delivery: { ...testPolicy.delivery, retryAfterMax: 3_600_000 } },
@@ -110,7 +110,7 @@ test('services: one that asks for an hour of silence is asked again when a quest
   assert.deepEqual(bench.said, ['back']);
 });
 
-test('tools: a model that uses nothing but tools is named in the log', async () => {
+test('tools: a model that calls tools up to the limit without an answer is named in the log', async () => {
   const bench = await Bench.open({ agent: { tools: ['setLeadField'] } });
   const wish = { id: '1', name: 'set_lead_field', arguments: '{"field":"lead_name","value":"Ana"}' };
   bench.world.chatModels.answer = () =>

@@ -1,4 +1,4 @@
-/** The chatbot on simulated time: when it answers, when it is silent, and what it may cost. */
+/** Tests the chatbot on simulated time: when it answers, when it is silent, and the limits of its costs. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Message } from '#actors/model.ts';
@@ -6,7 +6,7 @@ import { said } from '#test/fakes/chatbot.ts';
 import { options, text } from '../stage.ts';
 import { Bench, chatId, groupId, type Setting } from './setup.ts';
 
-test('chatbot: texts that come together are one question, answered once after a pause', async () => {
+test('chatbot: texts that arrive together are one question, which is answered once after a pause', async () => {
   const bench = await Bench.open();
   await bench.hear('hi');
   await bench.pass(2_000);
@@ -22,7 +22,7 @@ test('chatbot: texts that come together are one question, answered once after a 
   bench.world.assertKept();
 });
 
-test('chatbot: texts that keep coming are answered after the longest pause', async () => {
+test('chatbot: texts that keep arriving are answered after the longest pause', async () => {
   const bench = await Bench.open();
   for (let n = 0; n < 5; n += 1) {
     await bench.hear(`part ${n}`);
@@ -31,7 +31,7 @@ test('chatbot: texts that keep coming are answered after the longest pause', asy
   assert.deepEqual(bench.read, ['user: part 0\npart 1\npart 2\npart 3\npart 4']);
 });
 
-test('chatbot: the answer is stored with how it came about, under the function chatbot', async () => {
+test('chatbot: the answer is stored with its origin, under the function chatbot', async () => {
   const bench = await Bench.open({ agent: { signMessages: true } });
   await bench.hear('hi');
   await bench.pass(3_100);
@@ -42,7 +42,7 @@ test('chatbot: the answer is stored with how it came about, under the function c
   assert.equal(bench.extra()['chatbot_lastTriggerAt'], Math.floor(bench.world.time.now() / 1000));
 });
 
-test('chatbot: it remembers the conversation, without its signature, since the last reset of its memory', async () => {
+test('chatbot: it remembers the conversation since the last reset of its memory, without its signature', async () => {
   const bench = await Bench.open({ agent: { signMessages: true, memoryMost: 3 } });
   for (const word of ['one', 'two']) {
     await bench.hear(word);
@@ -59,7 +59,7 @@ test('chatbot: it remembers the conversation, without its signature, since the l
   assert.deepEqual(bench.read, ['user: four']);
 });
 
-/** Messages and settings, and the reason for which no answer follows. */
+/** Messages and settings for which no answer follows. The title is the reason. */
 const silent: readonly (readonly [title: string, setting: Setting, change: Partial<Message>, word?: string])[] = [
   ['the chatbot is off', { record: { chatbotEnabled: false } }, {}],
   ['there is no trigger', { triggers: [] }, {}],
@@ -109,7 +109,7 @@ for (const [title, setting, change, word, read] of heard)
     assert.deepEqual([bench.read, bench.said], [[`user: ${read}`], ['Hello!']]);
   });
 
-test('chatbot: of several triggers one with a word counts before the one that led so far, and that before one for every text', async () => {
+test('chatbot: a trigger with a matching word comes first, then the trigger that led so far, then one for every text', async () => {
   const agents = ['first', 'second', 'third'];
   const bench = await Bench.open({
     triggers: [
@@ -133,7 +133,7 @@ test('chatbot: of several triggers one with a word counts before the one that le
   assert.deepEqual(answering, ['third', 'first', 'first', 'first', 'second', 'second']);
 });
 
-test('chatbot: the stop keyword pauses the conversation for the minutes of the setting', async () => {
+test('chatbot: the stop keyword pauses the conversation for the configured minutes', async () => {
   const bench = await Bench.open({ record: { chatbotStopConversation: 'Stop it', chatbotStopMinutes: 10 } });
   await bench.hear(' stop IT ');
   await bench.pass(4_000);
@@ -146,7 +146,7 @@ test('chatbot: the stop keyword pauses the conversation for the minutes of the s
   assert.equal(bench.said.length, 1);
 });
 
-test('chatbot: a stop keyword that comes while the model thinks gives the call up, and typing ends', async () => {
+test('chatbot: a stop keyword that arrives while the model answers cancels the call and ends the typing indicator', async () => {
   const bench = await Bench.open({ record: { chatbotStopConversation: 'stop', chatbotStopMinutes: 10 } });
   bench.world.chatModels.answer = bench.world.chatModels.after(10_000, said('too late'));
   await bench.hear('hi');
@@ -159,7 +159,7 @@ test('chatbot: a stop keyword that comes while the model thinks gives the call u
   assert.deepEqual(bench.said, []);
 });
 
-test('chatbot: a stop keyword pauses at once, also one behind texts that wait for more of them', async () => {
+test('chatbot: a stop keyword pauses at once, also after texts that are still being gathered', async () => {
   const bench = await Bench.open({ record: { chatbotStopConversation: 'stop', chatbotStopMinutes: 10 } });
   await bench.hear('hi');
   await bench.hear('stop');
@@ -175,7 +175,7 @@ test('chatbot: a stop keyword in a group that the chatbot ignores pauses nothing
   assert.equal(bench.extra(groupId)['chatbot_disableUntil'], undefined);
 });
 
-test('chatbot: a message of the owner from a phone ends the answer under way and pauses; one by the API does not', async () => {
+test('chatbot: a message that the owner sends from a phone ends the answer under way and pauses, and one over the API does not', async () => {
   const bench = await Bench.open({ record: { chatbotStopWhenYouSendMsg: 5 } });
   const { chatModels } = bench.world;
   chatModels.answer = chatModels.after(10_000, said('late'));
@@ -194,7 +194,7 @@ test('chatbot: a message of the owner from a phone ends the answer under way and
   assert.deepEqual(bench.said, ['a reminder', 'late']);
 });
 
-test('chatbot: what somebody writes in Chatwoot is a message of the owner', async () => {
+test('chatbot: a reply that an agent writes in Chatwoot counts as a message of the owner', async () => {
   const bench = await Bench.open({ record: { chatbotStopWhenYouSendMsg: 5 } });
   await bench.gateway.send('r1', text('5511999990001', 'I take over'), { ...options, trackSource: 'chatwoot' });
   await bench.hear('thanks');
@@ -202,7 +202,7 @@ test('chatbot: what somebody writes in Chatwoot is a message of the owner', asyn
   assert.equal(bench.asked.length, 0);
 });
 
-test('chatbot: a text that comes while the model thinks begins the question anew, twice at most', async () => {
+test('chatbot: a text that arrives while the model answers restarts the question, at most twice', async () => {
   const bench = await Bench.open();
   const { chatModels } = bench.world;
   chatModels.answer = chatModels.after(5_000, said('answer'));
@@ -223,7 +223,7 @@ test('chatbot: a text that comes while the model thinks begins the question anew
   assert.deepEqual(bench.read.at(-1), 'user: four');
 });
 
-test('chatbot: two bots that answer each other stop at the bound of answers a minute', async () => {
+test('chatbot: two bots that answer each other stop at the limit of answers per minute', async () => {
   const bench = await Bench.open({ policy: { pause: 0, answersPerMinute: 3 } });
   bench.link().answer = (message) => {
     if (message.fromMe) queueMicrotask(() => void bench.hear(`and you? ${bench.said.length}`));
@@ -235,7 +235,7 @@ test('chatbot: two bots that answer each other stop at the bound of answers a mi
   assert.equal(bench.world.log.of('chatbot.limited').length, 1);
 });
 
-test('chatbot: two bots that take their time stop at the bound of answers in a row, and people are answered after a minute of silence', async () => {
+test('chatbot: two slow bots stop at the limit of answers in a row, and people are answered after a minute of silence', async () => {
   const bench = await Bench.open({ policy: { pause: 6_000, answersInARow: 5 } });
   let talks = true;
   bench.link().answer = (message) => {
@@ -252,7 +252,7 @@ test('chatbot: two bots that take their time stop at the bound of answers in a r
   assert.equal(bench.said.length, 6);
 });
 
-test('chatbot: two bots that take minutes for each answer stop at the bound of a day, also over a restart of the conversation', async () => {
+test('chatbot: two bots that take minutes per answer stop at the daily limit, also when the conversation restarts', async () => {
   const bench = await Bench.open({ policy: { answersPerDay: 4 } });
   let talks = true;
   bench.link().answer = (message) => {
@@ -275,7 +275,7 @@ test('chatbot: two bots that take minutes for each answer stop at the bound of a
   assert.equal(bench.said.length, 5);
 });
 
-test('chatbot: a failing service is asked again with pauses, then left alone, and answers when it is back', async () => {
+test('chatbot: a failing service is retried with pauses, then left alone, and used again when it is back', async () => {
   const bench = await Bench.open();
   const { chatModels } = bench.world;
   chatModels.answer = () => ({ ok: false, error: 'the service answered 503', cause: 'busy' });
@@ -296,7 +296,7 @@ test('chatbot: a failing service is asked again with pauses, then left alone, an
   assert.deepEqual(bench.said, ['back']);
 });
 
-test('chatbot: a service that does not take the key is not asked again for the same question', async () => {
+test('chatbot: a service that rejects the key is not called again for the same question', async () => {
   const bench = await Bench.open();
   bench.world.chatModels.answer = () => ({ ok: false, error: 'the service does not take the key', cause: 'setup' });
   await bench.hear('hi');
@@ -304,7 +304,7 @@ test('chatbot: a service that does not take the key is not asked again for the s
   assert.equal(bench.asked.length, 1);
 });
 
-test('chatbot: an answer that takes too long is given up, and asked for again', async () => {
+test('chatbot: a call that takes too long is cancelled and retried', async () => {
   const bench = await Bench.open();
   const { chatModels } = bench.world;
   chatModels.answer = chatModels.after(120_000, said('late'));
@@ -315,7 +315,7 @@ test('chatbot: an answer that takes too long is given up, and asked for again', 
   assert.deepEqual([bench.asked.length, bench.said], [2, ['quick']]);
 });
 
-test('chatbot: calls at once are bounded, and everybody is answered in the end', async () => {
+test('chatbot: the number of calls at once is limited, and every contact is answered in the end', async () => {
   const bench = await Bench.open({ policy: { atOnce: { total: 4, perInstance: 2 } } });
   const { chatModels } = bench.world;
   chatModels.answer = chatModels.after(2_000, said('answer'));
@@ -324,7 +324,7 @@ test('chatbot: calls at once are bounded, and everybody is answered in the end',
   assert.deepEqual([chatModels.most, bench.said.length], [2, 5]);
 });
 
-test('chatbot: conversations are bounded; one that is over makes room', async () => {
+test('chatbot: the number of conversations is limited, and one that has ended makes room', async () => {
   const bench = await Bench.open({ policy: { conversations: 2 } });
   const write = (n: number) => bench.hear('hi', { chatId: `551199999000${n}@s.whatsapp.net` });
   for (const n of [1, 2, 3]) await write(n);
@@ -335,7 +335,7 @@ test('chatbot: conversations are bounded; one that is over makes room', async ()
   assert.equal(bench.said.length, 3);
 });
 
-test('chatbot: tokens of a day are bounded, also over a restart, and begin anew on the next', async () => {
+test('chatbot: the tokens of a day are limited, also over a restart, and the count starts anew on the next day', async () => {
   const bench = await Bench.open({
     prepare: ({ chatbots, time }) => chatbots.usedTokens.set(`r1 ${new Date(time.now()).toISOString().slice(0, 10)}`, 9_995),
   });
@@ -351,7 +351,7 @@ test('chatbot: tokens of a day are bounded, also over a restart, and begin anew 
   assert.equal(bench.said.length, 2);
 });
 
-test('chatbot: a trigger may wait longer than the pause, and a quick reply needs no model', async () => {
+test('chatbot: a trigger may have a longer wait than the pause, and a quick reply needs no model', async () => {
   const bench = await Bench.open({
     triggers: [{ type: 'quickReply', quickReplyId: 'q1', delaySeconds: 10 }],
     prepare: ({ db }) =>
@@ -380,7 +380,7 @@ test('chatbot: a trigger may wait longer than the pause, and a quick reply needs
   assert.deepEqual([bench.said, bench.asked.length], [['We open at nine'], 0]);
 });
 
-test('chatbot: a long answer is sent in pieces, and placeholders in it stay as they stand', async () => {
+test('chatbot: a long answer is sent in pieces, and its placeholders are not replaced', async () => {
   const bench = await Bench.open({ agent: { maxMessageLength: 20 } });
   bench.world.chatModels.answer = () => said('First sentence. Then {{lead_notes}}. Last word');
   await bench.hear('hi');
@@ -388,7 +388,7 @@ test('chatbot: a long answer is sent in pieces, and placeholders in it stay as t
   assert.deepEqual(bench.said, ['First sentence.', 'Then {{lead_notes}}.', 'Last word']);
 });
 
-test('chatbot: nothing is left of a conversation a minute after its end', async () => {
+test('chatbot: the memory of a conversation is free a minute after its end', async () => {
   const bench = await Bench.open();
   await bench.pass(120_000);
   const { armed } = bench.world.time;

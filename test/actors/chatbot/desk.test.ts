@@ -1,4 +1,4 @@
-/** The chatbot beside everything else: tools, typing, starts, stops, crashes, and the commands that change it. */
+/** Tests the chatbot together with the rest of the gateway: tools, typing, starts, stops, crashes, and commands that change the chatbot. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { done, refuse } from '#actors/model.ts';
@@ -9,7 +9,7 @@ import { Bench, chatId } from './setup.ts';
 
 const wish = (name: string, given: object, id = '1') => ({ id, name, arguments: JSON.stringify(given) });
 
-/** The first answer uses tools, the second says what came of them. */
+/** Makes the model call tools in its first answer and report their results in the second. */
 const toolsThenWords = (bench: Bench, wishes: readonly ReturnType<typeof wish>[]): void => {
   bench.world.chatModels.answer = ({ dialogue }) => {
     const results = dialogue.filter(({ by }) => by === 'tool').map(({ text }) => text);
@@ -19,7 +19,7 @@ const toolsThenWords = (bench: Bench, wishes: readonly ReturnType<typeof wish>[]
 
 const media = [{ name: 'card', description: '', as: 'image', file: 'https://a.example/card.png' }] as const;
 
-test('tools: each is a command of the gateway, and its outcome is what the model reads', async () => {
+test('tools: each one is a command of the gateway, and the model reads its outcome', async () => {
   const operations: AnyOperation[] = [];
   const bench = await Bench.open({
     agent: { tools: ['setLeadField', 'addLabel', 'sendMedia'], media },
@@ -56,7 +56,7 @@ test('tools: each is a command of the gateway, and its outcome is what the model
   );
 });
 
-test('tools: a hand-over is told, opens a ticket with an event, and pauses the chatbot', async () => {
+test('tools: a hand-over notifies the contact, opens a ticket with an event, and pauses the chatbot', async () => {
   const bench = await Bench.open({ agent: { tools: ['handOver'], handOverMinutes: 30 } });
   const events: string[] = [];
   bench.gateway.subscribe(
@@ -78,7 +78,7 @@ test('tools: a hand-over is told, opens a ticket with an event, and pauses the c
   assert.equal(bench.said.length, 2);
 });
 
-test('tools: their uses and rounds are bounded, and a model that only uses tools ends', async () => {
+test('tools: calls and rounds are limited, and a model that only calls tools is stopped', async () => {
   const bench = await Bench.open({ agent: { tools: ['setLeadField'] } });
   bench.world.chatModels.answer = () =>
     said(
@@ -92,7 +92,7 @@ test('tools: their uses and rounds are bounded, and a model that only uses tools
   assert.equal(refused?.length, 4);
 });
 
-test('tools: a text that comes after one was used does not begin the question anew', async () => {
+test('tools: a text that arrives after a tool was used does not restart the question', async () => {
   const bench = await Bench.open({ agent: { tools: ['setLeadField'] } });
   const { chatModels } = bench.world;
   chatModels.answer = (question, signal) => {
@@ -109,7 +109,7 @@ test('tools: a text that comes after one was used does not begin the question an
   assert.deepEqual(bench.said, ['noted', 'next']);
 });
 
-test('typing: it is shown while the model thinks, and ended when nothing is said', async () => {
+test('typing: it is shown while the model answers, and ended when there is no answer', async () => {
   const bench = await Bench.open({ record: { chatbotStopConversation: 'stop', chatbotStopMinutes: 1 } });
   const { chatModels } = bench.world;
   const calls = () => bench.link().calls.filter((call) => !call.startsWith('presence'));
@@ -127,7 +127,7 @@ test('typing: it is shown while the model thinks, and ended when nothing is said
   assert.deepEqual([calls().slice(2), bench.said], [[`composing ${chatId}`, `paused ${chatId}`], []]);
 });
 
-test('typing: nothing is ended when the owner writes after the answer', async () => {
+test('typing: no end is sent when the owner writes after the answer', async () => {
   const bench = await Bench.open();
   await bench.hear('hi');
   await bench.pass(10_000);
@@ -137,7 +137,7 @@ test('typing: nothing is ended when the owner writes after the answer', async ()
   assert.deepEqual([bench.said.length, bench.link().calls.slice(before)], [1, []]);
 });
 
-test('starts: a recent question that nobody answered is answered once, others are left alone', async () => {
+test('starts: a recent unanswered question is answered once, and older ones are left alone', async () => {
   const bench = await Bench.open();
   bench.world.chatModels.answer = bench.world.chatModels.after(1e9, said('never'));
   await bench.hear('unanswered');
@@ -160,7 +160,7 @@ test('starts: a recent question that nobody answered is answered once, others ar
   assert.equal(world.platform.of('r1').sent.length, 1, 'a reconnection asks for nothing');
 });
 
-test('stops: nothing is asked or sent after a stop, and the call under way is given up', async () => {
+test('stops: after a stop no model is called and nothing is sent, and the call under way is cancelled', async () => {
   const bench = await Bench.open();
   const { chatModels } = bench.world;
   chatModels.answer = chatModels.after(5_000, said('late'));
@@ -172,7 +172,7 @@ test('stops: nothing is asked or sent after a stop, and the call under way is gi
   assert.deepEqual(bench.said, []);
 });
 
-test('crashes: a fault of one conversation is counted and costs no other', async () => {
+test('crashes: an error in one conversation is counted and affects no other', async () => {
   const bench = await Bench.open();
   const { chatModels, log } = bench.world;
   chatModels.answer = ({ dialogue }) => {
@@ -189,7 +189,7 @@ test('crashes: a fault of one conversation is counted and costs no other', async
   assert.deepEqual(bench.said, ['fine', 'fine too']);
 });
 
-test('storage: while it is away nothing crashes, and the next text is answered', async () => {
+test('storage: an outage crashes nothing, and the next text is answered', async () => {
   const bench = await Bench.open();
   await bench.hear('hi');
   bench.world.db.away = true;
@@ -201,7 +201,7 @@ test('storage: while it is away nothing crashes, and the next text is answered',
   assert.equal(bench.said.length, 1);
 });
 
-test('changes: an agent that was changed answers as it is now, and one that was deleted does not answer', async () => {
+test('changes: a changed agent answers with its new settings, and a deleted one does not answer', async () => {
   const bench = await Bench.open();
   await bench.hear('one');
   await bench.pass(4_000);
@@ -223,7 +223,7 @@ test('changes: an agent that was changed answers as it is now, and one that was 
   assert.equal(bench.said.length, 2);
 });
 
-test('changes: an instance that is removed leaves no conversation', async () => {
+test('changes: removing an instance ends its conversations', async () => {
   const bench = await Bench.open();
   await bench.hear('hi');
   const removed = bench.gateway.remove('r1');
@@ -232,7 +232,7 @@ test('changes: an instance that is removed leaves no conversation', async () => 
   assert.equal(bench.asked.length, 0);
 });
 
-test('sessions: an answer whose session went away waits in the queue, and goes out once when it is back', async () => {
+test('sessions: an answer whose session went away waits in the queue, and is sent once when the session is back', async () => {
   const bench = await Bench.open();
   const { chatModels, platform } = bench.world;
   chatModels.answer = chatModels.after(2_000, said('here'));

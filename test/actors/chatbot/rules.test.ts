@@ -1,4 +1,4 @@
-/** The tables behind the chatbot: which words start it, which leads it answers, how a text is cut, what an agent remembers. */
+/** Tests the rules of the chatbot: words that start it, leads that it answers, cuts in long texts, and the memory of an agent. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { dialogueOf, piecesOf, questionIn } from '#actors/chatbot/asking.ts';
@@ -52,11 +52,11 @@ for (const [leadOperator, leadValue, value, expected] of leads)
   test(`leads: ${JSON.stringify(value)} ${leadOperator} ${JSON.stringify(leadValue)} is ${expected}`, () =>
     assert.equal(fits({ leadField: 'lead_status', leadOperator, leadValue }, 'hi', value), expected));
 
-test('stop keywords: the whole text has to be the keyword, and an empty one stops nothing', () => {
+test('stop keywords: only a text that equals the keyword stops the chatbot, and an empty keyword stops nothing', () => {
   assert.deepEqual([isStop(' STOP ', 'stop'), isStop('stop it', 'stop'), isStop('', ''), isStop('x', ' ')], [true, false, false, false]);
 });
 
-test('chats: people and groups are answered, nobody else', () => {
+test('chats: only people and groups are answered', () => {
   const ids = ['55@s.whatsapp.net', '1@lid', '1@g.us', '1@newsletter', 'status@broadcast', '1@broadcast', '0@c.us'];
   assert.deepEqual(ids.filter(isAnswerable), ids.slice(0, 3));
 });
@@ -90,7 +90,7 @@ const said = (text: string, change: Partial<Message> = {}): Message => ({
   ...change,
 });
 
-test('questions: without names everything behind the last own message is asked', () => {
+test('questions: without names all texts after the last own message are the question', () => {
   const all = [said('old'), said('answer', { fromMe: true }), said('one'), said('two')];
   assert.deepEqual(
     questionIn(all, [], 0).map(({ text }) => text),
@@ -99,14 +99,14 @@ test('questions: without names everything behind the last own message is asked',
   assert.deepEqual(questionIn([...all, said('answer', { fromMe: true })], [], 0), []);
 });
 
-test('questions: an edit asks nothing anew, and what was deleted or is too old is not answered', () => {
+test('questions: an edit asks nothing again, and a deleted or old text is not answered', () => {
   const first = said('with the new text', { edited: 'E1' });
   const edit = said('with the new text', { messageId: 'E1', edited: first.messageId });
   const all = [said('gone', { status: 'Deleted' }), said('old', { timestamp: 1 }), first, edit];
   assert.deepEqual(questionIn(all, [], 2), [first]);
 });
 
-test('memory: at most so many messages, none that failed, at least the least whatever their age', () => {
+test('memory: it has a maximum of messages, none that failed, and always the newest few whatever their age', () => {
   const agent = { ...sampleAgent, memoryHours: 1, memoryMost: 4, memoryLeast: 2 };
   const old = now - 2 * 3_600_000;
   const question = said('question');

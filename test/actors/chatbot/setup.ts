@@ -18,7 +18,7 @@ export interface Setting {
   readonly prepare?: (world: World) => void;
 }
 
-/** Definitions as they are stored. */
+/** Stores a definition as the gateway stores it. */
 const define = (world: World, of: 'chatbotAgent' | 'chatbotTrigger', value: { readonly id: string }): void => {
   const now = world.time.now();
   world.db.definitions.set(`r1 ${of} ${value.id}`, { of, value, instanceId: 'r1', created: now, updated: now } as never);
@@ -40,7 +40,7 @@ export class Bench extends Stage {
     return new Bench(world, gateway);
   }
 
-  /** A message that arrives, or that the owner wrote on a phone. */
+  /** Delivers a message from the contact, or one that the owner wrote on a phone. Returns its id. */
   async hear(text: string, change: Partial<Message> = {}): Promise<string> {
     const messageId = `M${(this.#count += 1)}`;
     const { time } = this.world;
@@ -80,17 +80,17 @@ export class Bench extends Stage {
     return this.world.time.pass(ms);
   }
 
-  /** Texts that were sent. */
+  /** Returns the texts that were sent. */
   get said(): readonly string[] {
     return this.link().sent.map(({ text }) => text);
   }
 
-  /** The number of requests to the model. */
+  /** Returns the requests to the model. */
   get asked() {
     return this.world.chatModels.asked;
   }
 
-  /** The last prompt that the model read, as `user: text`. */
+  /** Returns the last prompt that the model read, each line as `user: text`. */
   get read(): readonly string[] {
     return (this.asked.at(-1)?.question.dialogue ?? []).map(({ by, text }) => `${by}: ${text}`);
   }

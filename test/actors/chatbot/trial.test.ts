@@ -1,4 +1,4 @@
-/** Trials of agents on simulated time: the model is asked as in a chat, and no contact, message or lead learns of the trial. */
+/** Tests trials of agents on simulated time. The model is called as in a chat, and no contact, message or lead is changed. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { said } from '#test/fakes/chatbot.ts';
@@ -7,7 +7,7 @@ import { Bench } from './setup.ts';
 
 const ask = (text: string) => ({ key: 'one', agentId: 'a1', dialogue: [{ by: 'user', text }] as const });
 
-test('trials: the model is asked with the prompt and the last dialogue, and nothing is sent', async () => {
+test('trials: the model gets the prompt and the last dialogue, and nothing is sent', async () => {
   const bench = await Bench.open({ agent: { memoryMost: 4 }, record: { chatbotEnabled: false } });
   const dialogue = [
     { by: 'user', text: 'one' },
@@ -41,7 +41,7 @@ test('trials: a tool is checked and does not run, and the model reads the result
   assert.deepEqual([bench.extra(), bench.said], [{}, []]);
 });
 
-test('trials: the tokens are counted, and beyond the budget of the day a trial is refused', async () => {
+test('trials: the tokens are counted, and a trial beyond the daily budget is refused', async () => {
   const bench = await Bench.open();
   await bench.gateway.tryAgent('r1', ask('hi'));
   const day = new Date(bench.world.time.now()).toISOString().slice(0, 10);
@@ -53,7 +53,7 @@ test('trials: the tokens are counted, and beyond the budget of the day a trial i
   assert.equal(bench.asked.length, 2);
 });
 
-test('trials: one at a time, and a model that does not answer ends with a sentence', async () => {
+test('trials: one runs at a time, and one whose model does not answer ends with a sentence', async () => {
   const bench = await Bench.open({ policy: { timeout: 10_000 } });
   const { chatModels } = bench.world;
   chatModels.answer = chatModels.after(60_000, said('too late'));
@@ -70,7 +70,7 @@ test('trials: one at a time, and a model that does not answer ends with a senten
   assert.ok(third.ok && third.value.text === 'again');
 });
 
-test('trials: the one whose client left ends by its key, and the next one runs at once', async () => {
+test('trials: one whose client left is ended by its key, and the next one runs at once', async () => {
   const bench = await Bench.open();
   const { chatModels } = bench.world;
   chatModels.answer = chatModels.after(60_000, said('too late'));

@@ -1,4 +1,4 @@
-/** Messages of agents that end the process: their tries are counted before they begin, so that such a message is set aside. */
+/** Tests messages of Chatwoot agents that crash the process. Their tries are counted before they begin, so that such a message is set aside. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { refuse, type ChatwootReply } from '#actors/model.ts';
@@ -25,7 +25,7 @@ const news = {
   contact,
 } as const;
 
-/** The rows of a database in which one message waits, and processes that work on it. */
+/** The stored row of one waiting message, and processes that work on it. */
 class Desk {
   readonly time = new FakeTime();
   readonly reports: string[] = [];
@@ -60,7 +60,7 @@ class Desk {
     if (this.row !== null) this.row = { ...this.row, ...change };
   }
 
-  /** A process until it stands still. `end` is what becomes of its send; one that never ends stands for a killed process. */
+  /** Runs a process until it has nothing more to do. `end` is the outcome of its send; a send that never ends stands for a killed process. */
   async process(end: () => Promise<never>, ms = 0): Promise<void> {
     const { time } = this;
     const log = new FakeLog();
@@ -97,7 +97,7 @@ class Desk {
 
 const killed = (): Promise<never> => new Promise(() => undefined);
 
-test('replies: a message that ends the process five times in a row is set aside, and shown as failed', async () => {
+test('replies: a message that crashes the process five times in a row is set aside, and shown as failed', async () => {
   const desk = new Desk();
   for (let process = 1; process <= 5; process += 1) {
     await desk.process(killed);
@@ -109,14 +109,14 @@ test('replies: a message that ends the process five times in a row is set aside,
   assert.equal(desk.row, null);
 });
 
-test('replies: tries that end with an error of the storage do not count', async () => {
+test('replies: tries that end with a storage error do not count', async () => {
   const desk = new Desk();
   await desk.process(() => Promise.reject(new StorageUnavailable('away')), 60_000);
   assert.ok(desk.sends > 10, `${desk.sends} tries`);
   assert.deepEqual([desk.row?.begun, desk.reports], [1, []]);
 });
 
-test('replies: a message that waits for its next try is tried within a minute after the clock was put back an hour', async () => {
+test('replies: a waiting message is retried within a minute after the clock was set back by an hour', async () => {
   const desk = new Desk();
   const refused = async () => refuse('notSent', 'the session is away') as never;
   await desk.process(refused, 100);
@@ -126,7 +126,7 @@ test('replies: a message that waits for its next try is tried within a minute af
   assert.ok(desk.sends > 1, `${desk.sends} tries`);
 });
 
-test('replies: a message that failed since it was read, because another account was paired, is not sent', async () => {
+test('replies: a message that failed after it was read, because another account was paired, is not sent', async () => {
   const desk = new Desk();
   desk.beforeBegin = () => {
     if (desk.row !== null) desk.row = { ...desk.row, failure: 'another account was paired' };

@@ -1,4 +1,4 @@
-/** Texts between WhatsApp and Chatwoot, and what events become. */
+/** Tests the conversion of texts and events between WhatsApp and Chatwoot. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { addresseeOf, deletedDraft, draftOf, failureOf, fromMarkdown, partsOf, toMarkdown } from '#actors/chatwoot/texts.ts';
@@ -30,7 +30,7 @@ const inwards: readonly (readonly [given: string, text: string])[] = [
 ];
 for (const [given, text] of inwards) test(`fromMarkdown: ${JSON.stringify(given)}`, () => assert.equal(fromMarkdown(given), text));
 
-test('texts: are read in no time, however strange they are', () => {
+test('texts: unusual markup is parsed in linear time', () => {
   const before = process.cpuUsage().user;
   for (const piece of ['*', '*a ', '`', '~a*', ' **a', ' ~~a', '**a ~~b']) {
     const text = piece.repeat(320_000 / piece.length);
@@ -82,7 +82,7 @@ const drafts: readonly (readonly [title: string, change: Partial<ToldMessage>, e
   ['a reaction taken back', { type: 'reaction', text: '', reaction: 'm0' }, { text: 'Ana removed the reaction' }],
   ['an edit', { edited: 'm0' }, { text: 'Edited: hello', about: 'm0', isNote: false }],
   ['a reply', { quoted: 'm0' }, { about: 'm0' }],
-  ['a kind that nobody knows', { messageType: 'OrderMessage', type: 'order', text: '' }, { text: '[OrderMessage]' }],
+  ['an unknown kind', { messageType: 'OrderMessage', type: 'order', text: '' }, { text: '[OrderMessage]' }],
   ['a pin', { messageType: 'UnknownMessageType', type: 'unknown', text: '' }, null],
   ['a status post', { chatId: 'status@broadcast' }, null],
   ['a channel', { chatId: '1@newsletter' }, null],
@@ -94,10 +94,10 @@ for (const [title, change, expected] of drafts)
     else assert.partialDeepStrictEqual(draft, expected);
   });
 
-test('deletedDraft: has a key of its own, so that it is posted once', () =>
+test('deletedDraft: it has a key of its own, so that it is posted once', () =>
   assert.partialDeepStrictEqual(deletedDraft('m1', false), { key: 'm1:deleted', about: 'm1', isNote: true }));
 
-test('linkOf: reads what trackIdOf wrote, and nothing else', () => {
+test('linkOf: reads the ids that trackIdOf wrote, and no others', () => {
   assert.deepEqual(linkOf(trackIdOf({ conversationId: 7, id: 9 })), { conversationId: 7, id: 9 });
   for (const other of ['', 'order 7', '7/', '/9', '7/9/1', '7/x']) assert.equal(linkOf(other), null);
 });
@@ -120,7 +120,7 @@ const file = (kind: string) => ({ url: `https://chat.example.com/${kind}`, kind 
 const parts: readonly (readonly [title: string, change: object, sign: boolean, expected: readonly string[]])[] = [
   ['a text', {}, false, ['text *hi*']],
   ['a text with a name', {}, true, ['text *Bia:*\n*hi*']],
-  ['what Chatwoot sends by itself has no name', { agent: '' }, true, ['text *hi*']],
+  ['a message that Chatwoot sends by itself has no name', { agent: '' }, true, ['text *hi*']],
   ['a picture with its caption', { files: [file('image')] }, false, ['image|document *hi*']],
   ['a voice message after its text', { files: [file('audio')] }, false, ['text *hi*', 'ptt|audio|document ']],
   [

@@ -1,4 +1,4 @@
-/** Tests the cost of many requests for instances without an owner: the node takes them in batches and shares reads of leases. */
+/** Tests the cost of many requests for instances without an owner. The node takes the leases in batches and shares reads of leases. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LeaseLooks } from '#actors/cluster/commands.ts';
@@ -30,7 +30,7 @@ test('takes: instances that requests ask for at once are taken together', async 
   assert.ok(batches.length <= 2, `takes of ${batches.join(', ')} instances`);
 });
 
-test('takes: a batch takes no more instances than the node has room for', async () => {
+test('takes: a batch has no more instances than the node has room for', async () => {
   const simulation = new Simulation({ nodes: 0, instances: 20 });
   for (const id of simulation.instances) simulation.leases.resting.add(id);
   const { cluster } = simulation.add('a', 0, 7);
@@ -41,7 +41,7 @@ test('takes: a batch takes no more instances than the node has room for', async 
   assert.equal(taken.filter(Boolean).length, 7);
 });
 
-test('looks: requests for one instance share a look of the last second, in which its time goes on', async () => {
+test('looks: requests for one instance share a read of its lease from the last second, and the age of the read counts', async () => {
   const time = new FakeTime();
   let looks = 0;
   const leaseOf = async () => ({ node: 'b', since: 1, heldMs: 100 * (looks += 1), leftMs: 9_000, cause: 'placed' as const });

@@ -1,4 +1,4 @@
-/** Handshakes of all nodes together. */
+/** Tests the limit of handshakes across all nodes. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ClusterGate } from '#actors/cluster/cluster-gate.ts';
@@ -32,7 +32,7 @@ const room = (grants: readonly (number | Error)[]) => {
   return { time, gate, own, asked, entered, refused, ask };
 };
 
-test('cluster gate: those that the own gate has let in ask together, and go in as places are given', async () => {
+test('cluster gate: sessions that the local gate has admitted ask together, and start as slots are granted', async () => {
   const { time, gate, asked, entered, ask } = room([0, 2, 1]);
   for (const id of 'abcd') ask(id);
   await settle();
@@ -44,7 +44,7 @@ test('cluster gate: those that the own gate has let in ask together, and go in a
   assert.equal(time.armed, 0, 'nobody asks for a session that waits for the own gate');
 });
 
-test('cluster gate: a session that gives up leaves both lines, and its place to another', async () => {
+test('cluster gate: a session that gives up leaves both queues, and its slot goes to another one', async () => {
   const { gate, entered, refused, ask, time } = room([0, 0, 3]);
   const [first] = [...'abcd'].map((id) => ask(id));
   await settle();
@@ -56,7 +56,7 @@ test('cluster gate: a session that gives up leaves both lines, and its place to 
   assert.equal(gate.waiting, 0);
 });
 
-test('cluster gate: it asks more rarely while nothing is given, and a database that is away gives nothing', async () => {
+test('cluster gate: it asks less often while no slot is granted, and grants nothing while the database is away', async () => {
   const { time, asked, entered, ask } = room([new StorageUnavailable('away'), new Error('odd'), 0, 0, 0, 0, 0, 0, 1]);
   ask('a');
   await time.pass(3_000);
@@ -67,7 +67,7 @@ test('cluster gate: it asks more rarely while nothing is given, and a database t
   assert.deepEqual(entered, ['a']);
 });
 
-test('cluster gate: release, passed and the barrier are those of the own gate', async () => {
+test('cluster gate: release, passed and the barrier behave as in the local gate', async () => {
   const { gate, own, ask, time, entered } = room([9, 9, 9, 9]);
   gate.raise('outage', 'x');
   assert.equal(gate.barrier, 'outage');

@@ -1,4 +1,4 @@
-/** Commands on an instance of another node: what the one who asked learns, whatever becomes of the owner and whatever is answered. */
+/** Tests commands on an instance of another node: the result for the caller, for every fate of the owner and every reply. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ClusterCommands } from '#actors/cluster/commands.ts';
@@ -11,7 +11,7 @@ import type { BusAnswer, Lease } from '#actors/ports.ts';
 import { FakeTime } from '#test/fakes/time.ts';
 import { quietLog } from '#test/support/database.ts';
 
-/** `heldFor`: seconds. */
+/** Returns a lease that its node has held for `heldFor` seconds. */
 const lease = (node: string, heldFor: number): Lease => ({ node, since: 1, heldMs: heldFor * 1000, leftMs: 12_000, cause: 'placed' });
 const never = new Promise<never>(() => undefined);
 
@@ -20,9 +20,9 @@ interface Scene {
   readonly reply?: unknown;
   /** The message after the reply, for a caller that waits for a second one. */
   readonly second?: unknown;
-  /** The epoch of the owner of now. */
+  /** The epoch of the current owner. */
   readonly epoch?: number;
-  /** The lease of the instance by the second of the call; an error if the database is away. */
+  /** Returns the lease of the instance at a second after the call; an error if the database is away. */
   readonly leaseAt?: (second: number) => Lease | null | Error;
 }
 
@@ -84,42 +84,47 @@ const reasonOf = (outcome: Awaited<ReturnType<typeof outcomeOf>>): string => {
 };
 
 const rows: readonly (readonly [title: string, scene: Scene, ms: number, expected: string])[] = [
-  ['an answer is the result', { reply: { kind: 'done', value: done('there') } }, 100, 'there'],
-  ['a refusal is one', { reply: { kind: 'done', value: refuse('invalid', 'no') } }, 100, 'invalid'],
-  ['an owner that thinks is waited for', {}, 30_000, 'waits'],
-  ['an owner whose lease has ended is not', { leaseAt: (at) => (at < 10 ? lease('b', 3600) : null) }, 14_000, 'unknown'],
-  ['nor one that had none at the first look', { leaseAt: () => null }, 4_000, 'unknown'],
-  ['nor one from which another took it', { leaseAt: (at) => (at < 10 ? lease('b', 3600) : lease('c', at - 10)) }, 14_000, 'unknown'],
+  ['a reply is the result', { reply: { kind: 'done', value: done('there') } }, 100, 'there'],
+  ['a refusal is the result', { reply: { kind: 'done', value: refuse('invalid', 'no') } }, 100, 'invalid'],
+  ['a slow owner is waited for', {}, 30_000, 'waits'],
+  ['an owner whose lease has ended is not waited for', { leaseAt: (at) => (at < 10 ? lease('b', 3600) : null) }, 14_000, 'unknown'],
+  ['an owner that had no lease at the first look is not waited for', { leaseAt: () => null }, 4_000, 'unknown'],
   [
-    'nor one from which another took it before the first look',
+    'an owner that lost the lease to another node is not waited for',
+    { leaseAt: (at) => (at < 10 ? lease('b', 3600) : lease('c', at - 10)) },
+    14_000,
+    'unknown',
+  ],
+  [
+    'an owner that lost the lease to another node before the first look is not waited for',
     { leaseAt: (at) => (at < 1 ? lease('b', 3600) : lease('c', at - 1)) },
     3_000,
     'unknown',
   ],
-  ['an owner that took it just before it was asked is waited for', { leaseAt: (at) => lease('c', at + 0.1) }, 30_000, 'waits'],
-  ['a database that is away says nothing of the owner', { leaseAt: () => new Error('away') }, 30_000, 'waits'],
-  ['owners that are moving for ever are given up', { reply: { kind: 'moved', epoch: 5 } }, 30_000, 'unavailable'],
+  ['an owner that took the lease just before the command is waited for', { leaseAt: (at) => lease('c', at + 0.1) }, 30_000, 'waits'],
+  ['a database outage says nothing about the owner', { leaseAt: () => new Error('away') }, 30_000, 'waits'],
+  ['owners that keep moving are given up', { reply: { kind: 'moved', epoch: 5 } }, 30_000, 'unavailable'],
   [
-    'an owner that had the instance when it was asked got the command alone',
+    'the only owner when the command was sent got the command alone',
     { reply: { kind: 'moved', epoch: 4, alone: true } },
     30_000,
     'unavailable',
   ],
-  ['the answer of a former owner is passed over while a later one may work', { reply: { kind: 'moved', epoch: 4 } }, 30_000, 'waits'],
+  ['the reply of a former owner is ignored while a later owner may work', { reply: { kind: 'moved', epoch: 4 } }, 30_000, 'waits'],
   [
-    'the answer of the later owner counts',
+    'the reply of the later owner counts',
     { reply: { kind: 'moved', epoch: 4 }, second: { kind: 'done', value: done('there') } },
     100,
     'there',
   ],
   [
-    'a former owner is passed over while the database is away',
+    'the reply of a former owner is ignored while the database is away',
     { reply: { kind: 'moved', epoch: 5 }, leaseAt: () => new Error('away') },
     30_000,
     'waits',
   ],
   [
-    'a former owner of the last release is passed over beside one that had the instance before',
+    'the reply of a former owner of the last release is ignored if another owner had the instance before',
     { reply: { kind: 'moved' } },
     30_000,
     'waits',

@@ -1,4 +1,4 @@
-/** Sessions that leave a node: how fast, and how many at once. */
+/** Tests the pace of sessions that leave a node, and the number on their way at once. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Departure, Departures } from '#actors/cluster/placement.ts';
@@ -24,7 +24,7 @@ const setUp = (atOnce: number) => {
   return { time, left, arrived, leaving: new Departures({ time, atOnce, leave }) };
 };
 
-test('departures: they are spread over the second', async () => {
+test('departures: the sessions of one second are spread over the second', async () => {
   const { time, left, leaving } = setUp(100);
   leaving.plan(departures(4), 4);
   for (const expected of [1, 2, 3, 4, 4]) {
@@ -33,7 +33,7 @@ test('departures: they are spread over the second', async () => {
   }
 });
 
-test('departures: none leaves while as many as may be on their way have not arrived', async () => {
+test('departures: none leaves while the maximum number of sessions is on its way', async () => {
   const { time, left, arrived, leaving } = setUp(2);
   leaving.plan(departures(4), 10);
   await time.pass(1_000);
@@ -45,7 +45,7 @@ test('departures: none leaves while as many as may be on their way have not arri
   assert.deepEqual(left, ids(4));
 });
 
-test('departures: a new plan takes the place of what has not begun, and keeps the pace', async () => {
+test('departures: a new plan replaces the sessions that have not begun to leave, and keeps the pace', async () => {
   const { time, left, leaving } = setUp(100);
   leaving.plan(departures(3), 10);
   leaving.plan([{ id: 'other', to }], 10);

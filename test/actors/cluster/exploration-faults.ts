@@ -31,7 +31,7 @@ export const faults = {
   },
   'is killed': (world, node) => {
     world.kill(node);
-    // A rival may have taken the name.
+    // A rival may have taken the name in the meantime.
     world.time.setTimeout(() => world.nodes.has(node.name) || world.add(node.name), between(world, 1_000, 25_000));
   },
   drains: (world, node) => {

@@ -1,17 +1,17 @@
-/** Readers of streams in a simulated cluster: what each of them got, compared with what was committed. */
+/** Readers of streams in a simulated cluster. The events that each reader got are compared with the committed events. */
 import type { InstanceId } from '#actors/model.ts';
 import type { ExploredNode } from './explored-node.ts';
 import { mostLate } from './simulated-chaos.ts';
 import type { World } from './simulated-world.ts';
 
 interface ReadersWorld extends Pick<World, 'instances' | 'database' | 'time'> {
-  /** Null when there is none. */
+  /** Returns a running node; null if there is none. */
   running(): ExploredNode | null;
   one<T>(items: readonly T[]): T;
   violated(what: string): void;
 }
 
-/** Readers at once. */
+/** The maximum number of readers at once. */
 const most = 3;
 const gap = '(gap)';
 
@@ -19,7 +19,7 @@ interface Reader {
   readonly id: InstanceId;
   readonly node: ExploredNode;
   readonly got: string[];
-  /** Time of the last message. */
+  /** The time of the last message. */
   at: number;
   readonly end: () => void;
 }
@@ -27,14 +27,14 @@ interface Reader {
 export class Readers {
   readonly #world: ReadersWorld;
   readonly all: Reader[] = [];
-  /** Events of which their owner knew while it reached the bus, and since when. Nobody learns of others: the owner was killed before, or cut off from the bus. */
+  /** Events that a living owner knew to be stored while the bus was within reach, with the time. Other events reach no reader. */
   readonly sent = new Map<string, number>();
 
   constructor(world: ReadersWorld) {
     this.#world = world;
   }
 
-  /** A reader comes or goes. */
+  /** Starts a reader or ends one. */
   change(): void {
     const node = this.#world.running();
     if (this.all.length >= most) this.#leave(this.all[0]!);
@@ -76,13 +76,13 @@ export class Readers {
     if (!reader.node.process.stoodStill && reader.at > reader.node.bus.lostAt) this.#compareOne(reader);
   }
 
-  /** Between two events that follow each other in the journal nothing is missing, unless the reader was told, if only later. */
+  /** Checks that no committed event is missing between two events of the reader, unless the reader was told of a gap, possibly later. */
   #compareOne({ id, node, got }: Reader): void {
     const all = (this.#world.database.journal.get(id) ?? []).map((event) => event.id);
     const lastGap = got.lastIndexOf(gap);
     let last = got.length === 0 ? -1 : all.indexOf(got.find((one) => one !== gap) ?? '') - 1;
     let lastPosition = -1;
-    // Later messages may be on their way, to the server or from it.
+    // Later messages may still be on their way to the server or from the server.
     const arrived = this.#world.time.now() - 2 * mostLate;
     for (const [position, one] of got.entries()) {
       if (one === gap) continue;

@@ -1,11 +1,11 @@
-/** Simulated clusters under chance: a few hundred seeds, each with other faults at other moments. `npm run soak -- --seeds 10000` tries more. */
+/** Explores simulated clusters at random: a few hundred seeds, each with different faults at different times. `npm run soak -- --seeds 10000` tries more. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { explore } from './exploration.ts';
 
 const seeds = 200;
 
-/** Seeds that once led to a fault of the gateway, and what it was. */
+/** Seeds that once led to a fault of the gateway, with the fixed behaviour. */
 const mended: readonly (readonly [seed: number, title: string])[] = [
   [3446, 'a reader learns of an event that an owner stored without knowing of the reader'],
   [26130, 'no session is closed for a node that does not reach the database'],

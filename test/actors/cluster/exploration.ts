@@ -1,4 +1,4 @@
-/** One run of a simulated cluster: chance decides what goes wrong and when, and the invariants are compared after each step. */
+/** One run of a simulated cluster. A random generator chooses the faults and their times, and the invariants are checked after each step. */
 import type { InstanceId, Result } from '#actors/model.ts';
 import type { Log } from '#actors/ports.ts';
 import { FakeTime } from '#test/fakes/time.ts';
@@ -14,11 +14,11 @@ import type { SessionHost, World } from './simulated-world.ts';
 /** Milliseconds. */
 const stepMs = 250;
 const faultyMs = 60_000;
-/** After the last fault everything is as it should be within so long: the last start of a killed node, the wait for its name, and the logins. */
+/** The time after the last fault until the cluster is healthy: the last start of a killed node, the wait for its name, and the logins. In milliseconds. */
 const healMs = 55_000;
-/** Longest move of a session: its commands get the grace of a stop, then it closes and opens. */
+/** The longest move of a session: the grace of a stop for its commands, then the close and the open. In milliseconds. */
 const movedMs = 5_000;
-/** A node that promised to take a session can fail before it does. More often than twice in so many milliseconds is a session given to nobody. */
+/** A node that promised to take a session can fail before the take. More such moves of one session within `ms` milliseconds are a fault. */
 const inVain = { most: 2, ms: 20_000 };
 
 interface Asked {
@@ -45,11 +45,11 @@ export class Exploration implements World {
   readonly #logins = new Map<InstanceId, SessionHost>();
   /** Nodes that closed the session for another node, until it is opened again. */
   readonly #givenBy = new Map<InstanceId, SessionHost>();
-  /** Times at which sessions were closed for another node and opened again on the same node. */
+  /** Times at which a session was closed for another node and opened again on the same node. */
   readonly #inVain = new Map<InstanceId, readonly number[]>();
   /** Second processes of a name that have not started yet. */
   readonly #rivals = new Map<string, ExploredNode>();
-  /** Events of the last moments. */
+  /** The recently committed events whose messages may not have reached the bus. */
   readonly #noted = new Map<string, { readonly node: SessionHost; readonly at: number }>();
   readonly #executions = new Map<string, string[]>();
   readonly #asked = new Map<string, Asked>();
@@ -84,7 +84,7 @@ export class Exploration implements World {
     return node;
   }
 
-  /** The process is gone, and another one of its name starts. */
+  /** Kills the process and starts another one with its name. */
   replace(node: ExploredNode): void {
     if (this.nodes.get(node.name) !== node) return;
     this.kill(node);
@@ -100,7 +100,7 @@ export class Exploration implements World {
     this.readers.gone(node);
   }
 
-  /** A second process starts under the name of a node. */
+  /** Starts a second process under the name of a node. */
   rival(name: string): void {
     if (this.#rivals.has(name)) return;
     const rival = new ExploredNode(this, name);
@@ -115,7 +115,7 @@ export class Exploration implements World {
     );
   }
 
-  /** The rival has the name, so that the node which had it must not count on its lease any more. Whatever starts processes ends that one. */
+  /** Gives the name to the rival. The node that had the name may not rely on its lease any more, and the process manager ends that node. */
   #succeeds(rival: ExploredNode): void {
     const { name } = rival;
     const former = this.nodes.get(name);
@@ -130,7 +130,7 @@ export class Exploration implements World {
     return items[Math.floor(this.random() * items.length)] as T;
   }
 
-  /** A node that runs; null when there is none. */
+  /** Returns a running node; null if there is none. */
   running(): ExploredNode | null {
     return this.one([...this.nodes.values()].filter((node) => node.process.runs)) ?? null;
   }
@@ -168,7 +168,7 @@ export class Exploration implements World {
     this.#noted.set(event, { node, at: this.time.now() });
   }
 
-  /** Messages on their way to the bus are lost when their node is killed or its connection breaks. */
+  /** Drops the messages of a node that are on their way to the bus. This happens when the node is killed or its connection breaks. */
   unsent(node: ExploredNode): void {
     for (const [event, noted] of this.#noted) {
       const isLate = this.time.now() - noted.at <= mostLate;
@@ -190,7 +190,7 @@ export class Exploration implements World {
     if (outcome === 'unavailable' || outcome === 'notSent') this.violated(`${command} was executed after its answer ${outcome}`);
   }
 
-  /** Runs to the end. Throws a `Violation` that says when and what. */
+  /** Runs to the end. Throws a `Violation` with the time and the broken invariant. */
   async run(kinds: readonly FaultName[]): Promise<void> {
     const mix = new Set(shuffled(kinds, this.random).slice(0, 1 + Math.floor(this.random() * 5)));
     this.note(`faults: ${[...mix].join(', ')}`);
@@ -264,7 +264,7 @@ export class Exploration implements World {
     if (this.#violation !== null) throw new Violation(this.#violation);
   }
 
-  /** No fault lasts, and nodes that drain are started anew. */
+  /** Ends all faults and restarts the nodes that drain. */
   async #heal(): Promise<void> {
     this.note('heal');
     this.chaos.odds = calm;
@@ -291,7 +291,7 @@ export class Exploration implements World {
   }
 }
 
-/** Null, or what is wrong under this seed. */
+/** Returns the violation under this seed; null if there is none. */
 export const explore = async (
   seed: number,
   { kinds = Object.keys(faults) as readonly FaultName[], readers = true } = {},

@@ -85,7 +85,7 @@ export class ExploredNode implements SessionHost {
     this.cluster.begin();
   }
 
-  /** A command of a client of this node. */
+  /** Sends a command as a client of this node. */
   command(id: InstanceId, command: string, ms: number): Promise<Result<string>> {
     const args = async () => ({ ok: true, value: [id, command, ms] }) as const;
     return this.cluster.command({ id, method: 'work', args, here: () => this.#work(id, command, ms) });
@@ -134,7 +134,7 @@ export class ExploredNode implements SessionHost {
       campaigns: { look: () => undefined, forget: () => undefined },
       wake: () => undefined,
       forget: () => undefined,
-      // The supervisor tells its readers, and the streams are one of them.
+      // In the gateway the supervisor notifies several readers, and the streams are one of them.
       begun: () => undefined,
       refreshAdmin: async () => undefined,
       refreshSignIns: async () => undefined,

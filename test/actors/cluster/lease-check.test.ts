@@ -1,4 +1,4 @@
-/** Leases that are not what their node holds: each renewal finds them, whichever statement was lost. */
+/** Tests stored leases that differ from the leases which their node believes to hold. Each renewal finds such differences, whichever statement was lost. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ReadShare } from '#actors/cluster/lease-check.ts';
@@ -6,7 +6,7 @@ import { Exploration } from './exploration.ts';
 import type { ExploredNode } from './explored-node.ts';
 import { calm, type Odds } from './simulated-chaos.ts';
 
-/** A cluster of two nodes with all sessions connected, and a node that has some of them. */
+/** Starts a cluster of two nodes with all sessions connected, and returns a node that has some of the sessions. */
 const scene = async (): Promise<{ readonly world: Exploration; readonly node: ExploredNode }> => {
   const world = new Exploration(1, { nodes: 2, readers: false });
   await world.pass(15_000);
@@ -21,10 +21,10 @@ const during = async (world: Exploration, odds: Partial<Odds>, ms: number): Prom
   world.chaos.odds = calm;
 };
 
-test('leases: sessions that could not be given back while their node drained are served again', async () => {
+test('leases: sessions that a draining node could not give back are served again', async () => {
   const { world, node } = await scene();
   void node.cluster.drain(10_000);
-  // The first sessions are closed by then, and not given back yet.
+  // The first sessions are closed by then, and their leases are not given back yet.
   await world.time.pass(100);
   node.reachable = false;
   await world.pass(4_000);
@@ -47,7 +47,7 @@ for (const [title, odds] of [
     await world.finish();
   });
 
-test('leases: a session whose lease is gone from the database is closed and opened under a new one', async () => {
+test('leases: a session whose lease disappeared from the database is closed and opened under a new lease', async () => {
   const { world, node } = await scene();
   const [id] = node.registry.cells.keys();
   assert.ok(id);
@@ -61,7 +61,7 @@ test('leases: a session whose lease is gone from the database is closed and open
   assert.equal(node.session(id)?.record.epoch, world.database.leases.epochOf(id));
 });
 
-test('leases: the figures of a node say how many differences its last comparison found', async () => {
+test('leases: the metrics of a node show the number of differences in its last comparison', async () => {
   const { world, node } = await scene();
   assert.equal(node.cluster.figures.astray, 0);
   const [known] = await world.database.leases.store().known();
@@ -77,7 +77,7 @@ test('leases: the figures of a node say how many differences its last comparison
   assert.equal((await world.database.leases.store().known()).find(({ name }) => name === node.name)?.astray, 1);
 });
 
-test('read share: of 100 nodes four read in each interval, all of them one after the other, and every node when one is gone', () => {
+test('read share: of 100 nodes four read in each interval, in turn, and every node reads when one is gone', () => {
   const nodes = Array.from({ length: 100 }, (_, n) => ({ name: `n${n}`, incarnation: `i${n}` }));
   const shares = nodes.map(({ name }) => new ReadShare(name));
   const readers = (seen: typeof nodes) => shares.flatMap((share, n) => (share.isDue(seen) ? [n] : []));
@@ -88,7 +88,7 @@ test('read share: of 100 nodes four read in each interval, all of them one after
   assert.equal(readers(nodes.slice(1)).length, 100);
 });
 
-test('read share: up to four nodes read in every interval, and work that is left is read at once', () => {
+test('read share: up to four nodes read in every interval, and a node reads at once while work is left', () => {
   const nodes = ['a', 'b', 'c', 'd', 'e'].map((name) => ({ name, incarnation: name }));
   const [few, many] = [new ReadShare('a'), new ReadShare('a')];
   for (let interval = 0; interval < 5; interval += 1) assert.ok(few.isDue(nodes.slice(0, 4)));
@@ -96,7 +96,7 @@ test('read share: up to four nodes read in every interval, and work that is left
   assert.ok(many.isDue(nodes, true));
 });
 
-test('read share: reads that take long are made less often, and a single slow one changes nothing', () => {
+test('read share: slow reads are made less often, and a single slow read changes nothing', () => {
   const nodes = Array.from({ length: 100 }, (_, n) => ({ name: `n${n}`, incarnation: `i${n}` }));
   const pausesOf = (durations: readonly number[], count = nodes.length): number => {
     const share = new ReadShare('n0');

@@ -14,11 +14,11 @@ import { quietLog } from '#test/support/database.ts';
 
 const every = usualClusterPolicy.memoryEvery;
 
-/** `open`: the number of the oldest transaction that is not over. */
+/** The state of the simulated database. `open` is the number of the oldest transaction that has not ended. */
 interface State {
   refreshed: number;
   signIns: number;
-  /** Number of reads of all ids, and of the next reads that fail. */
+  /** The number of reads of all ids, and the number of the next reads that fail. */
   listed: number;
   unlisted: number;
   /** True while the database does not answer looks. */
@@ -56,7 +56,7 @@ const changesOf = (stored: ReadonlyMap<string, Change>, state: State): ChangeSto
 
 const room = async () => {
   const time = new FakeTime();
-  /** In the database, by kind and id, with the versions that are committed. */
+  /** The committed rows of the database, by kind and id, with their versions. */
   const stored = new Map<string, Change>();
   const remembered = { instance: new Map<string, string>(), webhook: new Map<string, string>() };
   const own = new Set<string>();
@@ -110,7 +110,7 @@ const room = async () => {
   return { time, memory, host, write, drop, remembered, own, asked, state };
 };
 
-test('memory: what changed elsewhere is known here with the next look, and read once', async () => {
+test('memory: a change by another node is known after the next look, and read once', async () => {
   const { time, memory, write, remembered, asked, state } = await room();
   write('instance', 'before');
   await memory.begin();
@@ -127,11 +127,11 @@ test('memory: what changed elsewhere is known here with the next look, and read 
   assert.equal(state.signIns, 12);
 });
 
-test('memory: an instance that another node changes or removes, such as by a new token, is known here within a second', async () => {
+test('memory: a change or a removal of an instance by another node, such as a new token, is known within a second', async () => {
   const { time, memory, write, remembered } = await room();
   write('instance', 'a');
   await memory.begin();
-  // Wherever between two looks the change falls.
+  // The change may fall anywhere between two looks.
   for (const at of [1, every / 2, every - 1]) {
     await time.pass(at);
     write('instance', 'a');
@@ -160,7 +160,7 @@ test('memory: a change that was committed after thousands of later ones is not m
   assert.deepEqual(asked, ['instance late', 'instance slow']);
 });
 
-test('memory: what this node owns is its own to change', async () => {
+test('memory: the owner does not read back changes of its own instances', async () => {
   const { time, memory, write, remembered, own } = await room();
   await memory.begin();
   own.add('mine');
@@ -172,7 +172,7 @@ test('memory: what this node owns is its own to change', async () => {
   assert.equal(remembered.instance.get('mine'), 'as it is here');
 });
 
-test('memory: what was removed is forgotten, also when nothing is left of it', async () => {
+test('memory: a removed row is forgotten, also when its mark is gone', async () => {
   const { time, memory, write, drop, remembered } = await room();
   await memory.begin();
   for (const id of ['marked', 'gone']) {
@@ -190,7 +190,7 @@ test('memory: what was removed is forgotten, also when nothing is left of it', a
   assert.deepEqual([...remembered.instance.keys(), ...remembered.webhook.keys()], []);
 });
 
-test('memory: who asks for what was just made waits for a look that begins at once, or for the stop', async () => {
+test('memory: a request for a row that was just made waits for a look that begins at once, or for the stop', async () => {
   const { time, memory, write, remembered } = await room();
   await memory.begin();
   write('webhook', 'hook');
@@ -204,7 +204,7 @@ test('memory: who asks for what was just made waits for a look that begins at on
   await memory.refreshed();
 });
 
-test('memory: the admin token is read again at the first look and when its stored value changed, also after a failure', async () => {
+test('memory: the admin token is read at the first look and whenever its stored value changed, also after a failure', async () => {
   const { time, memory, state, host } = await room();
   await memory.begin();
   await time.pass(10 * every);
@@ -222,7 +222,7 @@ test('memory: the admin token is read again at the first look and when its store
   memory.stop();
 });
 
-/** An instance is removed while the database is away, and the mark of its row is gone before the next look. */
+/** Removes an instance while the database is away. The mark of its row is gone before the next look. */
 const removeUnseen = async ({ time, write, drop, state }: Awaited<ReturnType<typeof room>>): Promise<void> => {
   write('instance', 'gone');
   await time.pass(every);
@@ -232,7 +232,7 @@ const removeUnseen = async ({ time, write, drop, state }: Awaited<ReturnType<typ
   state.away = false;
 };
 
-test('memory: ids are read after a gap in which a mark may have come and gone, and every ten minutes', async () => {
+test('memory: all ids are read every ten minutes, and after a gap in which a mark may have come and gone', async () => {
   const stage = await room();
   const { time, memory, remembered, state } = stage;
   await memory.begin();
@@ -246,7 +246,7 @@ test('memory: ids are read after a gap in which a mark may have come and gone, a
   memory.stop();
 });
 
-test('memory: a comparison that fails is tried again at the next look', async () => {
+test('memory: a failed comparison is retried at the next look', async () => {
   const stage = await room();
   const { time, memory, remembered, state } = stage;
   await memory.begin();

@@ -1,4 +1,4 @@
-/** The lease of a node that is lost: its sessions close, and the node joins again. */
+/** Tests the loss of the lease of a node. Its sessions close, and the node joins again. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { NodeLease } from '#actors/cluster/node-lease.ts';
@@ -7,7 +7,7 @@ import { usualClusterPolicy } from '#actors/cluster/policy.ts';
 import { FakeLeases } from '#test/fakes/leases.ts';
 import { FakeLog, FakeTime } from '#test/fakes/time.ts';
 
-test('node lease: a node that lost its lease joins again, and its log has a warning', async () => {
+test('node lease: a node that lost its lease joins again and logs a warning', async () => {
   const [time, log] = [new FakeTime(), new FakeLog()];
   const leases = new FakeLeases(() => time.now());
   let reachable = true;
@@ -40,7 +40,7 @@ test('node lease: a node that lost its lease joins again, and its log has a warn
   await lease.stop();
 });
 
-test('node lease: a second process of the name does not start while the first renews, however far the clock of the database steps', async () => {
+test('node lease: a second process of the name does not start while the first one renews, however far the database clock steps', async () => {
   const time = new FakeTime();
   let steps = 0;
   const leases = new FakeLeases(() => time.now() + steps);

@@ -1,4 +1,4 @@
-/** Sessions that are offered to another node: which answers count as its consent. */
+/** Tests which replies of another node count as its consent to take a session. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Ownership } from '#actors/cluster/ownership.ts';
@@ -12,12 +12,12 @@ import { quietLog } from '#test/support/database.ts';
 const answered = (answer: unknown): BusAnswer => ({ kind: 'answered', body: encode({ answer }) });
 
 const rows: readonly (readonly [title: string, answer: BusAnswer, isYes: boolean])[] = [
-  ['a node that keeps a place agrees', answered(true), true],
+  ['a node that reserves a place agrees', answered(true), true],
   ['a node without room refuses', answered(false), false],
   ['a node that is gone refuses', { kind: 'nobody' }, false],
-  ['a node that stands still refuses', { kind: 'late' }, false],
-  ['an answer that cannot be read refuses', { kind: 'answered', body: Buffer.from('?') }, false],
-  ['a node of a version that keeps no places agrees', answered(null), true],
+  ['a paused node refuses', { kind: 'late' }, false],
+  ['a reply that cannot be read refuses', { kind: 'answered', body: Buffer.from('?') }, false],
+  ['a node of a version that reserves no places agrees', answered(null), true],
   ['while the bus is away a session stays', { kind: 'away' }, false],
 ];
 

@@ -5,7 +5,7 @@ import { OtherNodes } from '#actors/cluster/other-nodes.ts';
 import type { Dropped } from '#actors/delivery/sweeper.ts';
 import type { LiveNode } from '#actors/ports.ts';
 
-/** Nodes that ask each other directly. Strangers answer null to all they are asked. */
+/** Connects nodes directly to each other. The nodes of `strangers` reply null to every request. */
 const meeting = (counts: Readonly<Record<string, Readonly<Record<string, Dropped>>>>, strangers: readonly string[] = []) => {
   const nodes = new Map<string, OtherNodes>();
   const live = [...Object.keys(counts), ...strangers].map((name) => ({ name }) as LiveNode);
@@ -32,7 +32,7 @@ const meeting = (counts: Readonly<Record<string, Readonly<Record<string, Dropped
   return nodes;
 };
 
-test('other nodes: events that were dropped on any node are counted on all of them, for each webhook', async () => {
+test('other nodes: dropped events of any node are counted on all nodes, for each webhook', async () => {
   const counts = { onDuty: { w1: { presence: 3, chats: 1 }, w2: { messages: 2 } }, before: { w1: { presence: 4 } }, third: {} };
   for (const node of meeting(counts, ['of an older version']).values())
     assert.deepEqual(await node.dropped(['w2', 'w1', 'w3']), [{ messages: 2 }, { presence: 7, chats: 1 }, {}]);

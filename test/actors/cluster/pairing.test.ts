@@ -1,9 +1,9 @@
-/** Instances that somebody pairs while nodes come and go. */
+/** Tests instances that are being paired while nodes come and go. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Simulation } from './simulated.ts';
 
-/** Two nodes with all sessions, and a third that came and has got its share of those that nobody pairs. */
+/** Starts two nodes with all sessions, and a third one that has taken its share of the instances that are not being paired. */
 const withNewcomer = async (): Promise<Simulation> => {
   const simulation = new Simulation({ nodes: 2, instances: 60, bus: true });
   await simulation.start();
@@ -14,7 +14,7 @@ const withNewcomer = async (): Promise<Simulation> => {
   return simulation;
 };
 
-test('pairing: an instance that somebody pairs stays with its node, and goes where it belongs afterwards', async () => {
+test('pairing: an instance that is being paired stays with its node, and moves to its own node afterwards', async () => {
   const simulation = await withNewcomer();
   await simulation.time.pass(60_000);
   assert.deepEqual([simulation.opened, simulation.node(2).size], [60, 0]);
@@ -24,7 +24,7 @@ test('pairing: an instance that somebody pairs stays with its node, and goes whe
   assert.equal(simulation.logins.size, 60);
 });
 
-test('pairing: one that begins after the move was planned stays too', async () => {
+test('pairing: a pairing that begins after the move was planned keeps the instance as well', async () => {
   const simulation = await withNewcomer();
   simulation.pairing = new Set();
   while (simulation.node(2).size === 0) await simulation.time.pass(10);
@@ -34,7 +34,7 @@ test('pairing: one that begins after the move was planned stays too', async () =
   assert.ok(simulation.node(2).size <= size + simulation.policy.leavingAtOnce, String(simulation.node(2).size));
 });
 
-test('pairing: a node that drains does not wait for it', async () => {
+test('pairing: a draining node does not wait for a pairing', async () => {
   const simulation = new Simulation({ nodes: 2, instances: 20, bus: true });
   await simulation.start();
   await simulation.time.pass(30_000);

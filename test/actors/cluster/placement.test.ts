@@ -1,4 +1,4 @@
-/** On which node an instance belongs. */
+/** Tests the choice of the node for each instance. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Placement, planOf } from '#actors/cluster/placement.ts';
@@ -39,14 +39,14 @@ test('placement: a node of twice the capacity gets twice as much', () => {
   assert.ok(Math.abs(share(places, 'a') - 1 / 4) < 0.02, String(share(places, 'a')));
 });
 
-test('placement: a node that comes takes its share from the others, and nothing moves between those', () => {
+test('placement: a joining node takes its share from the others, and nothing moves between those', () => {
   const before = placed(three);
   const after = placed([...three, node('d')]);
   for (const [at, place] of after.entries()) assert.ok(place === before[at] || place === 'd');
   assert.ok(Math.abs(share(after, 'd') - 1 / 4) < 0.02);
 });
 
-test('placement: draining nodes and full ones get nothing; without any other there is no place', () => {
+test('placement: draining and full nodes get no instance, and without another node there is no place', () => {
   const places = placed([node('a', { draining: true }), node('b', { load: 100 }), node('c')]);
   assert.ok(places.every((place) => place === 'c'));
   assert.ok(placed([node('a', { draining: true })]).every((place) => place === null));
@@ -84,7 +84,7 @@ const plan = (change: Partial<Parameters<typeof planOf>[0]>) =>
     ...change,
   });
 
-test('plan: a node takes what belongs to it, the first ones first, within its room', () => {
+test('plan: a node takes the instances that belong to it, in order, up to its room', () => {
   const placement = new Placement(three, settled);
   const own = ids.filter((id) => placement.of(id) === 'a');
   assert.deepEqual(plan({ room: 10 }), { take: own.slice(0, 10), giveAway: [] });
@@ -92,7 +92,7 @@ test('plan: a node takes what belongs to it, the first ones first, within its ro
   assert.deepEqual(plan({ room: -1 }).take, []);
 });
 
-test('plan: a node gives away what belongs elsewhere, a few at a time', () => {
+test('plan: a node gives away the instances that belong to other nodes, a few at a time', () => {
   const placement = new Placement(three, settled);
   const strange = ids.filter((id) => placement.of(id) !== 'a');
   assert.deepEqual(
@@ -112,7 +112,7 @@ test('plan: a draining node gives everything away and takes nothing, unless it i
 const draining = (nodes: readonly LiveNode[], change: Partial<Parameters<typeof planOf>[0]> = {}) =>
   plan({ owned: ids, draining: true, moves: 1000, look: { nodes, free: [] }, placement: new Placement(nodes, settled), ...change });
 
-test('plan: a draining node sends each node no more than it has room for, and what one cannot take to the next', () => {
+test('plan: a draining node sends each node no more than it has room for, and the remainder to the next node', () => {
   const nodes = [node('a', { draining: true }), node('b', { capacity: 3, load: 1 }), node('c', { capacity: 10, load: 7 })];
   const { giveAway } = draining(nodes);
   assert.deepEqual(giveAway.map(({ to }) => to).toSorted(), ['b', 'b', 'c', 'c', 'c']);
@@ -122,7 +122,7 @@ test('plan: a draining node sends each node no more than it has room for, and wh
   );
 });
 
-test('plan: what moves for balance stops at the room of its node', () => {
+test('plan: moves for balance stop at the room of the target', () => {
   const nodes = [node('a'), node('b', { capacity: 10, load: 8 })];
   const { giveAway } = draining(nodes, { draining: false });
   assert.deepEqual(
@@ -131,7 +131,7 @@ test('plan: what moves for balance stops at the room of its node', () => {
   );
 });
 
-test('plan: a draining node takes back what it gave away and nobody has room for, and nothing else', () => {
+test('plan: a draining node takes back only what it gave away and no node has room for', () => {
   const [given, other, taken] = [ids[0]!, ids[1]!, ids[2]!];
   const full = [node('a', { draining: true }), node('b', { capacity: 1, load: 1 })];
   const free = [given, other];

@@ -1,4 +1,4 @@
-/** The list of the inspector over nodes, and steps of an instance of another node. */
+/** Tests the list of the inspector across nodes, and the steps of an instance of another node. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ClusterRows, watchSteps } from '#actors/cluster/inspector.ts';
@@ -27,7 +27,7 @@ const cluster = (owned: Readonly<Record<string, readonly string[]>>) => {
   const time = new FakeTime();
   const asked: string[] = [];
   const silent = new Set<string>();
-  /** Nodes of another version, which answer differently. */
+  /** Nodes of another version, which reply in another form. */
   const strange = new Set<string>();
   const all = new Map<string, ClusterRows>();
   for (const me of Object.keys(owned))
@@ -51,7 +51,7 @@ const cluster = (owned: Readonly<Record<string, readonly string[]>>) => {
   return { time, asked, silent, strange, at: (name: string) => all.get(name)!.elsewhere() };
 };
 
-test('rows: those of other nodes come in pieces, with the name of their node, and are remembered for a moment', async () => {
+test('rows: rows of other nodes come in pages with the name of their node, and are cached for a moment', async () => {
   const many = Array.from({ length: 1_200 }, (_, n) => `r${n}`);
   const { asked, at, time } = cluster({ a: ['own'], b: many, c: ['last'] });
   const { rows, silent, ownerOf } = await at('a');
@@ -66,7 +66,7 @@ test('rows: those of other nodes come in pieces, with the name of their node, an
   assert.equal(asked.length, 8);
 });
 
-test('rows: a node that does not answer is named, and an instance that came here meanwhile is not shown as its', async () => {
+test('rows: a node that does not reply is named, and an instance that moved to this node is not shown as owned by that node', async () => {
   const { silent, strange, at } = cluster({ a: ['moved'], b: ['moved', 'stays'], c: ['lost'], d: ['unknown'] });
   silent.add('c');
   strange.add('d');
@@ -78,7 +78,7 @@ test('rows: a node that does not answer is named, and an instance that came here
 const stepAt = (n: number): Step => ({ n, at: n, chart: 'lifecycle', from: '', to: '', event: '', edge: '', cause: { kind: 'start' } });
 const lease = { node: 'b', since: 1, cause: 'placed', answers: true } as const;
 
-test('steps: those of another node are shown once, also of the next owner, and while this node owns it nobody is asked', async () => {
+test('steps: the steps of earlier owners are shown once, and no other node is asked while this node owns the instance', async () => {
   const time = new FakeTime();
   const state = { steps: [stepAt(1), stepAt(2)], own: false, asked: 0, gone: false };
   const shown: number[] = [];

@@ -1,4 +1,4 @@
-/** Closing a session for its next owner: what is under way has its end before nothing more can be recorded. */
+/** Tests the close of a session for its next owner. Commands under way end before the recorder stops. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ClusterSessions } from '#actors/cluster/sessions.ts';
@@ -8,7 +8,7 @@ import { instance } from '#test/fakes/records.ts';
 import { FakeTime } from '#test/fakes/time.ts';
 import { quietLog } from '#test/support/database.ts';
 
-/** Closes a session in which a command is under way that ends so many milliseconds after its connection did; answers the steps in their order. */
+/** Closes a session while a command is under way. The command ends `afterMs` milliseconds after its connection. Returns the steps in order. */
 const stepsOf = async (afterMs: number): Promise<readonly string[]> => {
   const [time, steps] = [new FakeTime(), [] as string[]];
   const uses = new Uses(time);
@@ -48,10 +48,10 @@ const stepsOf = async (afterMs: number): Promise<readonly string[]> => {
 test('sessions: a command that loses its connection records its end before the session ends', async () =>
   assert.deepEqual(await stepsOf(200), ['closed', 'recorded', 'stored', 'ended']));
 
-test('sessions: one that does not come to an end is not waited for for ever', async () =>
+test('sessions: the wait for a command that never ends is limited', async () =>
   assert.deepEqual(await stepsOf(5_000), ['closed', 'stored', 'ended', 'recorded']));
 
-test('sessions: a close waits for a post under way as long as the post may take, beyond the grace of the stop', async () => {
+test('sessions: a close waits for a post under way up to the time-out of the post, beyond the grace of the stop', async () => {
   const [time, steps] = [new FakeTime(), [] as (readonly [what: string, at: number])[]];
   const began = time.now();
   const note = (what: string): void => void steps.push([what, time.now() - began]);
@@ -87,7 +87,7 @@ test('sessions: a close waits for a post under way as long as the post may take,
   assert.ok((steps[1]?.[1] ?? 0) < 9_000, 'it ends soon after the post');
 });
 
-test('sessions: of a batch with a damaged row the others are begun, and the row is stored as offline', async () => {
+test('sessions: a batch with a damaged row starts the other sessions, and the row is stored as offline', async () => {
   const time = new FakeTime();
   const all = [
     { ...instance, id: 'r1', wanted: 'online', jid: 'a@s', token: '', unreadable: 'token' },

@@ -1,4 +1,4 @@
-/** Sign-ins that the nodes of a cluster share: what one ends, the others end. */
+/** Tests sign-ins that the nodes of a cluster share. A sign-in that one node ends is ended on all nodes. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { SharedSignIns } from '#actors/cluster/sign-ins.ts';
@@ -32,7 +32,7 @@ const nodeOf = ({ store, state }: ReturnType<typeof table>) => {
   return { signIns, keys };
 };
 
-test('sign-ins: one that another node ended ends at the next look, and the others stay', async () => {
+test('sign-ins: one that another node ended is ended at the next look, and the others stay', async () => {
   const shared = table();
   const [one, other] = [nodeOf(shared), nodeOf(shared)];
   for (const key of ['k1', 'k2']) await one.signIns.add(key, 1_000, administrator);
@@ -43,7 +43,7 @@ test('sign-ins: one that another node ended ends at the next look, and the other
   assert.deepEqual([...other.keys], ['k2']);
 });
 
-test('sign-ins: all of them end when the admin token is another one', async () => {
+test('sign-ins: all of them end when the admin token changes', async () => {
   const shared = table();
   const { signIns, keys } = nodeOf(shared);
   await signIns.add('k1', 1_000, administrator);
@@ -54,7 +54,7 @@ test('sign-ins: all of them end when the admin token is another one', async () =
   assert.deepEqual([...keys], []);
 });
 
-test('sign-ins: one that begins during a look is not ended by it', async () => {
+test('sign-ins: one that begins during a look is not ended by that look', async () => {
   const shared = table();
   const { signIns, keys } = nodeOf(shared);
   keys.add('of a former look');
@@ -64,20 +64,20 @@ test('sign-ins: one that begins during a look is not ended by it', async () => {
   assert.deepEqual([...keys], ['begun meanwhile']);
 });
 
-test('sign-ins: while nobody is signed in here, nothing is asked', async () => {
+test('sign-ins: without a sign-in on this node no look is made', async () => {
   const shared = table();
   await nodeOf(shared).signIns.look();
   assert.equal(shared.state.questions, 0);
 });
 
-test('sign-ins: a gateway without other nodes begins one while storage is away; a node does not', async () => {
+test('sign-ins: while storage is away a single gateway accepts one, and a node of a cluster does not', async () => {
   const { store } = table();
   const away: SignInStore = { ...store, add: () => Promise.reject(new StorageUnavailable('away')) };
   await new SharedSignIns(away, () => '', true).add('k1', 1_000, administrator);
   await assert.rejects(new SharedSignIns(away, () => '').add('k1', 1_000, administrator), StorageUnavailable);
 });
 
-test('sign-ins: a user cannot begin one while storage is away, also without other nodes', async () => {
+test('sign-ins: while storage is away users cannot sign in, also on a single gateway', async () => {
   const { store } = table();
   const away: SignInStore = { ...store, add: () => Promise.reject(new StorageUnavailable('away')) };
   const user = { id: 'u1', name: 'ana', role: 'viewer', hasCode: false, version: 'v1' } as const;

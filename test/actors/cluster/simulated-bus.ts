@@ -12,11 +12,11 @@ interface Subscription {
   readonly client: SimulatedClient;
 }
 
-/** Messages of one connection in one direction. */
+/** The messages of one connection in one direction. */
 interface Direction {
   /** The time at which the last message arrives. */
   at: number;
-  /** Late ones that have not arrived. */
+  /** The number of late messages that have not arrived. */
   waiting: number;
 }
 
@@ -31,7 +31,7 @@ export class BusServer {
     this.chaos = chaos;
   }
 
-  /** A message arrives at the server. Returns how many clients it is sent to; the client that sent it is none of them. */
+  /** Routes a message that arrived at the server. Returns the number of clients that it is sent to, without the sender. */
   route(from: SimulatedClient, subject: string, body: Uint8Array, answer: ((body: Uint8Array) => void) | null): number {
     if (answer === null) this.kept.set(subject, [...(this.kept.get(subject) ?? []), body].slice(-1_000));
     const found = [...this.subscriptions].filter((one) => one.subject === subject && one.client !== from);
@@ -41,14 +41,14 @@ export class BusServer {
   }
 }
 
-/** The client of one process. */
+/** A client of the simulated bus, one per process. */
 export class SimulatedClient implements Bus {
   readonly #server: BusServer;
   readonly #process: SimulatedProcess;
   readonly #own = new Set<Subscription>();
   readonly #waiting = new Set<(answer: BusAnswer) => void>();
   #connected = true;
-  /** Time at which the connection broke last. */
+  /** The time at which the connection last broke. */
   lostAt = -Infinity;
   readonly #toServer: Direction = { at: 0, waiting: 0 };
   readonly #fromServer: Direction = { at: 0, waiting: 0 };
@@ -137,18 +137,18 @@ export class SimulatedClient implements Bus {
     this.kill();
   }
 
-  /** The process is gone. */
+  /** Ends the connection of a process that is gone. */
   kill(): void {
     this.#connected = false;
     for (const one of this.#own) this.#server.subscriptions.delete(one);
   }
 
-  /** To the server. What is on its way when the connection breaks is lost. */
+  /** Sends to the server. A message on its way is lost when the connection breaks. */
   send(arrive: () => void): void {
     if (this.#connected) this.#deliver(this.#toServer, arrive);
   }
 
-  /** From the server. */
+  /** Receives from the server. */
   receive(arrive: () => void): void {
     for (let left = this.#server.chaos.arrivals(); left > 0; left -= 1) this.#deliver(this.#fromServer, () => this.#process.enter(arrive));
   }
@@ -156,7 +156,7 @@ export class SimulatedClient implements Bus {
   #deliver(direction: Direction, arrive: () => void): void {
     const { time, chaos } = this.#server;
     direction.at = Math.max(direction.at, time.now() + chaos.lateness());
-    // A message that is not late stays behind one that arrives in the same millisecond.
+    // A message that is not late still waits for earlier messages that arrive in the same millisecond.
     if (direction.at <= time.now() && direction.waiting === 0) return void Promise.resolve().then(arrive);
     direction.waiting += 1;
     const deliver = (): void => {

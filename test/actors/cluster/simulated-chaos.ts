@@ -1,4 +1,4 @@
-/** Chance decides what goes wrong between nodes, their database and their bus. */
+/** Random faults between nodes, their database and their bus. */
 
 /** Probabilities between 0 and 1, each for one statement or one message. */
 export interface Odds {
@@ -39,7 +39,7 @@ export class Chaos {
     return this.#random() >= this.odds.unsubscribed;
   }
 
-  /** On its way from the server: how often it arrives. The order of one connection stays. */
+  /** Returns the number of times a message from the server arrives. The order within one connection stays. */
   arrivals(): number {
     const { lost, doubled } = this.odds;
     const drawn = this.#random();

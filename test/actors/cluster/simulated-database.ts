@@ -11,7 +11,7 @@ export interface Committed {
   readonly node: string;
 }
 
-/** The connection of one process. */
+/** The database connection of one process. */
 export interface Connection {
   readonly process: SimulatedProcess;
   reachable(): boolean;
@@ -31,7 +31,7 @@ export class SimulatedDatabase {
     this.leases = new FakeLeases(() => time.now() + this.offset);
   }
 
-  /** A statement of that process, with all that can happen to it. */
+  /** Executes a statement of that process, with all faults that can happen to a statement. */
   async execute<T>({ process, reachable }: Connection, work: () => T | Promise<T>): Promise<T> {
     const { end, before, after } = this.#chaos.statement();
     const trip = async (): Promise<T> => {
@@ -45,14 +45,14 @@ export class SimulatedDatabase {
     return process.received(trip());
   }
 
-  /** Every method of the store as a statement of that process. */
+  /** Returns the store with each method executed as a statement of that process. */
   over<S extends object>(connection: Connection, store: S): S {
     const methods = Object.entries(store) as [string, (...args: unknown[]) => Promise<unknown>][];
     const entries = methods.map(([name, work]) => [name, (...args: unknown[]) => this.execute(connection, () => work(...args))]);
     return Object.fromEntries(entries) as S;
   }
 
-  /** Safe to repeat. */
+  /** Stores an event. Repeating the call is safe. */
   commit(id: InstanceId, epoch: number, event: Committed): void {
     if (this.leases.epochOf(id) !== epoch) throw new EpochLost('the instance has another owner');
     const events = this.journal.get(id) ?? [];

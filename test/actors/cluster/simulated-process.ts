@@ -1,11 +1,11 @@
-/** A process of a simulated machine: its clocks, and the moments in which it stands still. */
+/** A process of a simulated machine: its clocks, and the times at which it is paused. */
 import type { Time } from '#actors/ports.ts';
 import type { FakeTime } from '#test/fakes/time.ts';
 
-/** A process that may stand still. Meanwhile no timer, message or result of a statement reaches it. It gets all of them when it continues. */
+/** A process that may be paused. Meanwhile no timer, message or result of a statement reaches it. All of them reach it when it continues. */
 export class SimulatedProcess implements Time {
   readonly #time: FakeTime;
-  /** Milliseconds by which the time of day is wrong. */
+  /** The error of the clock of the process, in milliseconds. */
   wrongBy: number;
   #late: (() => void)[] = [];
   #continuedAt = -Infinity;
@@ -41,14 +41,14 @@ export class SimulatedProcess implements Time {
     return Promise.resolve();
   }
 
-  /** Something reaches the process from outside. */
+  /** Delivers an event from outside to the process. */
   enter(fn: () => void): void {
     if (this.#isGone) return;
     if (this.stopped) this.#late.push(fn);
     else fn();
   }
 
-  /** The promise as the process sees it. */
+  /** Returns a promise that settles when the process sees the result. */
   received<T>(promise: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       promise.then(
@@ -58,7 +58,7 @@ export class SimulatedProcess implements Time {
     });
   }
 
-  /** Its sockets are as they were when it was stopped, and the first thing that it does is to close them. */
+  /** True for a process that is paused, or that continued within the last second. Its sockets are stale, and it closes them first. */
   get stoodStill(): boolean {
     return this.stopped || this.#time.now() - this.#continuedAt < 1_000;
   }

@@ -1,11 +1,11 @@
-/** The session of an instance in a simulated cluster: it is opened under a lease, works on commands, gets events, and takes its time to close. */
+/** A session in a simulated cluster. It opens under a lease, executes commands, receives events, and takes time to close. */
 import { done, refuse, type GatewayEvent, type InstanceRecord, type Result } from '#actors/model.ts';
 import { EpochLost } from '#actors/ports.ts';
 import { sampleEvent } from '#test/fakes/gateway.ts';
 import type { SessionHost } from './simulated-world.ts';
 
 const closeMs = 200;
-/** Milliseconds until a login, a commit or a command is tried again. */
+/** The pause before a login, a commit or a command is retried, in milliseconds. */
 const againMs = 500;
 
 export class SimulatedSession {
@@ -19,7 +19,7 @@ export class SimulatedSession {
   readonly queue = { restore: (): void => undefined };
   readonly #node: SessionHost;
   readonly #abort = new AbortController();
-  /** One commit after the other. */
+  /** The chain of commits, which run one after the other. */
   #commits: Promise<void> = Promise.resolve();
   #isEnded = false;
 
@@ -57,7 +57,7 @@ export class SimulatedSession {
     if (!hurry) await this.#commits;
   }
 
-  /** The platform has something for the session. It is committed, and then told. */
+  /** Receives an event of the platform. The event is committed, and then announced. */
   receive(id: string): Promise<boolean> {
     if (this.status === 'disconnected') return Promise.resolve(false);
     const committed = this.#commits.then(() => this.#commit(id));
@@ -65,7 +65,7 @@ export class SimulatedSession {
     return committed;
   }
 
-  /** One command: its frame leaves at once, and its answer comes after some time. */
+  /** Executes one command. Its frame leaves at once, and its answer follows after some time. */
   async work(command: string, ms: number): Promise<Result<string>> {
     const { world, process } = this.#node;
     for (let waited = 0; waited < 3_000 && this.status === 'connecting' && !this.#abort.signal.aborted; waited += againMs)

@@ -16,18 +16,18 @@ export interface World {
   readonly server: BusServer;
   readonly instances: readonly InstanceId[];
   readonly log: Log;
-  /** At the platform. */
+  /** A session logged in at the platform. */
   login(id: InstanceId, node: SessionHost): void;
   logout(id: InstanceId, node: SessionHost): void;
-  /** The session is closed in order, which its node does for another node. */
+  /** The session closed in order, which its node does only for another node. */
   given(id: InstanceId, node: SessionHost): void;
-  /** The process of the node knows that the event is stored; if the bus is away, its readers elsewhere cannot learn of it. */
+  /** The process of the node knows that the event is stored. If the bus is away, readers on other nodes cannot learn of the event. */
   noted(event: string, node: SessionHost): void;
   /** A frame of the command left. */
   executed(command: string, node: string): void;
 }
 
-/** The node of a session. */
+/** The node that runs a session. */
 export interface SessionHost {
   readonly world: World;
   readonly name: string;

@@ -1,4 +1,4 @@
-/** Many nodes on one clock and one store: what happens to sessions while nodes are killed, stopped or cut off, and whether two ever hold one. */
+/** Many nodes on one clock and one store. The simulation kills, pauses and isolates nodes, and fails if two of them hold one session. */
 import assert from 'node:assert/strict';
 import { ClusterGate } from '#actors/cluster/cluster-gate.ts';
 import { ClusterNode } from '#actors/cluster/cluster-node.ts';
@@ -20,7 +20,7 @@ export interface SimulationOptions {
   readonly capacity?: number;
   readonly policy?: Partial<ClusterPolicy>;
   readonly seed?: number;
-  /** Nodes ask each other. */
+  /** True if nodes ask each other over a bus. */
   readonly bus?: boolean;
 }
 
@@ -31,15 +31,15 @@ export class Simulation {
   readonly instances: readonly InstanceId[];
   readonly policy: ClusterPolicy;
   readonly random: () => number;
-  /** At the platform: the one node that is logged in. */
+  /** The node that is logged in at the platform, by instance. */
   readonly logins = new Map<InstanceId, SimulatedNode>();
-  /** Seconds since the start, and logins in them. */
+  /** The number of logins in each second since the start. */
   readonly perSecond = new Map<number, number>();
-  /** Sessions that were opened. */
+  /** The number of sessions that were opened. */
   opened = 0;
-  /** Instances for which something waits. */
+  /** Instances with waiting work, such as queued messages. */
   unsent: ReadonlySet<InstanceId> = new Set();
-  /** Instances whose picture somebody looks at. */
+  /** Instances that are being paired. */
   pairing: ReadonlySet<InstanceId> = new Set();
   readonly bus: boolean;
   readonly #capacity: number;
@@ -85,7 +85,7 @@ export class Simulation {
     if (this.logins.get(id) === node) this.logins.delete(id);
   }
 
-  /** Sessions of each node. */
+  /** Returns the number of sessions of each node. */
   get loads(): readonly number[] {
     const counts = new Map([...this.nodes.values()].map((node) => [node, 0]));
     for (const node of this.logins.values()) counts.set(node, (counts.get(node) ?? 0) + 1);
@@ -107,7 +107,7 @@ export class SimulatedNode {
   slow: InstanceId | null = null;
   readonly #simulation: Simulation;
   readonly #gate: Gate;
-  /** Sessions of this process, connected or waiting for it. */
+  /** Sessions of this process that are connected or wait for a connection. */
   readonly #sessions = new Map<InstanceId, AbortController>();
 
   constructor(simulation: Simulation, name: string, capacity: number, wrongBy: number) {
@@ -148,7 +148,7 @@ export class SimulatedNode {
     this.cluster.begin();
   }
 
-  /** The process is gone, and the platform notices. */
+  /** Kills the process. The platform notices the closed connections. */
   kill(): void {
     this.clock.stopped = true;
     for (const id of this.#sessions.keys()) this.#simulation.logout(id, this);
@@ -156,7 +156,7 @@ export class SimulatedNode {
     this.#simulation.nodes.delete(this.name);
   }
 
-  /** Every session of this process writes a frame; answers how many left. */
+  /** Writes a frame from every session of this process. Returns the number of frames that left. */
   write(): number {
     return [...this.#sessions.keys()].filter((id) => this.ownership.owns(id)).length;
   }

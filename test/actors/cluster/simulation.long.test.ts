@@ -1,4 +1,4 @@
-/** A cluster on simulated time: no storm, no session in two places, few moves. */
+/** Tests a cluster on simulated time: no storm, no session on two nodes, few moves. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Simulation, type SimulationOptions } from './simulated.ts';
@@ -9,7 +9,7 @@ const started = async (options: SimulationOptions): Promise<Simulation> => {
   return simulation;
 };
 
-/** Time goes on, a second at a time, until every instance has its session; answers the seconds. */
+/** Advances the time by single seconds until every instance has its session. Returns the seconds. */
 const untilAll = async ({ time, logins }: Simulation, count: number, most: number): Promise<number> => {
   for (let seconds = 0; seconds <= most; seconds += 1) {
     if (logins.size === count) return seconds;
@@ -34,7 +34,7 @@ test('cluster: 100 nodes bring 100,000 sessions back without a storm, spread eve
   await simulation.time.pass(25_000);
   const looks = 25_000 / simulation.policy.lookEvery;
   assert.ok(simulation.leases.freeReads - reads <= 5 * looks, `${simulation.leases.freeReads - reads} reads in ${looks} intervals`);
-  // One of the nodes dies, and its share comes back elsewhere; nobody else's session moves.
+  // When one node dies, its share returns on other nodes, and no other session moves.
   const lost = simulation.loads[0]!;
   simulation.node(0).kill();
   await simulation.time.pass(35_000);
@@ -89,7 +89,7 @@ for (const bus of [true, false])
     await simulation.time.pass(20_000);
     const former = [...simulation.nodes.values()].filter((node) => node !== little);
     await Promise.all(former.map((node) => node.cluster.drain()));
-    // Without a bus more than one may send a session to one place; it comes back.
+    // Without a bus several nodes may send a session to the same place. A session without room is taken back.
     const away = bus ? 4 : 20;
     for (let tenths = 0; tenths < 400; tenths += 1) {
       await simulation.time.pass(100);
@@ -100,7 +100,7 @@ for (const bus of [true, false])
     assert.equal(simulation.leases.leases.size, 30);
     assert.equal(little.size, 4);
     if (bus) assert.equal(simulation.opened, 34, 'none left in vain');
-    // Room that comes is used.
+    // New room is used.
     await simulation.add('large', 0, 100).start();
     await simulation.time.pass(30_000);
     assert.deepEqual(
@@ -118,7 +118,7 @@ test('cluster: the last node keeps its sessions while it drains', async () => {
   assert.equal(simulation.logins.size, 50);
 });
 
-test('cluster: a node that cannot renew has closed everything before others take it, and comes back with new leases', async () => {
+test('cluster: a node that cannot renew closes everything before others take over, and returns with new leases', async () => {
   const simulation = await started(small);
   await untilAll(simulation, 300, 60);
   const cutOff = simulation.node(0);
@@ -128,7 +128,7 @@ test('cluster: a node that cannot renew has closed everything before others take
   await simulation.time.pass(12_500);
   assert.equal(cutOff.size, 0);
   assert.ok([...simulation.logins.values()].every((node) => node !== cutOff));
-  // `login` fails the test when a session is in two places.
+  // `login` fails the test when a session is on two nodes.
   await simulation.time.pass(30_000);
   assert.equal(simulation.logins.size, 300);
   cutOff.reachable = true;
@@ -138,7 +138,7 @@ test('cluster: a node that cannot renew has closed everything before others take
   for (const [id, epoch] of cutOff.ownership.owned) assert.ok(epoch > (epochs.get(id) ?? 0));
 });
 
-test('cluster: while sessions close because the lease ends, what waits is stored under it, and no command opens one again', async () => {
+test('cluster: while sessions close at the end of a lease, waiting entries are stored under the lease, and no command reopens a session', async () => {
   const simulation = await started(small);
   await untilAll(simulation, 300, 60);
   const cutOff = simulation.node(0);
@@ -155,7 +155,7 @@ test('cluster: while sessions close because the lease ends, what waits is stored
   assert.equal(cutOff.ownership.owned.size, 0);
 });
 
-test('cluster: a session that closed while others still close, because the lease ends, is not opened again', async () => {
+test('cluster: a session that closed at the end of a lease is not reopened while others still close', async () => {
   const simulation = await started(small);
   await untilAll(simulation, 300, 60);
   const cutOff = simulation.node(0);
@@ -170,7 +170,7 @@ test('cluster: a session that closed while others still close, because the lease
   assert.deepEqual([...cutOff.ownership.owned.keys()], [slow]);
 });
 
-test('cluster: a database that is away for all closes every session, and every one comes back', async () => {
+test('cluster: a database outage for all nodes closes every session, and every session returns', async () => {
   const simulation = await started(small);
   await untilAll(simulation, 300, 60);
   for (const node of simulation.nodes.values()) node.reachable = false;
@@ -191,7 +191,7 @@ test('cluster: an outage of the database that is shorter than a lease closes not
   assert.equal(simulation.logins.size, 300);
 });
 
-test('cluster: a process that stood still for a minute writes nothing when it goes on', async () => {
+test('cluster: a process that was paused for a minute writes no frame when it continues', async () => {
   const simulation = await started(small);
   await untilAll(simulation, 300, 60);
   const node = simulation.node(0);
@@ -208,7 +208,7 @@ test('cluster: a process that stood still for a minute writes nothing when it go
   assert.ok(node.write() > 0);
 });
 
-test('cluster: clocks an hour apart make no difference', async () => {
+test('cluster: clocks an hour apart change nothing', async () => {
   const simulation = new Simulation({ nodes: 1, instances: 200 });
   simulation.add('early', -3_600_000);
   simulation.add('late', 3_600_000);
@@ -236,7 +236,7 @@ for (const [way, hours] of [
     assert.equal(simulation.opened, 300);
   });
 
-test('cluster: a second node of the same name is refused at once, one after a killed one waits for its end', async () => {
+test('cluster: a second node of the same name is refused at once, and one after a kill waits for the end of the lease', async () => {
   const simulation = await started(small);
   await simulation.time.pass(3_000);
   const rival = assert.rejects(simulation.add('node-1').start(), /Another node named node-1 is running/);
@@ -254,7 +254,7 @@ test('cluster: a second node of the same name is refused at once, one after a ki
   assert.equal(joined, true);
 });
 
-test('cluster: more instances than all nodes have room for stay without an owner, and nothing is moved about for them', async () => {
+test('cluster: instances beyond the room of all nodes stay without an owner, and no session moves because of them', async () => {
   const simulation = await started({ nodes: 3, instances: 300, capacity: 50 });
   await simulation.time.pass(120_000);
   assert.equal(simulation.logins.size, 150);
@@ -294,7 +294,7 @@ for (const seed of [1, 2, 3, 4, 5, 6])
     await untilAll(simulation, 200, 120);
   });
 
-test('cluster: a resting instance for which something waits is taken by one node, by another when that one dies, and left when it is done', async () => {
+test('cluster: a resting instance with waiting work is taken by one node, by another if that one dies, and released afterwards', async () => {
   const simulation = new Simulation(small);
   const { leases } = simulation;
   const resting = simulation.instances.slice(0, 30);
@@ -303,7 +303,7 @@ test('cluster: a resting instance for which something waits is taken by one node
   await untilAll(simulation, 270, 60);
   assert.equal(leases.leases.size, 270, 'nobody owns what rests');
   simulation.unsent = new Set(resting);
-  // `login` fails the test when two nodes have one of them.
+  // `login` fails the test when two nodes have one instance.
   await untilAll(simulation, 300, 15);
   const owner = simulation.logins.get(resting[0]!);
   assert.ok(owner);

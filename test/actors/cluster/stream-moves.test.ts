@@ -1,4 +1,4 @@
-/** Streams while their sessions move: what is committed until the session is closed reaches readers on other nodes. */
+/** Tests streams while their sessions move. Events that are committed before the session is closed reach readers on other nodes. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sampleEvent } from '#test/fakes/gateway.ts';
@@ -36,7 +36,7 @@ test('streams: events that are committed while a session closes for its next own
   assert.deepEqual(got, stored);
 });
 
-test('streams: a reader learns of an event that a former owner stored late, although the bus loses the message about it', async () => {
+test('streams: a reader learns of an event that a former owner stored late, although the bus lost the message about it', async () => {
   const world = new Exploration(1, { readers: false });
   await world.time.pass(15_000);
   const nodes = [...world.nodes.values()];

@@ -1,4 +1,4 @@
-/** Tests the events that an owner sends and the stream that a reader makes of them, on simulated time. */
+/** Tests the events that an owner sends and the stream that a reader builds from them, on simulated time. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { GatewayEvent } from '#actors/model.ts';
@@ -8,7 +8,7 @@ import { FakeTime } from '#test/fakes/time.ts';
 
 const event = (id: string): GatewayEvent => ({ ...sampleEvent, id });
 
-/** `b<a` is event b after a, `<a` the mark after a, `b<` event b after nobody knows what, `<` the mark of a pause. */
+/** `b<a` is event b after a, `<a` the mark after a, `b<` event b after an unknown event, `<` the mark of a pause. */
 const sent = (text: string): readonly Sent[] =>
   text
     .split(' ')
@@ -24,17 +24,17 @@ const pasts: readonly [string, string, string][] = [
   ['nothing', '', ': '],
   ['events in a row', 'b<a c<b d<c', 'a: b c d'],
   ['the first that an owner ever had', 'a< b<a', ': a b'],
-  ['a mark says where nothing happened since', '<a', 'a: '],
+  ['a mark names the last event', '<a', 'a: '],
   ['a mark between events changes nothing', 'b<a <b c<b', 'a: b c'],
-  ['what was before a missing event does not belong to what is after it', 'b<a d<c e<d', 'c: d e'],
-  ['a pause ends what was before', 'b<a <', ': '],
-  ['after a pause it begins anew', 'b<a < <d e<d', 'd: e'],
-  ['a new owner that missed the last event of the one before', 'b<a c<b d<b', 'a: b c d'],
-  ['an owner that knows nothing', 'b<a c<', ': c'],
+  ['events before a missing event do not belong to the events after it', 'b<a d<c e<d', 'c: d e'],
+  ['a pause ends the stream before it', 'b<a <', ': '],
+  ['after a pause the stream begins anew', 'b<a < <d e<d', 'd: e'],
+  ['a new owner that missed the last event of the former owner', 'b<a c<b d<b', 'a: b c d'],
+  ['an owner without knowledge of earlier events', 'b<a c<', ': c'],
 ];
 
 for (const [title, text, expected] of pasts)
-  test(`streams: what belongs together: ${title}`, () => {
+  test(`streams: events that belong together: ${title}`, () => {
     const { anchor, events } = linked(sent(text));
     assert.equal(`${anchor ?? ''}: ${events.map(({ id }) => id).join(' ')}`, expected);
   });
@@ -61,7 +61,7 @@ const owner = async (before: Promise<Sent | null> = Promise.resolve(null)) => {
   return { time, sender, take, all: () => spelled(all), here: () => spelled(here) };
 };
 
-test('streams: an instance without listeners sends one mark, because the bus may have a message that its owner could not read', async () => {
+test('streams: an instance without listeners sends one mark, because the bus may hold a message that the owner could not read', async () => {
   const { time, take, all } = await owner();
   await time.pass(0);
   assert.equal(all(), '');
@@ -69,7 +69,7 @@ test('streams: an instance without listeners sends one mark, because the bus may
   assert.equal(all(), '<');
 });
 
-test('streams: events are sent while somebody wants them and a while longer; then a mark says that there are more', async () => {
+test('streams: events are sent while there are listeners and a while longer, and then a mark says that there are more', async () => {
   const { time, sender, take, all } = await owner();
   await time.pass(0);
   take('a');
@@ -85,7 +85,7 @@ test('streams: events are sent while somebody wants them and a while longer; the
   assert.equal(all(), '< <a b<a c<b d<c < <f g<f');
 });
 
-test('streams: the last event is named again before its name is too old to be kept', async () => {
+test('streams: the last event is named again before the bus drops its name', async () => {
   const { time, sender, take, all } = await owner();
   await time.pass(0);
   await sender.want();
@@ -98,9 +98,9 @@ test('streams: the last event is named again before its name is too old to be ke
 });
 
 const heirs: readonly [string, string, string, string | null][] = [
-  ['goes on behind the last event of the one before', 'b<a', 'c<b d<c', 'd'],
-  ['goes on behind the last event that the one before named', '<a', 'c<a d<c', 'd'],
-  ['sends nothing where the one before did not', '<', '', 'd'],
+  ['continues after the last event of the former owner', 'b<a', 'c<b d<c', 'd'],
+  ['continues after the last event that the former owner named', '<a', 'c<a d<c', 'd'],
+  ['sends nothing if the former owner sent a pause', '<', '', 'd'],
   ['sends one mark where the last message is unknown', '', '<', 'd'],
 ];
 
@@ -108,7 +108,7 @@ for (const [title, before, expected, last] of heirs)
   test(`streams: a new owner ${title}`, async () => {
     const looked = Promise.withResolvers<Sent | null>();
     const { time, sender, take, all } = await owner(looked.promise);
-    // Events that happen before it is known what was sent last wait for it.
+    // Events that arrive before the last sent message is known wait for it.
     take('c');
     looked.resolve(sent(before)[0] ?? null);
     await time.pass(0);
@@ -118,8 +118,8 @@ for (const [title, before, expected, last] of heirs)
   });
 
 for (const [title, before, expected] of [
-  ['name the event before, which the last owner sent', 'b<a', 'c<b d<c'],
-  ['say that nobody knows what was before', '', 'c< d<c'],
+  ['name the event before them, which the last owner sent', 'b<a', 'c<b d<c'],
+  ['say that the event before them is unknown', '', 'c< d<c'],
 ] as const)
   test(`streams: the first events at a new owner ${title}, also to listeners of its own node`, async () => {
     const { time, take, here } = await owner(Promise.resolve(sent(before)[0] ?? null));
@@ -150,19 +150,19 @@ const listening = () => {
 
 const under = (epoch: number, text: string): readonly Sent[] => sent(text).map((one) => ({ ...one, epoch }));
 
-test('streams: a late message of an earlier owner is a gap, and never an event behind later ones', () => {
+test('streams: a late message of an earlier owner is a gap, and never an event after later ones', () => {
   const { got, follower, hear } = listening();
   for (const one of [...under(1, 'a<'), ...under(2, 'd<a'), ...under(1, 'b<a c<b'), ...under(2, 'e<d')]) hear(one);
   assert.deepEqual(got, ['a', 'd', 'gap', 'gap', 'e']);
   follower.end();
 });
 
-test('streams: a reader that comes back does not get the past across a late message of an earlier owner', () => {
+test('streams: a returning reader does not get older events across a late message of an earlier owner', () => {
   const past = linked([...under(1, 'a<'), ...under(2, 'd<a'), ...under(1, 'b<a'), ...under(2, 'e<d f<e')]);
   assert.deepEqual([past.anchor, past.events.map(({ id }) => id)], [null, ['e', 'f']]);
 });
 
-test('streams: a listener learns that an event was lost on its way, and nothing of what is told twice', async () => {
+test('streams: a listener learns that an event was lost on its way, and gets no event twice', async () => {
   const { got, follower, hear } = listening();
   for (const one of sent('b<a c<b <c <')) hear(one);
   assert.deepEqual(got, ['b', 'c']);

@@ -11,7 +11,7 @@ const known: readonly Addition[] = [
 ];
 
 const commands: readonly (readonly [title: string, method: string, args: readonly unknown[], needed: number])[] = [
-  ['a command as it always was', 'send', ['r1', { content: { kind: 'text' } }, {}], 1],
+  ['a command of the first version', 'send', ['r1', { content: { kind: 'text' } }, {}], 1],
   ['a kind of content that is new', 'send', ['r1', { content: { kind: 'hologram' } }, {}], 2],
   ['a field that is new', 'send', ['r1', { content: { kind: 'text' } }, { priority: 0 }], 3],
   ['a new field that is left out', 'send', ['r1', { content: { kind: 'text' } }, { priority: undefined }], 1],
@@ -24,10 +24,10 @@ const commands: readonly (readonly [title: string, method: string, args: readonl
 for (const [title, method, args, needed] of commands)
   test(`wire version: ${title} needs ${needed}`, () => assert.equal(versionFor(method, args, known), needed));
 
-test('wire version: that of the program is the newest of its additions', () =>
+test('wire version: the version of the program is that of its newest addition', () =>
   assert.equal(wireVersion, Math.max(1, ...additions.map(({ version }) => version))));
 
-test('wire version: a form of a later version is refused, not read as something else', () => {
+test('wire version: a form of a later version is refused, and not read as another form', () => {
   const sent = (value: unknown): Uint8Array => Buffer.from(JSON.stringify(value));
   assert.throws(() => decode(sent({ $as: 'hologram', value: 1 })), /form hologram is not known/);
   assert.throws(() => decode(sent({ $as: 'toString', value: 1 })), /not known/);

@@ -23,7 +23,7 @@ test('wire: fields that are undefined are left out, and functions are refused', 
   assert.throws(() => encode({ run: () => undefined }), /cannot be sent/);
 });
 
-test('wire: a part of a larger buffer travels alone', () => {
+test('wire: a slice of a larger buffer is sent alone', () => {
   const all = Buffer.from('abcdef');
   assert.deepEqual(decode(encode(all.subarray(2, 4))), new Uint8Array([99, 100]));
 });

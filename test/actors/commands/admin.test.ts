@@ -1,4 +1,4 @@
-/** The admin credential over several starts. */
+/** Tests the admin token over several starts. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createAdmin } from '#actors/commands/server.ts';
@@ -6,7 +6,7 @@ import { World } from '#test/fakes/world.ts';
 
 const cooldown = 3_600_000;
 
-test('admin: without a token in the environment the first start makes one, later ones keep it', async () => {
+test('admin: without a token in the environment the first start makes one, and later starts keep it', async () => {
   const { ports } = new World();
   const first = await createAdmin(ports, null, cooldown);
   assert.match(first.made ?? '', /^[A-Za-z0-9]{50}$/);
@@ -23,7 +23,7 @@ test('admin: only a hash is stored', async () => {
   assert.ok(![...world.db.settings.values()].join().includes(made ?? 'x'));
 });
 
-test('admin: the token of the environment counts until it is rotated, and again when it is changed there', async () => {
+test('admin: the token of the environment counts until it is rotated, and counts again when it is changed', async () => {
   const { ports } = new World();
   const first = await createAdmin(ports, 'one', cooldown);
   assert.ok(first.isAdmin('one') && first.made === null);
@@ -38,7 +38,7 @@ test('admin: the token of the environment counts until it is rotated, and again 
   assert.ok(fourth.isAdmin('two'));
 });
 
-test('admin: a second rotation within the cooldown is told to wait, even when both come at once', async () => {
+test('admin: a second rotation within the cooldown is refused with the time to wait, also if both arrive at once', async () => {
   const { ports, time } = new World();
   const admin = await createAdmin(ports, 'one', cooldown);
   const both = await Promise.all([admin.rotateAdminToken(), admin.rotateAdminToken()]);
@@ -52,7 +52,7 @@ test('admin: a second rotation within the cooldown is told to wait, even when bo
   assert.ok((await admin.rotateAdminToken()).ok);
 });
 
-test('admin: a rotation that storage does not take changes nothing', async () => {
+test('admin: a rotation that cannot be stored changes nothing', async () => {
   const { ports, db } = new World();
   const admin = await createAdmin(ports, 'one', cooldown);
   db.away = true;
@@ -62,7 +62,7 @@ test('admin: a rotation that storage does not take changes nothing', async () =>
   assert.ok((await admin.rotateAdminToken()).ok);
 });
 
-test('admin: nodes that start at once on a new database have one token, which one of them made', async () => {
+test('admin: nodes that start at once on a new database share one token, which one of them made', async () => {
   const { ports } = new World();
   const nodes = await Promise.all([1, 2, 3].map(() => createAdmin(ports, null, cooldown)));
   const [made, ...others] = nodes.flatMap((node) => node.made ?? []);

@@ -1,4 +1,4 @@
-/** Decisions of an import: which instance takes a session, what of its settings, and what is refused. */
+/** Tests the decisions of an import: the instance that takes a session, the settings that are taken over, and the refusals. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ExportRequest, ImportRequest, ImportedSession, RunningGateway } from '#actors/gateway.ts';
@@ -52,7 +52,7 @@ const run = async (world: World, gateway: RunningGateway, change: Partial<Import
 
 const outcomes = (sessions: readonly ImportedSession[]) => sessions.map(({ outcome, instance }) => [outcome, instance]);
 
-test('import: a session becomes a new instance that rests, with its token, webhook and proxy', async () => {
+test('import: a session becomes a new resting instance with its token, webhook and proxy', async () => {
   const world = new World();
   const gateway = await world.start();
   const token = 'a-token-of-the-source';
@@ -74,7 +74,7 @@ test('import: a session becomes a new instance that rests, with its token, webho
   assert.equal(world.platform.links.size, 0, 'nothing connects it');
 });
 
-test('import: the same import twice changes nothing, whatever the instance is called by then', async () => {
+test('import: the same import twice changes nothing, also if the instance was renamed', async () => {
   const world = new World();
   const gateway = await world.start();
   world.moving.sources.arrivals = found(session());
@@ -86,7 +86,7 @@ test('import: the same import twice changes nothing, whatever the instance is ca
   assert.equal(JSON.stringify([...world.db.instances]), stored);
 });
 
-test('import: a dry run changes nothing, and says what is lost', async () => {
+test('import: a dry run changes nothing, and lists the losses', async () => {
   const world = new World();
   world.register({ id: 'r1', name: 'shop' });
   const gateway = await world.start();
@@ -104,7 +104,7 @@ test('import: a dry run changes nothing, and says what is lost', async () => {
   assert.equal(JSON.stringify([[...world.db.instances], [...world.db.webhooks]]), before);
 });
 
-test('import: an unpaired instance of the name is filled and keeps its token, webhooks and proxy', async () => {
+test('import: an unpaired instance with the name is filled and keeps its token, webhooks and proxy', async () => {
   const world = new World();
   world.register({ id: 'r1', name: 'shop' });
   world.hook({ id: 'w1', instanceId: 'r1', url: 'http://own.test' });
@@ -162,7 +162,7 @@ test('import: no connect begins while a session is being stored', async () => {
   assert.equal(gateway.view('r1')?.record.wanted, 'offline');
 });
 
-test('import: a new instance goes again when its session cannot be stored', async () => {
+test('import: a new instance is removed again if its session cannot be stored', async () => {
   const world = new World();
   const gateway = await world.start();
   world.moving.sources.arrivals = found(session());
@@ -179,7 +179,7 @@ test('import: a new instance goes again when its session cannot be stored', asyn
   assert.equal(gateway.all().length, 0);
 });
 
-test('import: refused sessions and a source that breaks off do not undo the others', async () => {
+test('import: refused sessions and a source that breaks off do not undo the other sessions', async () => {
   const world = new World();
   const gateway = await world.start();
   world.moving.sources.receive = async () => ({
@@ -206,7 +206,7 @@ test('import: refused sessions and a source that breaks off do not undo the othe
   );
 });
 
-test('export: a running session is refused without stop, and rests afterwards', async () => {
+test('export: a running session is refused without stop, and rests after an export with stop', async () => {
   const world = new World();
   const gateway = await world.start();
   world.moving.sources.arrivals = found(session());
@@ -225,7 +225,7 @@ test('export: a running session is refused without stop, and rests afterwards', 
   world.assertKept();
 });
 
-test('import: a source without any session is refused, and one whose rest cannot be read has a row for it', async () => {
+test('import: a source without any session is refused, and one with an unreadable remainder gets a row for it', async () => {
   const world = new World();
   const gateway = await world.start();
   const ask = (only: readonly string[] = []) => world.answerOf(gateway.importSessions(nothing(), { ...request, only }));
@@ -273,7 +273,7 @@ test('import: chats and messages follow their session without an event, also int
   assert.deepEqual(counts(await run(world, gateway)), [['refused', 0, 0]], 'a session that is refused brings no messages');
 });
 
-test('import: a session whose messages break off is in the instance, and the answer says that messages are missing', async () => {
+test('import: if the messages break off, the session is kept and the answer says that messages are missing', async () => {
   const world = new World();
   const gateway = await world.start();
   const broken = async function* (): AsyncIterable<ArchivedRows> {
@@ -289,7 +289,7 @@ test('import: a session whose messages break off is in the instance, and the ans
   assert.deepEqual(counts(await run(world, gateway)), [['here', 1, 2]]);
 });
 
-test('import: messages end with their caller, with a removed instance and with another owner, and each time for a reason', async () => {
+test('import: messages stop when the caller leaves, the instance is removed or another node owns it, and the reason is told', async () => {
   const reasonWith = async (during: (world: World, gateway: RunningGateway, gone: AbortController) => unknown): Promise<string> => {
     const [world, gone] = [new World(), new AbortController()];
     const gateway = await world.start();
@@ -319,7 +319,7 @@ test('import: messages end with their caller, with a removed instance and with a
   );
 });
 
-test('export: an archive has chats and messages if they are asked for', async () => {
+test('export: an archive contains chats and messages on request', async () => {
   const world = new World();
   const gateway = await world.start();
   world.moving.sources.arrivals = found(session());

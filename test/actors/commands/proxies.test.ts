@@ -1,4 +1,4 @@
-/** Commands on proxies: what keeps two changes of one instance apart. */
+/** Tests the lock that keeps changes of the proxy of one instance apart. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ProxyRegion } from '#actors/model.ts';
@@ -8,7 +8,7 @@ import { refusalOf, staged } from '../stage.ts';
 const region: ProxyRegion = { country: 'br', state: '', city: '' };
 const catalogue = [{ value: 'br', label: 'Brazil', proxies: ['http://slow.test'], cities: [] }];
 
-test('proxy: while a change of it is tested, another change and a connect with a region are refused', async () => {
+test('proxy: while a change is tested, another change and a connect with a region are refused', async () => {
   const { world, gateway } = await staged([{ id: 'r1', wanted: 'offline' }]);
   const verdict = Promise.withResolvers<string>();
   Object.assign(world.proxies, { catalogue, verdicts: { 'http://slow.test': verdict.promise } });
@@ -21,7 +21,7 @@ test('proxy: while a change of it is tested, another change and a connect with a
   assert.ok((await first).ok);
 });
 
-test('proxy: while a connect tests the proxy of its region, a change is refused, and afterwards it is taken', async () => {
+test('proxy: while a connect tests the proxy of its region, a change is refused, and accepted afterwards', async () => {
   const { world, gateway } = await staged([{ id: 'r1', wanted: 'offline' }]);
   const verdict = Promise.withResolvers<string>();
   Object.assign(world.proxies, { catalogue, verdicts: { 'http://slow.test': verdict.promise } });
@@ -33,7 +33,7 @@ test('proxy: while a connect tests the proxy of its region, a change is refused,
   assert.ok((await gateway.changeProxy('r1', { mode: 'none', confirmNone: true })).ok);
 });
 
-test('proxy: its fallback is switched on while it fails; asked for alone it is tested again and refused', async () => {
+test('proxy: the fallback can be switched on while the proxy fails, and asked for alone the proxy is tested and refused', async () => {
   const { world, gateway } = await staged([{ id: 'r1', wanted: 'offline' }]);
   const url = 'http://own.test:3128';
   const other = 'http://other.test:3128';

@@ -1,4 +1,4 @@
-/** Webhooks with deliveries that are too old, found without asking about those to which nothing happened. */
+/** Tests the search for webhooks with deliveries that are too old. Webhooks without any change are not queried. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Ages } from '#actors/delivery/ages.ts';
@@ -15,7 +15,7 @@ const tally = (webhookId: string, change: Partial<Tally> = {}): Tally => ({
 });
 const before = (time: number) => ({ waiting: time, delivered: time, dead: time });
 
-test('ages: a webhook is asked about once, again after its tally has changed, and again after something was due', async () => {
+test('ages: a webhook is queried once, again after its tally changed, and again after a delivery was due', async () => {
   const asked: (readonly string[])[] = [];
   const times = new Map<string, Omit<OldestTimes, 'webhookId'>>([
     ['a', { waiting: null, delivered: 10, dead: null }],

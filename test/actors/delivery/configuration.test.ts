@@ -13,7 +13,7 @@ async function delivering() {
   world.hook({ id: 'w1', instanceId: 'r1', events: ['messages'] });
   const gateway: RunningGateway = await world.start();
   await gateway.restore();
-  await gateway.queue('r1'); // whoever rests has no link
+  await gateway.queue('r1'); // A resting instance has no link.
   const record = async (): Promise<void> => {
     const messageId = world.chance.hex(4);
     world.platform
@@ -28,7 +28,7 @@ async function delivering() {
 
 const change = { action: 'update', id: 'w1', url: 'http://new.test', events: ['messages'], enabled: true } as const;
 
-test('configuration: a webhook that is removed sends nothing more and leaves no timer', async () => {
+test('configuration: a removed webhook sends nothing more and leaves no timer', async () => {
   const { world, gateway, record } = await delivering();
   const before = world.time.armed;
   world.receiver.answer = () => ({ ok: false, status: 500, error: 'no' });
@@ -36,13 +36,13 @@ test('configuration: a webhook that is removed sends nothing more and leaves no 
   await record();
   assert.equal(world.receiver.posts.length, 1);
   await gateway.saveWebhook('r1', { action: 'delete', id: 'w1', url: '' });
-  await world.time.pass(1000); // its rows are removed behind the answer
+  await world.time.pass(1000); // REM Its rows are removed after the answer.
   assert.equal(world.time.armed, before);
   await world.time.pass(60_000);
   assert.equal(world.receiver.posts.length, 1);
 });
 
-test('configuration: a late 410 of an old address does not switch the new one off', async () => {
+test('configuration: a late 410 of an old address does not switch the new address off', async () => {
   const { world, gateway, record } = await delivering();
   const { promise, resolve } = Promise.withResolvers<Attempt>();
   world.receiver.answer = ({ url }) => (url === change.url ? { ok: true, status: 200 } : promise);
@@ -54,7 +54,7 @@ test('configuration: a late 410 of an old address does not switch the new one of
   assert.deepEqual([webhook?.enabled, webhook?.url], [true, change.url]);
 });
 
-test('configuration: a 410 is stored', async () => {
+test('configuration: a 410 is stored as the end of the webhook', async () => {
   const { world, gateway, record } = await delivering();
   world.receiver.answer = () => ({ ok: false, status: 410, error: 'gone' });
   await record();
@@ -62,7 +62,7 @@ test('configuration: a 410 is stored', async () => {
   assert.equal(world.db.webhooks.get('w1')?.enabled, false);
 });
 
-test('configuration: a change of the global webhook asks storage nothing for instances that never delivered', async () => {
+test('configuration: a change of the global webhook reads nothing for instances that never delivered', async () => {
   const { world, gateway } = await delivering();
   await gateway.saveGlobalWebhook({ ...change, action: '', id: '' });
   await gateway.saveGlobalWebhook({ ...change, action: '', id: '', url: 'http://newer.test' });
@@ -70,7 +70,7 @@ test('configuration: a change of the global webhook asks storage nothing for ins
   assert.equal(world.db.count('outbox.due'), 0);
 });
 
-test('configuration: one webhook more than an instance may have is refused, a change of one of them is not', async () => {
+test('configuration: a webhook beyond the limit of an instance is refused, and a change of an existing one is not', async () => {
   const world = new World();
   world.register({ id: 'r1' });
   const gateway = await world.start({ webhooksPerInstance: 2 });

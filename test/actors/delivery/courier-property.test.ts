@@ -1,4 +1,4 @@
-/** A courier under random receivers, crashes, changes and bounds, on simulated time. */
+/** Tests a courier with random receivers, crashes, changes and bounds, on simulated time. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
@@ -30,7 +30,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 );
 
-/** The receiver's answer to the n-th post: a status and a duration. */
+/** The replies of the receiver to its posts, each a status and a duration. */
 const behaviour = fc.array(
   fc.record({
     status: fc.constantFrom(200, 200, 200, 200, 500, 429, 404, 0),
@@ -49,7 +49,7 @@ class Trial {
   });
   committed = 0;
   #repaired = false;
-  /** Events in the order in which they were first taken. */
+  /** Events in the order of their first successful post. */
   readonly taken: string[] = [];
   readonly failures = new Map<string, number>();
   readonly lanes = new Map<string, string>();
@@ -86,7 +86,7 @@ class Trial {
     await settle();
   }
 
-  /** All is well again, and time enough. */
+  /** Ends all faults and waits long enough for all deliveries. */
   async end(): Promise<void> {
     const { desk } = this;
     desk.world.db.away = false;
@@ -98,7 +98,7 @@ class Trial {
   }
 }
 
-test('courier: through crashes, changes, bounds and storage that goes away every row comes to its end once', async () => {
+test('courier: through crashes, changes, bounds and storage outages every row ends exactly once', async () => {
   await fc.assert(
     fc.asyncProperty(behaviour, fc.array(step, { maxLength: 25 }), async (answers, steps) => {
       const trial = new Trial(answers);
@@ -113,7 +113,7 @@ test('courier: through crashes, changes, bounds and storage that goes away every
   );
 });
 
-test('courier: events of a lane are taken in their order, whatever else happens', async () => {
+test('courier: events of a lane are delivered in order, whatever else happens', async () => {
   await fc.assert(
     fc.asyncProperty(behaviour, fc.array(step, { maxLength: 25 }), async (answers, steps) => {
       const trial = new Trial(answers);

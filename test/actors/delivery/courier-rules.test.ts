@@ -11,7 +11,7 @@ import { settle } from '#test/fakes/world.ts';
 
 const ok = { ok: true, status: 200 } as const;
 
-test('courier: signs with the secret and sends the headers of the webhook, of now', async () => {
+test('courier: it signs with the current secret and sends the current headers of the webhook', async () => {
   const desk = new Desk();
   desk.webhook = { ...sample, secret: signer.make(), headers: { Authorization: 'Bearer x' } };
   await desk.commit(1);
@@ -28,7 +28,7 @@ test('courier: signs with the secret and sends the headers of the webhook, of no
   assert.deepEqual(Object.keys(desk.world.receiver.posts[1]?.headers ?? {}), ['webhook-id', 'webhook-timestamp']);
 });
 
-test('courier: delivered and dead rows are kept with how they ended, unless nobody wants them', async () => {
+test('courier: delivered and dead rows are kept with their outcome, unless the setting turns this off', async () => {
   const desk = new Desk({ slow: [] });
   desk.world.receiver.answer = ({ headers }) => (headers['webhook-id'] === 'e2' ? no(500) : ok);
   await desk.commit(1, 'a');
@@ -44,7 +44,7 @@ test('courier: delivered and dead rows are kept with how they ended, unless nobo
   assert.deepEqual([plain.stored, plain.world.db.archive.length], [0, 0]);
 });
 
-test('courier: what a changed webhook does not want any more is taken out of what waits', async () => {
+test('courier: waiting rows that a changed webhook does not want any more are removed', async () => {
   const desk = new Desk();
   const body = (fromMe: boolean): string => JSON.stringify({ message: { fromMe, isGroup: false, wasSentByApi: false } });
   desk.webhook = { ...sample, enabled: false };
@@ -60,7 +60,7 @@ test('courier: what a changed webhook does not want any more is taken out of wha
   assert.equal(desk.world.db.archive.length, 2);
 });
 
-test('courier: while a receiver asks for patience no other lane bothers it', async () => {
+test('courier: while a receiver asks for patience no other lane posts to it', async () => {
   const desk = new Desk();
   desk.world.receiver.answer = () => (desk.world.receiver.posts.length === 1 ? no(429, { retryAfter: 20 }) : ok);
   await desk.commit(1, 'a');
@@ -72,7 +72,7 @@ test('courier: while a receiver asks for patience no other lane bothers it', asy
   desk.assertQuiet();
 });
 
-test('courier: a 410 is in the error history', async () => {
+test('courier: a 410 is recorded in the error history', async () => {
   const desk = new Desk();
   desk.world.receiver.answer = () => no(410);
   await desk.commit(1);
@@ -82,7 +82,7 @@ test('courier: a 410 is in the error history', async () => {
   );
 });
 
-test('courier: waits for a place, and sends nothing when the webhook went meanwhile', async () => {
+test('courier: it waits for a slot, and sends nothing if the webhook was removed meanwhile', async () => {
   const slots = new Slots({ total: 1, perHost: 1 });
   slots.take('another.test');
   const [one, gone] = [new Desk({}, slots), new Desk({}, slots)];
@@ -95,7 +95,7 @@ test('courier: waits for a place, and sends nothing when the webhook went meanwh
   assert.deepEqual([one.order, gone.order, slots.busy], ['e1', '', 0]);
 });
 
-test('courier: a probe that is not made, or ends in a surprise, leaves its place to others', async () => {
+test('courier: a probe that is not made, or throws, frees its slot', async () => {
   const failing = { circuit: { failures: 1, min: 1000, max: 1000 } };
   const slots = new Slots({ total: 1, perHost: 1 });
   const desk = new Desk(failing, slots);
@@ -117,7 +117,7 @@ test('courier: a probe that is not made, or ends in a surprise, leaves its place
   assert.deepEqual([surprised.crashes.length, surprised.circuit.admit(99)], [1, true]);
 });
 
-test('courier: a receiver that never answers holds fewer places with each failure, and others are not delayed', async () => {
+test('courier: a receiver that never replies holds fewer slots with each failure, and others are not delayed', async () => {
   const slots = new Slots({ total: 5, perHost: 100 });
   const [dead, healthy] = [new Desk({ concurrency: 4 }, slots), new Desk({ concurrency: 4 }, slots)];
   dead.world.receiver.answer = () => new Promise((resolve) => void dead.world.time.setTimeout(() => resolve(no(504)), 10_000));
@@ -130,7 +130,7 @@ test('courier: a receiver that never answers holds fewer places with each failur
   assert.ok(slots.busy <= 1, `${slots.busy} places are taken by it`);
 });
 
-test('courier: rows that were dropped from the outbox are forgotten, the pause of the receiver is not', async () => {
+test('courier: rows that were dropped from the outbox are forgotten, and the pause of the receiver stays', async () => {
   const desk = new Desk({ circuit: { failures: 1, min: 60_000, max: 60_000 } });
   desk.world.receiver.answer = () => no(500);
   await desk.commit(1, 'a');
@@ -150,7 +150,7 @@ const changes: readonly (readonly [string, Partial<Webhook>, string])[] = [
   ['path segments', { addUrlEvents: true, addUrlTypesMessages: true }, 'http://receiver.test/hook/messages/Conversation'],
 ];
 for (const [what, change, url] of changes)
-  test(`courier: a new ${what} counts for what waits`, async () => {
+  test(`courier: a new ${what} counts for waiting rows`, async () => {
     const desk = new Desk();
     desk.webhook = { ...sample, enabled: false };
     await desk.commit(2);
@@ -165,7 +165,7 @@ for (const [what, change, url] of changes)
 
 const policies: readonly Partial<DeliveryPolicy>[] = [{}, { concurrency: 1 }, { inMemory: 8 }];
 for (const policy of policies)
-  test(`courier: a replay is found behind what waits, with its id (${JSON.stringify(policy)})`, async () => {
+  test(`courier: a replay is found behind the waiting rows, with its id (${JSON.stringify(policy)})`, async () => {
     const desk = new Desk(policy);
     await desk.commit(12);
     const again = (await desk.world.ports.deliveries.replay({ ...everything, limit: 5 })).reduce((sum, { count }) => sum + count, 0);
@@ -195,7 +195,7 @@ test('courier: a row that was taken out of the outbox while an older page was re
   db.holds.set('outbox.archive', archived.promise);
   await settle();
   assert.equal(desk.order, 'e1', 'it is taken, and its end is being written');
-  // The page still sees it; it arrives after the end is known.
+  // The page still contains the row, and arrives after the row has ended.
   db.outbox.set(1, row!);
   db.holds.set('outbox.due', read.promise);
   desk.add([]);

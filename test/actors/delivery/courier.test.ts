@@ -1,4 +1,4 @@
-/** The courier of one webhook over a simulated receiver, outbox and clock. */
+/** Tests the courier of one webhook over a simulated receiver, outbox and clock. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
@@ -7,7 +7,7 @@ import { CourierDesk as Desk, no } from '#test/fakes/courier-desk.ts';
 import { webhook as sample } from '#test/fakes/records.ts';
 import { settle } from '#test/fakes/world.ts';
 
-test('courier: delivers what was committed in order, signs it with the id of the event and takes it out of the outbox', async () => {
+test('courier: it delivers committed events in order, signs each with its id and removes it from the outbox', async () => {
   const desk = new Desk();
   await desk.commit(3);
   assert.equal(desk.order, 'e1 e2 e3');
@@ -17,7 +17,7 @@ test('courier: delivers what was committed in order, signs it with the id of the
   desk.assertQuiet();
 });
 
-test('courier: one lane waits for its receiver, others go on beside it, up to the limit', async () => {
+test('courier: a lane waits for its receiver while others continue beside it, up to the limit', async () => {
   const desk = new Desk({ concurrency: 3 });
   const { promise, resolve } = Promise.withResolvers<Attempt>();
   desk.world.receiver.answer = () => promise;
@@ -30,7 +30,7 @@ test('courier: one lane waits for its receiver, others go on beside it, up to th
   desk.assertQuiet();
 });
 
-test('courier: when another node may post, what is under way is cut, stays in the outbox and counts against nobody', async () => {
+test('courier: when another node may post, posts under way are cut, stay in the outbox and count as no failure', async () => {
   const desk = new Desk({ concurrency: 2 });
   desk.world.receiver.answer = () => new Promise(() => undefined);
   for (const lane of ['a', 'b', 'c']) await desk.commit(1, lane);
@@ -45,7 +45,7 @@ test('courier: when another node may post, what is under way is cut, stays in th
   desk.assertQuiet();
 });
 
-test('courier: the quick attempts hold the lane, another lane passes by', async () => {
+test('courier: a row in its quick attempts holds its lane, and other lanes continue', async () => {
   const desk = new Desk();
   let left = 2;
   desk.world.receiver.answer = ({ headers }) => (headers['webhook-id'] === 'e1' && left-- > 0 ? no(500) : { ok: true, status: 200 });
@@ -57,7 +57,7 @@ test('courier: the quick attempts hold the lane, another lane passes by', async 
   desk.assertQuiet();
 });
 
-test('courier: after the quick attempts the row is parked and holds its lane; the slow schedule follows, then it is given up', async () => {
+test('courier: after the quick attempts the row is parked and holds its lane, then follows the slow schedule until it is given up', async () => {
   const desk = new Desk();
   desk.world.receiver.answer = ({ headers }) => (headers['webhook-id'] === 'e1' ? no(404) : { ok: true, status: 204 });
   await desk.commit(2);
@@ -74,7 +74,7 @@ test('courier: after the quick attempts the row is parked and holds its lane; th
   desk.assertQuiet();
 });
 
-test('courier: a parked row is delivered at its time even while memory is full of others', async () => {
+test('courier: a parked row is delivered on time even while memory is full of other rows', async () => {
   const desk = new Desk({ inMemory: 4, concurrency: 1, circuit: { failures: 100, min: 1, max: 1 } });
   let broken = true;
   desk.world.receiver.answer = ({ headers }) => (broken && headers['webhook-id'] === 'e1' ? no(500) : { ok: true, status: 200 });
@@ -84,7 +84,7 @@ test('courier: a parked row is delivered at its time even while memory is full o
   const { promise, resolve } = Promise.withResolvers<Attempt>();
   desk.world.receiver.answer = () => promise;
   await desk.commit(3, 'b');
-  await desk.world.time.pass(60_000); // the parked row becomes due meanwhile
+  await desk.world.time.pass(60_000); // REM The parked row becomes due in this time.
   desk.world.receiver.answer = () => ({ ok: true, status: 200 });
   resolve({ ok: true, status: 200 });
   await settle();
@@ -93,7 +93,7 @@ test('courier: a parked row is delivered at its time even while memory is full o
   desk.assertQuiet();
 });
 
-test('courier: Retry-After is honoured within its limit', async () => {
+test('courier: Retry-After is honoured up to its limit', async () => {
   const desk = new Desk();
   desk.world.receiver.answer = () => (desk.world.receiver.posts.length === 1 ? no(429, { retryAfter: 20 }) : no(503, { retryAfter: 9999 }));
   await desk.commit(1);
@@ -101,7 +101,7 @@ test('courier: Retry-After is honoured within its limit', async () => {
   assert.equal(desk.posts, 'e1@0 e1@20000 e1@80000');
 });
 
-test('courier: a 410 switches the webhook off; what waits stays in the outbox until somebody switches it on', async () => {
+test('courier: a 410 switches the webhook off, and its rows stay in the outbox until a user switches it on', async () => {
   const desk = new Desk({ concurrency: 1 });
   desk.world.receiver.answer = () => no(410);
   await desk.commit(3);
@@ -117,7 +117,7 @@ test('courier: a 410 switches the webhook off; what waits stays in the outbox un
   desk.assertQuiet();
 });
 
-test('courier: ten failures open the circuit: one probe at a time, with doubling pauses, and one timer however much is committed', async () => {
+test('courier: ten failures open the circuit, which then makes one probe at a time with doubling pauses and one timer', async () => {
   const desk = new Desk({
     concurrency: 64,
     circuit: { failures: 4, min: 30_000, max: 100_000 },
@@ -143,7 +143,7 @@ test('courier: ten failures open the circuit: one probe at a time, with doubling
   desk.assertQuiet();
 });
 
-test('courier: a change gives the receiver a fresh chance at once', async () => {
+test('courier: after a change the receiver is tried at once', async () => {
   const desk = new Desk({ circuit: { failures: 1, min: 600_000, max: 600_000 } });
   desk.world.receiver.answer = () => no(500);
   await desk.commit(2);
@@ -168,7 +168,7 @@ test('courier: an address that changes while a row waits for its retry is used f
   assert.equal(desk.world.receiver.posts.at(-1)?.url, 'http://better.test');
 });
 
-test('courier: rows that wait from an earlier run are found, page by page, in order', async () => {
+test('courier: rows of an earlier run are found page by page, in order', async () => {
   const desk = new Desk({ inMemory: 10 });
   desk.rows(45, 'chat');
   desk.add([]);
@@ -178,7 +178,7 @@ test('courier: rows that wait from an earlier run are found, page by page, in or
   desk.assertQuiet();
 });
 
-test('courier: rows that are committed while a page is read are not lost', async () => {
+test('courier: rows that are committed during the read of a page are not lost', async () => {
   const desk = new Desk({ inMemory: 10 });
   const { promise, resolve } = Promise.withResolvers<void>();
   desk.world.db.holds.set('outbox.due', promise);
@@ -193,14 +193,14 @@ test('courier: rows that are committed while a page is read are not lost', async
   desk.assertQuiet();
 });
 
-test('courier: a row that was delivered while a page with it was read is not delivered again', async () => {
+test('courier: a row that was delivered while its page was read is not delivered again', async () => {
   const desk = new Desk({ inMemory: 10, concurrency: 2 });
   const first = Promise.withResolvers<Attempt>();
   desk.world.receiver.answer = ({ headers }) => (headers['webhook-id'] === 'e1' ? first.promise : { ok: true, status: 200 });
   await desk.commit(1, 'a');
   const page = Promise.withResolvers<void>();
   desk.world.db.holds.set('outbox.due', page.promise);
-  desk.add([]); // a nudge: the page is read, and holds e1
+  desk.add([]); // REM The courier is notified without rows. It reads the page, which has e1.
   await settle();
   first.resolve({ ok: true, status: 200 });
   await settle();
@@ -212,7 +212,7 @@ test('courier: a row that was delivered while a page with it was read is not del
   desk.assertQuiet();
 });
 
-test('courier: rows that are slow to be taken out are neither sent again nor asked for without end', async () => {
+test('courier: rows whose removal is slow are neither sent again nor read again without end', async () => {
   const desk = new Desk({ inMemory: 4 });
   const { promise, resolve } = Promise.withResolvers<void>();
   desk.world.db.holds.set('outbox.remove', promise);
@@ -234,7 +234,7 @@ test('courier: rows that are slow to be taken out are neither sent again nor ask
   desk.assertQuiet();
 });
 
-test('courier: storage that goes away is waited for; nothing is lost', async () => {
+test('courier: it waits for storage that is away, and loses nothing', async () => {
   const desk = new Desk();
   desk.world.db.away = true;
   desk.add(desk.rows(2, 'a'));
@@ -252,7 +252,7 @@ test('courier: storage that goes away is waited for; nothing is lost', async () 
   desk.assertQuiet();
 });
 
-test('courier: a surprise stops it, says so, and leaves the rows where they are', async () => {
+test('courier: an unexpected error stops it, is reported, and leaves the rows in place', async () => {
   const desk = new Desk();
   desk.world.receiver.answer = () => {
     throw new Error('not an Attempt');
@@ -263,7 +263,7 @@ test('courier: a surprise stops it, says so, and leaves the rows where they are'
   assert.equal(desk.world.time.armed, 0);
 });
 
-test('courier: one that is stopped sends nothing more and holds no timer', async () => {
+test('courier: after a stop it sends nothing more and holds no timer', async () => {
   const desk = new Desk();
   desk.world.receiver.answer = () => no(500);
   await desk.commit(2);
@@ -273,7 +273,7 @@ test('courier: one that is stopped sends nothing more and holds no timer', async
   assert.equal(desk.world.time.armed, 0);
 });
 
-test('courier: whatever the receiver does, every row arrives or is tried to the end, in the order of its lane', async () => {
+test('courier: for any receiver every row arrives or uses all its attempts, in the order of its lane', async () => {
   const answers = fc.array(fc.constantFrom(200, 200, 200, 500, 429), { minLength: 1, maxLength: 30 });
   const commits = fc.array(
     fc.record({ lane: fc.constantFrom('a', 'b', 'c'), count: fc.integer({ min: 1, max: 4 }), pause: fc.nat(3000) }),

@@ -1,4 +1,4 @@
-/** The order of a chat through an outage of its receiver, on simulated time. */
+/** Tests the order of the events of a chat through an outage of the receiver, on simulated time. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CourierDesk as Desk, no } from '#test/fakes/courier-desk.ts';
@@ -9,7 +9,7 @@ const hour = 3_600_000;
 const slow = [5_000, 30_000, 120_000, 600_000, 1_800_000, 7_200_000, 21_600_000, 43_200_000];
 const usual = { slow, circuit: { failures: 10, min: 30_000, max: 600_000 } };
 
-/** Events in the order in which the receiver took them. */
+/** Records events in the order of their first successful post. */
 class Taken {
   readonly ids: string[] = [];
   isDown = true;
@@ -59,7 +59,7 @@ test('lanes: an event that always fails holds its own chat until it is given up,
   desk.assertQuiet();
 });
 
-test('lanes: a held chat takes no memory, however many events are behind its first one', async () => {
+test('lanes: a held chat uses no memory for the events behind its first one', async () => {
   const desk = new Desk({ ...usual, inMemory: 10 });
   const taken = new Taken(desk, (id) => id === 'e1' && desk.world.time.now() - desk.start < 50_000);
   taken.isDown = false;
@@ -74,7 +74,7 @@ test('lanes: a held chat takes no memory, however many events are behind its fir
   desk.assertQuiet();
 });
 
-test('lanes: a chat that is held is held after a restart too, and its first event is tried at once', async () => {
+test('lanes: a held chat is still held after a restart, and its first event is tried at once', async () => {
   const desk = new Desk(usual);
   const taken = new Taken(desk, (id) => id === 'e1');
   taken.isDown = false;
@@ -91,7 +91,7 @@ test('lanes: a chat that is held is held after a restart too, and its first even
   desk.courier.stop();
 });
 
-test('lanes: when a receiver is back, what is parked for later is tried at once', async () => {
+test('lanes: when a receiver is back, parked events are tried at once', async () => {
   const desk = new Desk({ ...usual, concurrency: 2 });
   const taken = new Taken(desk);
   for (const lane of 'abcde') await desk.commit(2, lane);
@@ -102,7 +102,7 @@ test('lanes: when a receiver is back, what is parked for later is tried at once'
   desk.courier.stop();
 });
 
-test('lanes: a probe of an open circuit takes the oldest event of its chat, also one that is parked for later', async () => {
+test('lanes: a probe of an open circuit takes the oldest event of its chat, also a parked one', async () => {
   const desk = new Desk(usual);
   const taken = new Taken(desk);
   await desk.commit(3);

@@ -11,7 +11,7 @@ import { supervisedWorkers } from '#actors/policy/supervised-workers.ts';
 import { delivery, webhook } from '#test/fakes/records.ts';
 import { settle, testPolicy, World } from '#test/fakes/world.ts';
 
-test('slots: one host takes no more than its share, all together no more than there are', async () => {
+test('slots: one host takes no more than its share, and all hosts together no more than all slots', async () => {
   const slots = new Slots({ total: 3, perHost: 2 });
   const taken: string[] = [];
   const take = (host: string): void => {
@@ -31,7 +31,7 @@ test('slots: one host takes no more than its share, all together no more than th
   assert.equal(slots.busy, 0);
 });
 
-test('slots: hosts that wait take turns', async () => {
+test('slots: waiting hosts take turns', async () => {
   const slots = new Slots({ total: 1, perHost: 1 });
   slots.take('x');
   const order: string[] = [];
@@ -43,7 +43,7 @@ test('slots: hosts that wait take turns', async () => {
   assert.deepEqual(order, ['a', 'b', 'a', 'a']);
 });
 
-test('slots: whatever comes and goes, the limits hold and everybody gets a place', async () => {
+test('slots: under random arrivals the limits hold and every post gets a slot', async () => {
   const hosts = fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { maxLength: 60 });
   await fc.assert(
     fc.asyncProperty(hosts, fc.integer({ min: 1, max: 4 }), fc.integer({ min: 1, max: 3 }), async (wanted, total, perHost) => {
@@ -76,7 +76,7 @@ const policy: DeliveryPolicy = {
 };
 const no = (retryAfter?: number) => ({ ok: false, error: 'no', ...(retryAfter === undefined ? {} : { retryAfter }) }) as const;
 
-test('circuit: each failure halves the lanes, success gives them all back', () => {
+test('circuit: each failure halves the lanes, and a success restores all of them', () => {
   const circuit = new Circuit(policy);
   const lanes: number[] = [];
   for (let n = 0; n < 5; n += 1) {
@@ -88,7 +88,7 @@ test('circuit: each failure halves the lanes, success gives them all back', () =
   assert.deepEqual([circuit.lanes, circuit.until], [8, 0]);
 });
 
-test('circuit: pauses double up to their limit; what was under way when it opened does not count', () => {
+test('circuit: pauses double up to their limit, and posts under way at the opening do not count', () => {
   const circuit = new Circuit(policy);
   let now = 0;
   const pauses: number[] = [];
@@ -101,7 +101,7 @@ test('circuit: pauses double up to their limit; what was under way when it opene
   assert.deepEqual(pauses, [1000, 2000, 4000, 8000, 8000, 8000, 8000, 8000]);
 });
 
-test('circuit: a receiver that asks for patience gets it for all that waits, within the limit', () => {
+test('circuit: a receiver that asks for patience pauses all its deliveries, within the limit', () => {
   const circuit = new Circuit(policy);
   circuit.judge(1, no(7), 100);
   assert.equal(circuit.until, 7100);
@@ -135,7 +135,7 @@ function sweeping(bounds: Partial<DeliveryPolicy['bounds']>, onDuty = () => true
   return { world, add, sweeper, trimmed, kept };
 }
 
-test('bounds: a node that is no longer on duty shows no figures of its last round', async () => {
+test('bounds: a node that left duty shows no figures of its last round', async () => {
   let isOnDuty = true;
   const { add, sweeper } = sweeping({}, () => isOnDuty);
   add('messages', 4);
@@ -145,7 +145,7 @@ test('bounds: a node that is no longer on duty shows no figures of its last roun
   assert.deepEqual([sweeper.outstanding.waiting, sweeper.counted(webhook.id).waiting, sweeper.oldestAt === null], [0, 0, true]);
 });
 
-test('bounds: what is over them is dropped by importance, of one type the oldest, and counted', async () => {
+test('bounds: rows over the limit are dropped by importance, within a type the oldest first, and counted', async () => {
   const { add, sweeper, trimmed, kept, world } = sweeping({ rows: 10 });
   add('messages', 4);
   add('presence', 3);
@@ -163,7 +163,7 @@ test('bounds: what is over them is dropped by importance, of one type the oldest
   assert.deepEqual(trimmed, [webhook.id, webhook.id]);
 });
 
-test('bounds: bytes and age count too; within them nothing is touched', async () => {
+test('bounds: bytes and age count too, and nothing within the bounds is dropped', async () => {
   const { add, sweeper, kept, world } = sweeping({ bytes: 50, age: 1000 });
   add('messages', 3, world.time.now() - 2000);
   add('messages', 4);
@@ -177,7 +177,7 @@ test('bounds: bytes and age count too; within them nothing is touched', async ()
   assert.equal(world.db.count('deliveries.trim'), 0);
 });
 
-test('bounds: they are looked after again and again, storage away or not, until the stop', async () => {
+test('bounds: they are checked again and again, also during a storage outage, until the stop', async () => {
   const { add, sweeper, kept, world } = sweeping({ rows: 1 });
   sweeper.start();
   add('messages', 3);
@@ -191,7 +191,7 @@ test('bounds: they are looked after again and again, storage away or not, until 
   assert.equal(world.time.armed, 0);
 });
 
-test('bounds: what is far over them goes in pieces, round after round, and one webhook that fails does not stop the others', async () => {
+test('bounds: a large excess is dropped in pieces over several rounds, and a failing webhook does not stop the others', async () => {
   const { add, sweeper, kept, world } = sweeping({ rows: 10, age: 1_000 });
   add('presence', 300);
   world.db.outbox.set(1000, { ...delivery(1000), webhookId: 'broken', at: -1 });

@@ -1,4 +1,4 @@
-/** Messages that wait for their files: order within a chat, freedom between chats, an end to every wait. */
+/** Tests messages that wait for their files: order within a chat, independent chats, and a limit of every wait. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { MediaHoldback } from '#actors/delivery/media-holdback.ts';
@@ -13,7 +13,7 @@ class Desk {
   readonly time = new FakeTime();
   readonly recorded: string[] = [];
   readonly late: string[] = [];
-  /** Files on their way, by message. */
+  /** Files that are being downloaded, by message. */
   readonly files = new Map<string, (file: KeptFile | null) => void>();
   readonly gate: MediaHoldback;
 
@@ -62,7 +62,7 @@ const status = (id: string, chatId = 'a'): Entry => ({
   at: 0,
 });
 
-test('media gate: a message goes out with its file, and nothing of its chat overtakes it; other chats do', async () => {
+test('media gate: a message leaves with its file, and later messages of its chat wait while other chats do not', async () => {
   const desk = new Desk();
   desk.take(text('1'), picture('2'), text('3'), status('3'), text('4', 'b'), { kind: 'chatRead', chatId: 'a' });
   assert.deepEqual(desk.recorded, ['1', '4']);
@@ -72,7 +72,7 @@ test('media gate: a message goes out with its file, and nothing of its chat over
   assert.equal(desk.recorded.at(-1), '5', 'the chat is free again');
 });
 
-test('media gate: files of one chat come in any order, its messages in theirs', async () => {
+test('media gate: files of one chat may arrive in any order, and its messages leave in theirs', async () => {
   const desk = new Desk();
   desk.take(picture('1'), picture('2'), picture('3', 'b'));
   await desk.come('2');
@@ -82,14 +82,14 @@ test('media gate: files of one chat come in any order, its messages in theirs', 
   assert.deepEqual(desk.recorded, ['3+file', '1+file', '2+file']);
 });
 
-test('media gate: a file that is not to be had holds nothing up', async () => {
+test('media gate: a file that is unavailable delays nothing', async () => {
   const desk = new Desk();
   desk.take(picture('1'));
   await desk.come('1', null);
   assert.deepEqual([desk.recorded, desk.late], [['1'], []]);
 });
 
-test('media gate: after its time a message goes without its file, which is told when it comes', async () => {
+test('media gate: after the time-out a message leaves without its file, which is reported when it arrives', async () => {
   const desk = new Desk();
   desk.take(picture('1'), text('2'));
   await desk.time.pass(999);
@@ -100,7 +100,7 @@ test('media gate: after its time a message goes without its file, which is told 
   assert.deepEqual(desk.late, [`1 ${file.url}`]);
 });
 
-test('media gate: recorded waits for what was held when it was asked, and for nothing later', async () => {
+test('media gate: recorded waits for the messages that were held at the call, and for no later ones', async () => {
   const desk = new Desk();
   desk.take(picture('1'));
   const state = { over: false };
@@ -113,7 +113,7 @@ test('media gate: recorded waits for what was held when it was asked, and for no
   assert.deepEqual([state.over, desk.recorded], [true, ['1+file']]);
 });
 
-test('media gate: a release hands everything on in order, and its files are told later', async () => {
+test('media gate: a release hands on all messages in order, and reports their files later', async () => {
   const desk = new Desk();
   desk.take(picture('1'), text('2'), picture('3', 'b'));
   desk.gate.release();
@@ -123,7 +123,7 @@ test('media gate: a release hands everything on in order, and its files are told
   assert.deepEqual([desk.recorded.length, desk.late], [3, [`3 ${file.url}`]]);
 });
 
-test('media gate: without a wait, and beyond what may be held, messages go at once and their files are told', async () => {
+test('media gate: without a wait, or beyond its bound, messages leave at once and their files are reported', async () => {
   const desk = new Desk(0);
   desk.take(picture('1'));
   await desk.come('1');

@@ -1,4 +1,4 @@
-/** Small works of many callers, gathered. */
+/** Tests the batching of small tasks of many callers. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { microBatch } from '#actors/delivery/tracked-ports.ts';
@@ -6,7 +6,7 @@ import { StorageSlow, StorageUnavailable } from '#actors/ports.ts';
 import { Pause } from '#actors/waiting.ts';
 import { FakeTime, settle } from '#test/fakes/time.ts';
 
-test('microBatch: what comes while one is under way goes together, in order', async () => {
+test('microBatch: tasks that arrive during a batch form the next batch, in order', async () => {
   const done: number[][] = [];
   const first = Promise.withResolvers<void>();
   const give = microBatch<number>(async (items) => {
@@ -21,7 +21,7 @@ test('microBatch: what comes while one is under way goes together, in order', as
   assert.deepEqual(done, [[1], [2, 3, 4]]);
 });
 
-test('microBatch: an idle one begins at once, and what comes while it rests goes together', async () => {
+test('microBatch: an idle one begins at once, and tasks that arrive during its pause form one batch', async () => {
   const done: number[][] = [];
   const clock = new FakeTime();
   const pause = new Pause(clock);
@@ -41,7 +41,7 @@ test('microBatch: an idle one begins at once, and what comes while it rests goes
   assert.deepEqual(done, [[1], [2, 3], [4]]);
 });
 
-test('microBatch: enough waiting items end the rest', async () => {
+test('microBatch: a full batch ends the pause', async () => {
   const done: number[][] = [];
   const first = Promise.withResolvers<void>();
   const pause = new Pause(new FakeTime());
@@ -61,7 +61,7 @@ test('microBatch: enough waiting items end the rest', async () => {
   assert.deepEqual(done[2], [5, 6, 7], 'the rest ends');
 });
 
-test('microBatch: a part that cannot be done costs only its caller', async () => {
+test('microBatch: a task that fails fails only for its caller', async () => {
   const give = microBatch<number>(async (items) => {
     await settle();
     if (items.includes(13)) throw new Error('bad');
@@ -73,7 +73,7 @@ test('microBatch: a part that cannot be done costs only its caller', async () =>
   );
 });
 
-test('microBatch: what takes too long together is done part by part', async () => {
+test('microBatch: a batch that takes too long is done task by task', async () => {
   const give = microBatch<number>(async (items) => {
     await settle();
     if (items.length > 1) throw new StorageSlow('57014');
@@ -82,7 +82,7 @@ test('microBatch: what takes too long together is done part by part', async () =
   assert.ok(all.every(({ status }) => status === 'fulfilled'));
 });
 
-test('microBatch: storage that is away is told to all, and asked once', async () => {
+test('microBatch: a storage outage fails all callers after one attempt', async () => {
   let asked = 0;
   const give = microBatch<number>(async () => {
     asked += 1;

@@ -1,4 +1,4 @@
-/** Lanes, history, feed and turns. */
+/** Tests lanes, the delivery history, the feed, keyed queues and the removal of finished deliveries. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Feed } from '#actors/delivery/feed.ts';
@@ -11,7 +11,7 @@ import { createKeyedMutex } from '#actors/waiting.ts';
 import { delivery as row } from '#test/fakes/records.ts';
 import { settle } from '#test/fakes/time.ts';
 
-test('lanes: one row of a lane is under way at a time, lanes take turns', () => {
+test('lanes: one row of a lane is under way at a time, and lanes take turns', () => {
   const lanes = new Lanes();
   for (const one of [row(1, 'a'), row(2, 'a'), row(3, 'b'), row(4, 'c')]) lanes.add(one);
   assert.deepEqual([lanes.take()?.seq, lanes.take()?.seq, lanes.take()?.seq, lanes.take()], [1, 3, 4, null]);
@@ -21,7 +21,7 @@ test('lanes: one row of a lane is under way at a time, lanes take turns', () => 
   assert.equal(lanes.size, 3);
 });
 
-test('lanes: a row that is known is not added twice, one that is gone may come again', () => {
+test('lanes: a known row is not added twice, and a removed one may be added again', () => {
   const lanes = new Lanes();
   assert.equal(lanes.add(row(1, 'a')), true);
   assert.equal(lanes.add(row(1, 'a')), false);
@@ -30,7 +30,7 @@ test('lanes: a row that is known is not added twice, one that is gone may come a
   assert.equal(lanes.add(row(1, 'a')), true);
 });
 
-test('lanes: clear keeps what is under way, and its lane stays taken', () => {
+test('lanes: clear keeps the rows under way, and their lanes stay taken', () => {
   const lanes = new Lanes();
   for (const one of [row(1, 'a'), row(2, 'a'), row(3, 'b')]) lanes.add(one);
   lanes.take();
@@ -42,7 +42,7 @@ test('lanes: clear keeps what is under way, and its lane stays taken', () => {
   assert.equal(lanes.take()?.seq, 2);
 });
 
-test('lanes: a thousand lanes that come and go leave nothing', () => {
+test('lanes: a thousand lanes that come and go leave no memory behind', () => {
   const lanes = new Lanes();
   for (let n = 0; n < 1000; n += 1) {
     lanes.add(row(n, `lane ${n}`));
@@ -64,7 +64,7 @@ const failure = (n: number): DeliveryError => ({
   payload: null,
 });
 
-test('history: holds the twenty newest, newest first', () => {
+test('history: it holds the twenty newest, newest first', () => {
   const history = new History();
   for (let n = 1; n <= 25; n += 1) history.add(`key ${n}`, failure(n));
   const created = history.errors.map((error) => error.created);
@@ -74,7 +74,7 @@ test('history: holds the twenty newest, newest first', () => {
   );
 });
 
-test('history: a further attempt updates its record in place and keeps when it was made', () => {
+test('history: a further attempt updates its record in place and keeps the creation time', () => {
   const history = new History();
   history.add('a', failure(1));
   history.add('b', failure(2));
@@ -85,7 +85,7 @@ test('history: a further attempt updates its record in place and keeps when it w
   );
 });
 
-test('feed: every listener hears every event; one that throws costs nobody else', () => {
+test('feed: every listener gets every event, and one that throws does not affect the others', () => {
   const failed: unknown[] = [];
   const feed = new Feed((error) => failed.push(error));
   const heard: string[] = [];
@@ -105,7 +105,7 @@ test('feed: every listener hears every event; one that throws costs nobody else'
   assert.equal(failed.length, 3);
 });
 
-test('feed: its end is told once and nothing follows it', () => {
+test('feed: its end is reported once, and no event follows', () => {
   const heard: string[] = [];
   const feed = new Feed(() => undefined);
   feed.subscribe(
@@ -118,7 +118,7 @@ test('feed: its end is told once and nothing follows it', () => {
   assert.deepEqual(heard, ['end']);
 });
 
-test('line: tasks of one key take turns, those of others do not wait', async () => {
+test('line: tasks of one key take turns, and tasks of other keys do not wait', async () => {
   const line = createKeyedMutex();
   const log: string[] = [];
   const first = Promise.withResolvers<void>();
@@ -136,7 +136,7 @@ test('line: tasks of one key take turns, those of others do not wait', async () 
   assert.deepEqual(log, ['a1', 'b1', 'a1 ends', 'a2']);
 });
 
-test('line: a task lets the next one go on before it ends, and a failure holds nobody up', async () => {
+test('line: a task may release the next one before it ends, and a failure blocks no task', async () => {
   const line = createKeyedMutex();
   const log: string[] = [];
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -154,7 +154,7 @@ test('line: a task lets the next one go on before it ends, and a failure holds n
   assert.deepEqual(log, ['last', 'slow']);
 });
 
-test('finished deliveries: a row that ends during a removal is handed over at once, and a failed removal is repeated', async () => {
+test('finished deliveries: a row that ends during a removal is handed over at once, and a failed removal is retried', async () => {
   const asked: { readonly seqs: readonly number[]; readonly settle: PromiseWithResolvers<void> }[] = [];
   const archive = (rows: readonly { readonly seq: number }[]): Promise<void> => {
     const settle = Promise.withResolvers<void>();

@@ -1,4 +1,4 @@
-/** A recorder on a storage that fails as a test wants it. */
+/** A recorder on a storage that fails as the test requires. */
 import { Recorder } from '#actors/delivery/recorder.ts';
 import type { Entry } from '#actors/model.ts';
 import { EpochLost, StorageBroken, StorageSlow, StorageUnavailable, type Committed } from '#actors/ports.ts';
@@ -19,21 +19,21 @@ export class Bench {
   readonly told: boolean[] = [];
   away = false;
   bad: number | null = null;
-  /** Entries that are stored in time together. */
+  /** The largest number of entries that one commit stores before the time-out. */
   mostInTime = Infinity;
-  /** An entry that is never stored in time. */
+  /** An entry whose commit never ends in time. */
   endless: number | null = null;
   hold: Promise<void> | null = null;
   fenced = false;
-  /** The database answers, and fails for a reason of its own. */
+  /** True if the database replies with an error of its own. */
   broken = false;
   readonly kept: (readonly [number, string])[] = [];
-  /** No more refused entries can be kept. */
+  /** True if there is no more room for refused entries. */
   full = false;
-  /** A refused entry cannot be kept. */
+  /** True if a refused entry cannot be kept. */
   unkeepable = false;
   readonly unstored = { lost: 0, refused: 0 };
-  /** Listeners throw. */
+  /** True if listeners throw. */
   deaf = false;
   readonly recorder = new Recorder({
     instance: 'r1',

@@ -1,4 +1,4 @@
-/** The recorder, with storage that comes and goes. */
+/** Tests the recorder with storage that comes and goes. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Entry } from '#actors/model.ts';
@@ -24,7 +24,7 @@ const receipt = (n: number, items: number): Entry => ({
   at: n,
 });
 
-test('recorder: an idle one commits at once; what was said in one turn is one group', async () => {
+test('recorder: an idle one commits at once, and entries of one turn form one group', async () => {
   const bench = new Bench();
   bench.recorder.record([entry(1)]);
   bench.recorder.record([entry(2), entry(3)]);
@@ -33,7 +33,7 @@ test('recorder: an idle one commits at once; what was said in one turn is one gr
   assert.equal(bench.world.time.armed, 0);
 });
 
-test('recorder: a busy one gathers, in order, in groups of a limited size', async () => {
+test('recorder: a busy one gathers entries in order, in groups of a limited size', async () => {
   const bench = new Bench();
   const { promise, resolve } = Promise.withResolvers<void>();
   bench.hold = promise;
@@ -46,7 +46,7 @@ test('recorder: a busy one gathers, in order, in groups of a limited size', asyn
   assert.equal(bench.recorder.waiting, 0);
 });
 
-test('recorder: the past and receipts count as what they hold, and what is larger than a group is a group by itself', async () => {
+test('recorder: history and receipts count by the size of their content, and one beyond the limit is a group by itself', async () => {
   const bench = new Bench();
   bench.recorder.record([past(1, 3), entry(2), entry(3), past(4, 4), past(5, 9), entry(6), past(7, 2), receipt(8, 2), past(9, 0)]);
   await bench.world.time.pass(100);
@@ -54,10 +54,10 @@ test('recorder: the past and receipts count as what they hold, and what is large
 });
 
 for (const [title, first, groups] of [
-  ['what comes during the commit before goes next', 'append', [[0], [1], [2]]],
-  ['what comes during the pause ends it', 'record', [[0], [1, 2]]],
+  ['an entry that arrives during a commit is in the next one', 'append', [[0], [1], [2]]],
+  ['an entry with a waiting caller ends the pause', 'record', [[0], [1, 2]]],
 ] as const) {
-  test(`recorder: who waits does not wait for others to be gathered: ${title}`, async () => {
+  test(`recorder: a waiting caller does not wait for others to be gathered: ${title}`, async () => {
     const bench = new Bench();
     const { promise, resolve } = Promise.withResolvers<void>();
     bench.hold = promise;
@@ -73,13 +73,13 @@ for (const [title, first, groups] of [
   });
 }
 
-test('recorder: a database that is away is waited for; nothing is lost and the order stays', async () => {
+test('recorder: it waits for a database that is away, loses nothing and keeps the order', async () => {
   const bench = new Bench();
   bench.away = true;
   bench.recorder.record([entry(1), entry(2)]);
   const told = bench.recorder.tell(entry(3));
   await settle();
-  await told; // its caller does not wait for storage
+  await told; // REM The caller of this entry does not wait for storage.
   await bench.world.time.pass(10_000);
   bench.recorder.record([entry(4)]);
   await bench.recorder.tell(entry(5));
@@ -90,7 +90,7 @@ test('recorder: a database that is away is waited for; nothing is lost and the o
   assert.equal(bench.told[0], true, 'it is told that the group was tried before');
 });
 
-test('recorder: what a caller waits for fails at once while the database is away, and is not stored later', async () => {
+test('recorder: an entry with a waiting caller fails at once while the database is away, and is not stored later', async () => {
   const bench = new Bench();
   bench.away = true;
   await assert.rejects(bench.recorder.append(entry(1)), StorageUnavailable);
@@ -106,7 +106,7 @@ test('recorder: what a caller waits for fails at once while the database is away
   assert.equal(bench.world.time.armed, 0);
 });
 
-test('recorder: one that is stopped gives up what storage did not take, says how much, and takes no more', async () => {
+test('recorder: a stop gives up the unstored entries, reports their number, and accepts no more', async () => {
   const bench = new Bench();
   bench.away = true;
   bench.recorder.record([entry(1), entry(2)]);
@@ -119,7 +119,7 @@ test('recorder: one that is stopped gives up what storage did not take, says how
   assert.deepEqual([bench.world.log.of('entries.lost')[0]?.fields['entries'], bench.recorder.waiting, bench.world.time.armed], [3, 0, 0]);
 });
 
-test('recorder: a bad entry costs only itself', async () => {
+test('recorder: a bad entry affects no other entry', async () => {
   const bench = new Bench();
   bench.bad = 2;
   bench.recorder.record([entry(1)]);
@@ -142,7 +142,7 @@ test('recorder: an entry that storage refuses is kept, unless a caller gets the 
   assert.equal(await bench.recorder.recorded(), true);
 });
 
-test('recorder: an entry that cannot be kept now waits, and those behind it', async () => {
+test('recorder: an entry that cannot be kept now waits, and so do the entries behind it', async () => {
   const bench = new Bench();
   bench.bad = 1;
   bench.full = true;
@@ -163,7 +163,7 @@ test('recorder: an entry that can never be kept is lost, and counted', async () 
   assert.deepEqual([bench.groups, bench.unstored], [[[2]], { lost: 1, refused: 1 }]);
 });
 
-test('recorder: a database that fails for a reason of its own is waited for, and the reason is shown', async () => {
+test('recorder: it waits for a database that fails with an error of its own, and shows the reason', async () => {
   const bench = new Bench();
   bench.broken = true;
   bench.recorder.record([entry(1), entry(2)]);
@@ -184,7 +184,7 @@ test('recorder: a group that takes too long is committed entry by entry', async 
   assert.equal(bench.recorder.waiting, 0);
 });
 
-test('recorder: an entry that alone takes too long is set aside when the entry behind it is stored, and those behind go on', async () => {
+test('recorder: an entry that alone takes too long is set aside when the next entry is stored', async () => {
   const bench = new Bench();
   bench.endless = 1;
   bench.recorder.record([entry(1), entry(2), entry(3)]);
@@ -195,7 +195,7 @@ test('recorder: an entry that alone takes too long is set aside when the entry b
   assert.deepEqual([bench.unstored, bench.recorder.trouble], [{ lost: 0, refused: 1 }, '']);
 });
 
-test('recorder: a database that takes too long for everything is waited for, and nothing is set aside', async () => {
+test('recorder: it waits for a database that is too slow for every entry, and sets nothing aside', async () => {
   const bench = new Bench();
   bench.mostInTime = 0;
   bench.recorder.record([entry(1), entry(2), entry(3)]);
@@ -216,7 +216,7 @@ test('recorder: an entry that takes too long with none behind it is set aside af
   assert.deepEqual([bench.kept, bench.recorder.waiting, bench.world.time.armed], [[[1, '57014']], 0, 0]);
 });
 
-test('recorder: a listener that throws costs neither the group nor those after it', async () => {
+test('recorder: a listener that throws affects neither the group nor later groups', async () => {
   const bench = new Bench();
   bench.deaf = true;
   await bench.recorder.append(entry(1));
@@ -224,7 +224,7 @@ test('recorder: a listener that throws costs neither the group nor those after i
   assert.deepEqual(bench.groups, [[1], [2]], 'and nothing is committed twice');
 });
 
-test('recorder: while the database is away presence is bounded, messages are not', async () => {
+test('recorder: while the database is away the number of presences is bounded, and that of messages is not', async () => {
   const bench = new Bench();
   bench.away = true;
   bench.recorder.record(Array.from({ length: 1500 }, (_, n) => entry(n, 'presence')));
@@ -232,7 +232,7 @@ test('recorder: while the database is away presence is bounded, messages are not
   assert.equal(bench.recorder.waiting, 1050);
 });
 
-test('recorder: recorded when what came before is committed, however much comes after; never true for what was lost', async () => {
+test('recorder: recorded resolves when all earlier entries are committed, and never with true for lost ones', async () => {
   const bench = new Bench();
   assert.equal(await bench.recorder.recorded(), true);
   bench.recorder.record([entry(1), entry(2)]);
@@ -253,7 +253,7 @@ test('recorder: recorded when what came before is committed, however much comes 
   assert.equal(await bench.recorder.recorded(), false);
 });
 
-test('recorder: a crash is counted and the worker restarts; what was taken and not committed is committed, in order', async () => {
+test('recorder: a crash is counted and the worker restarts, and entries that were taken are committed in order', async () => {
   const bench = new Bench();
   const { time } = bench.world;
   const turn = time.turn.bind(time);
@@ -273,7 +273,7 @@ test('recorder: a crash is counted and the worker restarts; what was taken and n
   assert.equal(time.armed, 0);
 });
 
-test('recorder: a crash while a group is tried again loses nothing of it', async () => {
+test('recorder: a crash during the retry of a group loses no entry of it', async () => {
   const bench = new Bench();
   const { time } = bench.world;
   const { setTimeout } = time;
@@ -291,7 +291,7 @@ test('recorder: a crash while a group is tried again loses nothing of it', async
   assert.deepEqual(bench.told, [true], 'whether the group had been stored was not known');
 });
 
-test('recorder: an entry that cannot be counted is refused when it comes, and those beside it are committed', async () => {
+test('recorder: an entry that cannot be measured is refused at once, and the entries beside it are committed', async () => {
   const bench = new Bench();
   const bad = { kind: 'history', past: undefined, number: 1, total: 1 } as unknown as Entry;
   bench.recorder.record([entry(1), bad, entry(2)]);
@@ -301,7 +301,7 @@ test('recorder: an entry that cannot be counted is refused when it comes, and th
   assert.deepEqual([bench.world.log.of('entry.refused').length, bench.workers.crashes], [2, {}]);
 });
 
-test('recorder: a refused entry is not tried again, even when refusing it crashes', async () => {
+test('recorder: a refused entry is not retried, even when refusing it crashes', async () => {
   const bench = new Bench();
   bench.bad = 2;
   const { log, time } = bench.world;
@@ -315,7 +315,7 @@ test('recorder: a refused entry is not tried again, even when refusing it crashe
   assert.deepEqual([bench.groups.flat(), bench.workers.crashes], [[1, 3], { recorder: 1 }]);
 });
 
-test('recorder: a listener that threw is a crash, and is asked later to look for what it missed', async () => {
+test('recorder: a listener that throws is a crash, and is asked later to look for missed entries', async () => {
   const bench = new Bench();
   bench.deaf = true;
   await bench.recorder.append(entry(1));
@@ -327,7 +327,7 @@ test('recorder: a listener that threw is a crash, and is asked later to look for
   assert.deepEqual(bench.told, [false, true]);
 });
 
-test('recorder: what the next owner of the instance has to store counts as lost here', async () => {
+test('recorder: entries that are left to the next owner of the instance count as lost', async () => {
   const bench = new Bench();
   bench.fenced = true;
   bench.recorder.record([entry(1), entry(2)]);
@@ -339,7 +339,7 @@ test('recorder: what the next owner of the instance has to store counts as lost 
   );
 });
 
-test('recorder: one that is stopped while it waits for its restart keeps nobody waiting', async () => {
+test('recorder: a stop during the wait for a restart leaves no caller waiting', async () => {
   const bench = new Bench();
   bench.world.time.turn = () => Promise.reject(new Error('no turn'));
   const appended = assert.rejects(bench.recorder.append(entry(1)), StorageUnavailable);
@@ -352,7 +352,7 @@ test('recorder: one that is stopped while it waits for its restart keeps nobody 
   assert.equal(bench.world.time.armed, 0);
 });
 
-test('recorder: drained when nothing waits', async () => {
+test('recorder: it is drained when no entry waits', async () => {
   const bench = new Bench();
   await bench.recorder.drained();
   bench.recorder.record(Array.from({ length: 9 }, (_, n) => entry(n)));
@@ -364,7 +364,7 @@ test('recorder: drained when nothing waits', async () => {
 const step = (n: number): Entry =>
   ({ kind: 'status', messageIds: ['m'], chatId: 'c', state: 'Sent', type: '', at: n, by: '', fromMe: true }) as unknown as Entry;
 
-test('recorder: the steps of a send do not wait for the past, which gets on in between', async () => {
+test('recorder: the steps of a send overtake the history, which progresses in between', async () => {
   const bench = new Bench();
   bench.recorder.record([past(1, 4), past(2, 4), past(3, 4), entry(4)]);
   const told = [5, 6].map((n) => bench.recorder.tell(step(n)));
@@ -375,21 +375,21 @@ test('recorder: the steps of a send do not wait for the past, which gets on in b
   assert.deepEqual(bench.groups.slice(0, 2), [[5, 6], [1]]);
 });
 
-test('recorder: a receipt stays behind the past, which may hold its message', async () => {
+test('recorder: a receipt stays behind the history, which may contain its message', async () => {
   const bench = new Bench();
   bench.recorder.record([past(1, 4), past(2, 4), step(3)]);
   await bench.world.answerOf(bench.recorder.drained());
   assert.deepEqual(bench.groups, [[1], [2], [3]]);
 });
 
-test('recorder: without a past nothing changes its place', async () => {
+test('recorder: without history no entry changes its place', async () => {
   const bench = new Bench();
   bench.recorder.record([entry(1), entry(2)]);
   await bench.world.answerOf(bench.recorder.tell(step(3)));
   assert.deepEqual(bench.groups.flat(), [1, 2, 3]);
 });
 
-test('recorder: what was taken before counts as recorded only when the past in it is', async () => {
+test('recorder: an earlier entry counts as recorded only when the history in it is stored', async () => {
   const bench = new Bench();
   bench.recorder.record([past(1, 4), past(2, 4)]);
   void bench.recorder.tell(step(3));

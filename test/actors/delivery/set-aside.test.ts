@@ -1,4 +1,4 @@
-/** Events that cannot be rendered are set aside: counted, logged, shown, and those behind them go on. */
+/** Tests events that cannot be rendered. Each is set aside, counted, logged and shown, and the events behind it are delivered. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { staged } from '../stage.ts';
@@ -57,7 +57,7 @@ test('courier: a thousand events that cannot be rendered are set aside one after
   desk.assertQuiet();
 });
 
-test('courier: a body that no filter can read is no row that it reads again and again', async () => {
+test('courier: a row whose body no filter can read is not read again and again', async () => {
   const desk = new Desk();
   desk.webhook = { ...desk.webhook!, excludeMessages: ['fromMeYes'] };
   let posts = 0;
@@ -71,7 +71,7 @@ test('courier: a body that no filter can read is no row that it reads again and 
   desk.assertQuiet();
 });
 
-test('courier: a throw in a timer of it is a crash, not one of the process', async () => {
+test('courier: an error that is thrown in one of its timers crashes the courier, not the process', async () => {
   const desk = new Desk();
   desk.world.receiver.answer = () => ({ ok: false, error: 'no' });
   await desk.commit(1);
@@ -81,7 +81,7 @@ test('courier: a throw in a timer of it is a crash, not one of the process', asy
   assert.equal(desk.world.time.armed, 0);
 });
 
-test('journal: an event without JSON is counted and shown to the webhooks that want it, and its message is stored', async () => {
+test('journal: an event that JSON cannot represent is counted and shown to the webhooks that want it, and its message is stored', async () => {
   const stage = await staged(['r1'], {}, (world) => {
     world.hook({ id: 'w1', instanceId: 'r1' });
     world.hook({ id: 'w2', instanceId: 'r1', events: ['call'] });

@@ -1,4 +1,4 @@
-/** The circuit of a webhook that many instances post to: what one learns of the receiver, all know. */
+/** Tests the circuit of a webhook that many instances post to. All of them share the state of the receiver. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Circuit } from '#actors/delivery/receiver-health.ts';
@@ -13,7 +13,7 @@ const perInstance = 3;
 const total = instances * perInstance;
 const dead: Attempt = { ok: false, error: 'webhook could not be reached: connection refused' };
 
-/** Every instance has deliveries that wait for the global webhook since an earlier run. */
+/** Starts a gateway in which every instance has deliveries of an earlier run for the global webhook. */
 async function waiting(
   count = instances,
   policy: Partial<Policy> = {},
@@ -36,7 +36,7 @@ async function waiting(
   return { world, gateway, start };
 }
 
-test('circuit: ten failures of whatever instances open it for all, and one of them probes at a time', async () => {
+test('circuit: ten failures of any instances open it for all, and one instance probes at a time', async () => {
   const { world, start } = await waiting();
   await world.time.pass(29_000);
   assert.equal(world.receiver.posts.length, instances, 'what was under way already');
@@ -45,7 +45,7 @@ test('circuit: ten failures of whatever instances open it for all, and one of th
   assert.deepEqual(probes, [30, 90, 210, 450]);
 });
 
-test('circuit: a probe that takes its time is the only one, and when it succeeds everybody goes on', async () => {
+test('circuit: a slow probe is the only one, and its success lets all instances continue', async () => {
   const { world } = await waiting();
   const { promise, resolve } = Promise.withResolvers<Attempt>();
   world.receiver.answer = () => promise;
@@ -57,7 +57,7 @@ test('circuit: a probe that takes its time is the only one, and when it succeeds
   assert.deepEqual([world.db.outbox.size, world.db.archive.length], [0, total]);
 });
 
-test('circuit: a quick retry of one instance stands back for the probe of another', async () => {
+test('circuit: a quick retry of one instance waits for the probe of another', async () => {
   const delivery = { ...testPolicy.delivery, circuit: { failures: 2, min: 1000, max: 1000 } };
   const { world } = await waiting(2, { delivery });
   assert.equal(world.receiver.posts.length, 2);
@@ -71,7 +71,7 @@ test('circuit: a quick retry of one instance stands back for the probe of anothe
   assert.equal(world.db.outbox.size, 0);
 });
 
-test('circuit: a probe whose instance goes away does not keep the others from theirs', async () => {
+test('circuit: a probe whose instance is removed does not block the probes of the others', async () => {
   const { world, gateway } = await waiting();
   const { promise, resolve } = Promise.withResolvers<Attempt>();
   world.receiver.answer = () => promise;
@@ -84,7 +84,7 @@ test('circuit: a probe whose instance goes away does not keep the others from th
   assert.equal(world.db.outbox.size, 0);
 });
 
-test('circuit: a change of the webhook is a fresh chance for all instances at once', async () => {
+test('circuit: a change of the webhook makes all instances try again at once', async () => {
   const { world, gateway } = await waiting();
   world.receiver.answer = () => ({ ok: true, status: 200 });
   const saved = await gateway.saveGlobalWebhook({ action: '', id: '', url: 'http://new.test/', events: ['All'], enabled: true });
@@ -93,7 +93,7 @@ test('circuit: a change of the webhook is a fresh chance for all instances at on
   assert.equal(world.db.outbox.size, 0);
 });
 
-test('circuit: a probe that is given up or judged leaves its place to the next, an attempt from before does not', () => {
+test('circuit: a probe that is given up or judged makes room for the next, and an attempt from before the opening does not', () => {
   const circuit = new Circuit({ ...testPolicy.delivery, circuit: { failures: 1, min: 1000, max: 1000 } });
   assert.ok(circuit.admit(1) && circuit.admit(2), 'it is closed');
   circuit.judge(1, dead, 0);

@@ -1,4 +1,4 @@
-/** The pure parts of delivery: filters, addresses, envelopes, placeholders. */
+/** Tests the pure parts of delivery: filters, addresses, envelopes, placeholders. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { enveloped, finalUrl } from '#actors/delivery/webhook-request.ts';
@@ -20,7 +20,7 @@ const matching = {
 } as const;
 
 for (const filter of messageFilters) {
-  test(`filter: ${filter} excludes what it names and nothing else`, () => {
+  test(`filter: ${filter} excludes the messages that it names and no others`, () => {
     const { wasSentByApi, fromMe, isGroup } = matching[filter];
     assert.equal(isExcluded([filter], matching[filter]), true);
     assert.equal(isExcluded([filter], { wasSentByApi: !wasSentByApi, fromMe: !fromMe, isGroup: !isGroup }), false);
@@ -28,26 +28,26 @@ for (const filter of messageFilters) {
   });
 }
 
-test('filter: what the account writes on its phone is fromMe, but not of the API', () => {
+test('filter: a message that the account writes on its phone is fromMe, but not of the API', () => {
   assert.equal(isExcluded(['wasSentByApi'], { ...facts, fromMe: true }), false);
   assert.equal(isExcluded(['fromMeYes'], { ...facts, fromMe: true }), true);
 });
 
-test('filter: names that are no filter never match', () => {
+test('filter: unknown filter names never match', () => {
   assert.equal(isExcluded(['retired', 'toString', ''], facts), false);
 });
 
-test('filter: All and all mean every event, other unknown names none', () => {
+test('filter: All and all mean every event, and other unknown names mean none', () => {
   assert.ok(listensTo(['All'], 'call') && listensTo(['all'], 'call') && listensTo(['call'], 'call'));
   assert.ok(!listensTo(['ALL', 'calls', ''], 'call') && !listensTo([], 'call'));
 });
 
-test('filter: posts of channels go to those alone who name them', () => {
+test('filter: posts of channels go only to webhooks that name them', () => {
   assert.ok(listensTo(['newsletter_messages'], 'newsletter_messages') && listensTo(['All', 'newsletter_messages'], 'newsletter_messages'));
   assert.ok(!listensTo(['All'], 'newsletter_messages') && !listensTo(['all', 'messages'], 'newsletter_messages'));
 });
 
-test('filter: a webhook that is disabled, or excludes the message, does not want it', () => {
+test('filter: a webhook that is disabled, or excludes the message, does not get it', () => {
   const event = { type: 'messages', message: facts } as GatewayEvent;
   assert.equal(wants(webhook, event), true);
   assert.equal(wants({ ...webhook, enabled: false }, event), false);
@@ -71,12 +71,12 @@ for (const [title, url, change, expected] of [
   test(`finalUrl: ${title}`, () => assert.equal(finalUrl({ ...webhook, url, ...change }, event), expected));
 }
 
-test('finalUrl: an event that is no message has no type segment', () => {
+test('finalUrl: an event without a message has no type segment', () => {
   const address = finalUrl({ ...webhook, url: 'http://a.test', ...both }, { type: 'connection', messageType: '' });
   assert.equal(address, 'http://a.test/connection');
 });
 
-test('envelope: wraps the keys of the event without touching them', () => {
+test('envelope: it wraps the keys of the event without changing them', () => {
   const sender = { owner: '55', token: 't"1', name: 'shop', baseUrl: 'http://gateway.test' };
   const root = { BaseUrl: 'http://gateway.test', EventType: 'call', owner: '55', token: 't"1', instanceName: 'shop' };
   assert.deepEqual(JSON.parse(enveloped(envelopeView, sender, { type: 'call', body: '{"event":{"a":[1]}}' })), {
@@ -101,12 +101,12 @@ for (const [text, filled] of [
   test(`placeholders: ${text}`, () => assert.deepEqual(fillPlaceholders(content(text), lead, placeholderText), content(filled)));
 }
 
-test('placeholders: a number that stands in for a name is no name in a greeting', () => {
+test('placeholders: a phone number in place of a name is not used as a name', () => {
   const stranger = { ...lead, name: '+55 11 95555 4444', phone: '+55 11 95555 4444', pushName: '', contactName: '' };
   assert.deepEqual(fillPlaceholders(content('Hi {{name}}{{first_name}}!'), stranger, placeholderText), content('Hi !'));
 });
 
-test('placeholders: a chat that is not known yet leaves nothing behind', () => {
+test('placeholders: in an unknown chat they are replaced by an empty text', () => {
   assert.deepEqual(fillPlaceholders(content('Hi {{name}}{{first_name}}{{lead_name}}.'), null, placeholderText), content('Hi .'));
   assert.equal(hasPlaceholders(content('no {braces}')), false);
 });

@@ -1,10 +1,10 @@
-/** The attempts that a delivery keeps. */
+/** Tests the attempts that are stored with a delivery. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { withTry } from '#actors/delivery/tries.ts';
 import type { Try } from '#actors/model.ts';
 
-test('tries: the last twelve attempts are kept, and of the answers only the latest', () => {
+test('tries: the last twelve attempts are kept, with the answer of the latest one only', () => {
   let tries: readonly Try[] = [];
   for (let n = 1; n <= 20; n += 1) tries = withTry(tries, { ok: false, status: 503, error: 'e'.repeat(999), answer: `answer ${n}` }, n, 5);
   assert.deepEqual(

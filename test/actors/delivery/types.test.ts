@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { eventTypes } from '#actors/model.ts';
 import { settle, World } from '#test/fakes/world.ts';
 
-test('types: every one of the thirteen reaches the webhooks that name it, All and all reach everything but posts of channels, unknown names nothing', async () => {
+test('types: each of the thirteen reaches webhooks that name it, All and all reach every type except posts of channels, unknown names none', async () => {
   assert.equal(eventTypes.length, 13);
   const world = new World();
   world.register({ id: 'r1' });

@@ -1,4 +1,4 @@
-/** The rules of POST /webhook, as a table. */
+/** Tests the rules of POST /webhook as a table. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { changeOf } from '#actors/delivery/webhook-config.ts';
@@ -19,7 +19,7 @@ function saved(input: Partial<WebhookInput>, current?: readonly Webhook[]): Webh
   return result.value.save;
 }
 
-test('webhook-config: simple mode makes the managed webhook when there is none', () => {
+test('webhook-config: simple mode creates the managed webhook if there is none', () => {
   assert.deepEqual(saved({ url: 'http://a.test', enabled: true, events: ['messages'] }, [other]), {
     id: 'new',
     instanceId: webhook.instanceId,
@@ -49,32 +49,32 @@ test('webhook-config: simple mode changes the managed webhook, whose other field
   });
 });
 
-test('webhook-config: enabled is false by default and kept by a change that does not name it', () => {
+test('webhook-config: enabled is false by default, and a change without the field keeps it', () => {
   assert.equal(saved({ url: 'http://a.test', events: ['messages'] }, []).enabled, false);
   assert.equal(saved({ url: 'http://a.test', events: ['messages'] }).enabled, true);
 });
 
-test('webhook-config: add makes one more webhook, which simple mode does not manage', () => {
+test('webhook-config: add creates a further webhook, which simple mode does not manage', () => {
   const after = saved({ action: 'add', url: 'http://c.test', events: ['call'] });
   assert.deepEqual([after.id, after.managed], ['new', false]);
 });
 
-test('webhook-config: update changes the webhook of the id, with or without the word', () => {
+test('webhook-config: a request with an id changes that webhook, with or without action update', () => {
   for (const action of ['update', ''] as const) {
     const after = saved({ action, id: 'other', url: 'http://d.test', events: ['call'] });
     assert.deepEqual([after.id, after.url, after.managed], ['other', 'http://d.test', false]);
   }
 });
 
-test('webhook-config: names that are unknown are kept as sent beside known ones', () => {
+test('webhook-config: unknown event names are kept as sent, beside known ones', () => {
   assert.deepEqual(saved({ url: 'http://a.test', events: ['messages', 'leads'] }).events, ['messages', 'leads']);
 });
 
 for (const [title, input, removed] of [
   ['by id', { id: 'other' }, ['other']],
   ['by address', { url: 'http://other.test' }, ['other']],
-  ['by id, whatever the address says', { id: 'managed', url: 'http://other.test' }, ['managed']],
-  ['of an id that is gone, which is no failure', { id: 'gone' }, []],
+  ['by id, whatever the address is', { id: 'managed', url: 'http://other.test' }, ['managed']],
+  ['with an unknown id, which is no error', { id: 'gone' }, []],
 ] as const) {
   test(`webhook-config: delete ${title}`, () => {
     assert.deepEqual(change({ action: 'delete', ...input }), { ok: true, value: { remove: removed } });

@@ -10,16 +10,20 @@ const ask = (input: Partial<WebhookInput>) => privateOf(before, { action: '', id
 const valid = `whsec_${Buffer.alloc(24, 1).toString('base64')}`;
 
 const taken: readonly (readonly [string, Partial<WebhookInput>, typeof before | { secret: string; headers: object }])[] = [
-  ['nothing said, nothing changed', {}, before],
-  ['a secret that is given', { secret: valid }, { ...before, secret: valid }],
-  ['an empty secret takes it away', { secret: '' }, { ...before, secret: '' }],
-  ['headers replace those before', { headers: { Authorization: 'Bearer x' } }, { ...before, headers: { Authorization: 'Bearer x' } }],
-  ['empty headers take them away', { headers: {} }, { ...before, headers: {} }],
+  ['an empty request changes nothing', {}, before],
+  ['a given secret replaces the stored one', { secret: valid }, { ...before, secret: valid }],
+  ['an empty secret removes the stored one', { secret: '' }, { ...before, secret: '' }],
+  [
+    'given headers replace the stored ones',
+    { headers: { Authorization: 'Bearer x' } },
+    { ...before, headers: { Authorization: 'Bearer x' } },
+  ],
+  ['empty headers remove the stored ones', { headers: {} }, { ...before, headers: {} }],
 ];
 for (const [title, input, expected] of taken)
   test(`webhook-secrets: ${title}`, () => assert.deepEqual(ask(input), { ok: true, value: expected }));
 
-test('webhook-secrets: true makes a secret', () => {
+test('webhook-secrets: true generates a secret', () => {
   const made = ask({ secret: true });
   assert.ok(made.ok && signer.objection(made.value.secret) === null);
 });
@@ -29,14 +33,21 @@ const refused: readonly (readonly [string, Partial<WebhookInput>, RegExp])[] = [
   ['a secret of another form', { secret: 'hunter2' }, /^secret must be/],
   ['too many headers', { headers: many }, /at most 20/],
   ['headers that are too long', { headers: { a: 'x'.repeat(4096) } }, /4096/],
-  ['one header twice', { headers: { 'X-A': '1', 'x-a': '2' } }, /twice/],
+  ['the same header twice', { headers: { 'X-A': '1', 'x-a': '2' } }, /twice/],
   ['a name with a space', { headers: { 'x a': '1' } }, /invalid header name/],
   ['an empty name', { headers: { '': '1' } }, /invalid header name/],
   ['a line break in a value', { headers: { 'x-a': 'a\r\nHost: b' } }, /on one line/],
-  ['letters that no header holds', { headers: { 'x-a': 'é' } }, /printable ASCII/],
-  ...['Host', 'content-length', 'Content-Type', 'Transfer-Encoding', 'connection', 'User-Agent', 'webhook-id', 'Webhook-Signature'].map(
-    (name): readonly [string, Partial<WebhookInput>, RegExp] => [name, { headers: { [name]: '1' } }, /must not contain/],
-  ),
+  ['a line break in a value', { headers: { 'x-a': 'é' } }, /printable ASCII/],
+  ...[
+    'characters that are not allowed in a header',
+    'content-length',
+    'Content-Type',
+    'Transfer-Encoding',
+    'connection',
+    'User-Agent',
+    'webhook-id',
+    'Webhook-Signature',
+  ].map((name): readonly [string, Partial<WebhookInput>, RegExp] => [name, { headers: { [name]: '1' } }, /must not contain/]),
 ];
 for (const [title, input, pattern] of refused)
   test(`webhook-secrets: ${title} is refused, and no value is quoted`, () => {

@@ -1,4 +1,4 @@
-/** Tests the actions of an administrator on an instance in the inspector, and the view of other observers. */
+/** Tests the actions of an administrator on an instance in the inspector, and the updates for other observers. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ActorChanges, ActorEvent, Part, Step } from '#actors/views.ts';
@@ -14,7 +14,7 @@ const stepsOf = async ({ gateway }: Stage): Promise<readonly Step[]> => {
   return actor.ok ? actor.value.steps : [];
 };
 
-test('act: reconnect closes the connection and opens it again, and is the step of an administrator', async () => {
+test('act: reconnect closes the connection and opens it again, and the step names an administrator', async () => {
   const stage = await staged();
   stage.letIn();
   assert.ok((await act(stage, { type: 'reconnect' })).ok);
@@ -25,7 +25,7 @@ test('act: reconnect closes the connection and opens it again, and is the step o
   assert.deepEqual(stage.world.log.of('inspector.asked').at(-1)?.fields, { instance: 'r1', asked: 'reconnect', ...by });
 });
 
-test('act: hibernate and wake', async () => {
+test('act: hibernate and wake work', async () => {
   const stage = await staged();
   assert.equal(refusalOf(await act(stage, { type: 'wake' })), 'conflict');
   const asleep = await act(stage, { type: 'hibernate' });
@@ -37,7 +37,7 @@ test('act: hibernate and wake', async () => {
   assert.equal(stage.wanted(), 'online');
 });
 
-test('act: reconnect does not pair, and nothing is done to an instance that does not exist', async () => {
+test('act: reconnect does not pair, and an unknown instance is refused', async () => {
   const stage = await staged([{ id: 'r1', wanted: 'offline', jid: '', owner: '' }]);
   assert.equal(refusalOf(await act(stage, { type: 'reconnect' })), 'conflict');
   assert.equal(refusalOf(await act(stage, { type: 'reconnect' }, 'nobody')), 'notFound');
@@ -53,13 +53,13 @@ const partOf = async ({ gateway }: Stage, id: string): Promise<Part | undefined>
 };
 
 let told = 0;
-/** An event for the webhooks of the instance, each of another group: one that fails holds back those of its own. */
+/** Sends an event for the webhooks of the instance, each in another group, because a failing event holds back later ones of its group. */
 const tell = async (stage: Stage): Promise<void> => {
   stage.link().host.record([{ kind: 'event', type: 'groups', lane: `g${(told += 1)}`, payload: {} }]);
   await stage.world.time.pass(300);
 };
 
-test('act: a circuit that is open is closed, and what waits is posted at once', async () => {
+test('act: an open circuit is closed, and waiting events are posted at once', async () => {
   const stage = await staged(
     ['r1'],
     {},
@@ -85,7 +85,7 @@ test('act: a circuit that is open is closed, and what waits is posted at once', 
   assert.equal((await partOf(stage, 'courier.w1'))?.courier?.circuit.open, false);
 });
 
-test('act: a crashed worker runs again at once instead of after its pause', async () => {
+test('act: a crashed worker restarts at once instead of after its pause', async () => {
   const stage = await staged(['r1'], {}, (world) => void world.hook({ id: 'w1', instanceId: 'r1' }));
   const { receiver, db } = stage.world;
   assert.equal(refusalOf(await act(stage, { type: 'restartWorker', worker: null })), 'conflict');
@@ -102,7 +102,7 @@ test('act: a crashed worker runs again at once instead of after its pause', asyn
   assert.equal(db.outbox.size, 0);
 });
 
-test('act: the level of the log counts for the instance until its end', async () => {
+test('act: the log level applies to the instance until its end', async () => {
   const stage = await staged();
   const changed = await act(stage, { type: 'logLevel', level: 'debug', ms: 60_000 });
   const until = stage.world.time.now() + 60_000;
@@ -114,7 +114,7 @@ test('act: the level of the log counts for the instance until its end', async ()
   assert.equal(after.ok && after.value.logLevel, null);
 });
 
-test('watch: steps of one instance come as they are taken, and end with it', async () => {
+test('watch: steps of one instance are sent as they happen, and end with the instance', async () => {
   const stage = await staged(['r1', 'r2']);
   const steps: Step[] = [];
   let ends = 0;
@@ -142,7 +142,7 @@ test('watch: a listener that left gets nothing more', async () => {
   assert.deepEqual(steps, []);
 });
 
-test('watch: changes of the list are gathered, with the counts of all, and leave nothing armed afterwards', async () => {
+test('watch: changes of the list are gathered, come with the counts of all instances, and leave no timer armed', async () => {
   const stage = await staged(['r1', 'r2', { id: 'r3', wanted: 'asleep' }]);
   const batches: ActorChanges[] = [];
   let ends = 0;
@@ -174,7 +174,7 @@ test('watch: changes of the list are gathered, with the counts of all, and leave
   assert.equal(ends, 0);
 });
 
-test('watch: a new admin token and a stop end everybody who looks on', async () => {
+test('watch: a new admin token and a stop end all observers', async () => {
   const stage = await staged();
   const ends: string[] = [];
   const look = (name: string): void => {

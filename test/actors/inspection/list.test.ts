@@ -1,4 +1,4 @@
-/** The list of instances: its filters, its orders, and pages that hold while rows change. */
+/** Tests the list of instances: its filters, its orders, and pages that stay consistent while rows change. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ActorPage, ActorQuery } from '#actors/views.ts';
@@ -16,7 +16,7 @@ const pageOf = async ({ gateway }: Stage, change: Partial<ActorQuery> = {}): Pro
 const idsOf = async (stage: Stage, change: Partial<ActorQuery> = {}): Promise<readonly string[]> =>
   (await pageOf(stage, change)).rows.map(({ id }) => id);
 
-/** Two live ones, one that waits, one asleep, one that the platform refuses, one that was never paired. */
+/** Starts two live sessions, one that waits, one hibernated, one that the platform refuses, and one that was never paired. */
 const scene = async (): Promise<Stage> => {
   const stage = await staged([
     { id: 'live1', name: 'Bakery' },
@@ -32,7 +32,7 @@ const scene = async (): Promise<Stage> => {
   return stage;
 };
 
-test('actors: what needs a person comes first, then what is in trouble, and everything is counted', async () => {
+test('actors: instances that need a person come first, then those in trouble, and all are counted', async () => {
   const stage = await scene();
   assert.deepEqual(await idsOf(stage), ['refused', 'waits', 'live1', 'live2', 'fresh', 'sleeps']);
   const { counts, total, next, rows } = await pageOf(stage);
@@ -46,7 +46,7 @@ test('actors: what needs a person comes first, then what is in trouble, and ever
   assert.equal(rows.find(({ id }) => id === 'sleeps')?.number, '…1234');
 });
 
-test('actors: a pairing that ran out says so, until a session was live after it', async () => {
+test('actors: an expired pairing is shown as the reason until a later session was live', async () => {
   const ended = {
     wanted: 'offline',
     jid: '',

@@ -1,4 +1,4 @@
-/** Tests the history of an instance's steps: each step once, with its cause, across crashes, within its bound. */
+/** Tests the history of the steps of an instance: each step once, with its cause, across crashes, within its bound. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ActorDetail, Step } from '#actors/views.ts';
@@ -14,10 +14,10 @@ const detailOf = async ({ gateway }: Stage, id = 'r1'): Promise<ActorDetail> => 
   return found.value;
 };
 
-/** `from>to event` and the cause. */
+/** Returns each step as `from>to event`, with its cause. */
 const told = (steps: readonly Step[]) => steps.map(({ from, to, event, cause }) => [`${from}>${to} ${event}`, cause]);
 
-test('steps: a login is a start, an admission, a transport and a login; requests and profile changes are none', async () => {
+test('steps: a login has the steps start, admission, transport and login, and requests and profile changes add none', async () => {
   const stage = await staged();
   const { link, world } = { link: stage.link(), world: stage.world };
   assert.deepEqual(
@@ -35,7 +35,7 @@ test('steps: a login is a start, an admission, a transport and a login; requests
   world.assertKept();
 });
 
-test('steps: a close carries its code, its verdict and the pause; the timer says how long it was', async () => {
+test('steps: a close has its code, its verdict and the pause, and the timer names its length', async () => {
   const stage = await staged();
   stage.link().end(503);
   await settle();
@@ -54,7 +54,7 @@ test('steps: a close carries its code, its verdict and the pause; the timer says
   assert.deepEqual([timer.cause.delay, Math.abs(timer.cause.ms - close.retryInMs) <= 100], ['retryDelay', true]);
 });
 
-test('steps: a restart that the platform asks for while opening is a step from the state to itself', async () => {
+test('steps: a restart that the platform requests during opening is a step from the state to itself', async () => {
   const stage = await staged();
   stage.link().end(428);
   await stage.world.time.pass(2_000);
@@ -64,7 +64,7 @@ test('steps: a restart that the platform asks for while opening is a step from t
   assert.deepEqual((await detailOf(stage)).steps.at(-1)?.edge, 'connecting.opening>connecting.opening');
 });
 
-test('steps: commands say who sent them', async () => {
+test('steps: commands name their sender', async () => {
   const stage = await staged();
   await stage.gateway.hibernate('r1');
   assert.deepEqual(told((await detailOf(stage)).steps.slice(-2)), [
@@ -77,7 +77,7 @@ test('steps: commands say who sent them', async () => {
   assert.deepEqual(wake?.cause, { kind: 'command', by: 'call' });
 });
 
-test('steps: a crash names the error and nothing of its text, and the steps outlive it', async () => {
+test('steps: a crash has the name of the error without its text, and the steps survive the crash', async () => {
   const stage = await staged();
   stage.link().host.surprise(new TypeError('token 5511999999999'));
   await settle();
@@ -93,7 +93,7 @@ test('steps: a crash names the error and nothing of its text, and the steps outl
   assert.ok(!JSON.stringify(await detailOf(stage)).includes('5511999999999'));
 });
 
-test('steps: a hundred are kept, numbered on, the newest last', async () => {
+test('steps: the last hundred are kept, with continued numbers, the newest last', async () => {
   const stage = await staged(['r1'], { restarts: { limit: 1000, window: 1 } });
   stage.letIn();
   for (let n = 0; n < 60; n += 1) {
@@ -112,7 +112,7 @@ test('steps: a hundred are kept, numbered on, the newest last', async () => {
   assert.deepEqual(new Set(steps.map(({ event }) => event)), new Set(['platform.closed', 'platform.handshaken', 'platform.opened']));
 });
 
-test('steps: an instance at rest has none, and looking at it makes no actor', async () => {
+test('steps: a resting instance has none, and reading them creates no actor', async () => {
   const stage = await staged([{ id: 'r1', wanted: 'asleep' }]);
   const { steps, root, state, status, hour } = await detailOf(stage);
   assert.deepEqual([steps, root, state, status], [[], 'resting', 'hibernated.asleep', 'hibernated']);
@@ -121,7 +121,7 @@ test('steps: an instance at rest has none, and looking at it makes no actor', as
   assert.equal((await stage.gateway.actor('nobody')).ok, false);
 });
 
-test('steps: what a close can mean fits the bits that a step has for it', () => {
+test('steps: every verdict on a close fits the bits that a step has for it', () => {
   assert.ok(closeTexts.size <= 2 ** 13 && reactions.length <= 8);
   assert.ok(chartNames.flatMap((name) => charts[name].states).length < 255);
 });

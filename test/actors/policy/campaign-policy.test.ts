@@ -9,7 +9,7 @@ const minute = 60_000;
 
 const moments: readonly (readonly [at: string, quiet: QuietHours | null, timeZone: string, minutes: number])[] = [
   ['2026-08-19T12:30:00Z', null, 'UTC', 0],
-  // The clocks go forward, back, and over the end of the quiet hours.
+  // The clocks change to summer time, to winter time, and across the end of the quiet hours.
   ['2026-03-08T04:00:00Z', night, 'America/New_York', 8 * 60],
   ['2026-11-01T03:00:00Z', night, 'America/New_York', 10 * 60],
   ['2026-10-03T14:00:00Z', night, 'Australia/Lord_Howe', 7 * 60],
@@ -20,7 +20,7 @@ const moments: readonly (readonly [at: string, quiet: QuietHours | null, timeZon
   ['2026-08-19T07:59:00Z', night, 'UTC', 1],
   ['2026-08-19T08:00:00Z', night, 'UTC', 0],
   ['2026-08-19T12:15:30Z', noon, 'UTC', 44.5],
-  // Three hours behind, and half an hour beside the whole hours.
+  // A zone three hours behind UTC, and one with an offset of half an hour.
   ['2026-08-19T00:00:00Z', night, 'America/Sao_Paulo', 11 * 60],
   ['2026-08-19T07:00:00Z', noon, 'Asia/Kolkata', 30],
 ];

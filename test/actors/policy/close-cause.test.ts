@@ -61,7 +61,7 @@ for (const [code, change, cause, reaction, sentence] of rows) {
 }
 
 for (const code of [401, 403, 405, 429, 500, 503]) {
-  test(`classify: the HTTP status ${code} on the upgrade says nothing about the account`, () => {
+  test(`classify: the HTTP status ${code} on the upgrade has no meaning for the account`, () => {
     const verdict = classify(closeOf(code, { stage: 'upgrade' }), situation);
     assert.equal(verdict.cause, 'connectionLost');
     assert.equal(verdict.reaction, 'backOff');
@@ -73,7 +73,7 @@ for (const [reason, name] of [
   ['platformUnreachable', 'web.whatsapp.com'],
   ['addressUnreachable', 'the address of the platform'],
 ] as const)
-  test(`classify: ${reason} says what is wrong with the network, and backs off`, () => {
+  test(`classify: ${reason} names the fault of the network, and backs off`, () => {
     const verdict = classify({ code: null, message: 'DNS', data: { reason } }, situation);
     assert.deepEqual(verdict, { cause: 'unreachable', reaction: 'backOff', sentence: `cannot reach ${name}: DNS` });
   });

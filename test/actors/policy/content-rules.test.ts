@@ -1,4 +1,4 @@
-/** Contents that are refused before anything is stored or written. */
+/** Tests contents that are refused before anything is stored or written. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Button, ButtonsContent, CarouselContent, ListContent, PollContent, SendContent } from '#actors/model.ts';
@@ -78,7 +78,7 @@ const rows: readonly (readonly [title: string, content: SendContent, problem: Re
   ['a card without a button', cards([{ ...card, buttons: [] }]), /1 to 3 buttons/],
   ['a card of four buttons', cards([{ ...card, buttons: times(4, reply) }]), /1 to 3 buttons/],
   ['a card without a text', cards([{ ...card, text: '' }]), /card has no text/],
-  ['a poll of which more may be chosen than there is', poll({ selectable: 3 }), /selectableCount/],
+  ['a poll with more choices allowed than options', poll({ selectable: 3 }), /selectableCount/],
 ];
 
 for (const [title, content, problem] of rows) {

@@ -1,4 +1,4 @@
-/** The gate in front of the platform. */
+/** Tests the gate, which limits the handshakes with the platform. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
@@ -22,7 +22,7 @@ function room(atOnce: number, perSecond: number) {
   return { time, gate, entered, refused, ask, ids: () => entered.map(({ id }) => id).join('') };
 }
 
-test('gate: lets so many in at once and the next one when one has left', async () => {
+test('gate: it admits up to its limit at once, and the next session when one has left', async () => {
   const { gate, ask, ids } = room(2, 1000);
   for (const id of 'abcd') ask(id);
   await settle();
@@ -41,7 +41,7 @@ test('gate: lets so many in at once and the next one when one has left', async (
   assert.equal(gate.waiting, 0);
 });
 
-test('gate: lets so many in a second, in the order in which they asked', async () => {
+test('gate: it admits up to its limit per second, in the order of the requests', async () => {
   const { time, entered, ask, ids } = room(100, 3);
   for (const id of 'abcdefgh') ask(id);
   await settle();
@@ -59,7 +59,7 @@ test('gate: lets so many in a second, in the order in which they asked', async (
   assert.equal(time.armed, 0);
 });
 
-test('gate: who comes late to an idle gate waits for nobody', async () => {
+test('gate: a session that arrives at an idle gate does not wait', async () => {
   const { time, ask, ids } = room(5, 5);
   await time.pass(10_000);
   ask('a');
@@ -67,7 +67,7 @@ test('gate: who comes late to an idle gate waits for nobody', async () => {
   assert.equal(ids(), 'a');
 });
 
-test('gate: who gives up leaves the line and is told so', async () => {
+test('gate: a session that gives up leaves the queue and gets an error', async () => {
   const { gate, ask, ids, refused } = room(1, 1000);
   ask('a');
   const b = ask('b');
@@ -81,14 +81,14 @@ test('gate: who gives up leaves the line and is told so', async () => {
   assert.equal(ids(), 'ac');
 });
 
-test('gate: who gave up before asking is never let in', async () => {
+test('gate: a session that gave up before asking is never admitted', async () => {
   const time = new FakeTime();
   const gate = createGate({ atOnce: 1, perSecond: 1 }, time);
   await assert.rejects(gate.admit('a', AbortSignal.abort()));
   assert.equal(gate.waiting, 0);
 });
 
-test('gate: giving up after having been let in changes nothing until the release', async () => {
+test('gate: giving up after the admission changes nothing until the release', async () => {
   const { gate, ask, ids } = room(1, 1000);
   const a = ask('a');
   ask('b');
@@ -101,7 +101,7 @@ test('gate: giving up after having been let in changes nothing until the release
   assert.equal(ids(), 'ab');
 });
 
-test('gate: whatever comes and goes, neither limit is broken, nobody is overtaken and nobody is forgotten', async () => {
+test('gate: under random arrivals both limits hold, the order is kept and every session is admitted', async () => {
   const step = fc.oneof(
     fc.record({ kind: fc.constant('ask' as const) }),
     fc.record({ kind: fc.constant('leave' as const), pick: fc.nat(50) }),
@@ -145,7 +145,7 @@ test('gate: whatever comes and goes, neither limit is broken, nobody is overtake
   );
 });
 
-test('gate: a wall clock that is put back an hour holds up nobody', async () => {
+test('gate: a wall clock that is set back by an hour delays no session', async () => {
   const time = new FakeTime();
   const real = time.now.bind(time);
   const clock = { ahead: 0 };

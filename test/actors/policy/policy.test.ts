@@ -1,4 +1,4 @@
-/** Delays and windows. */
+/** Tests delays and time windows. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
@@ -21,7 +21,7 @@ for (const [n, least, most] of [
   });
 }
 
-test('backOff: stays within its bounds for every attempt and every chance', () => {
+test('backOff: it stays within its bounds for every attempt and every random value', () => {
   fc.assert(
     fc.property(fc.nat(10_000), fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }), (n, random) => {
       const delay = backOff(reconnect, n, random);
@@ -31,20 +31,20 @@ test('backOff: stays within its bounds for every attempt and every chance', () =
   );
 });
 
-test('between: stays between', () => {
+test('between: it stays within its bounds', () => {
   assert.equal(between(60, 120, 0), 60);
   assert.equal(between(60, 120, 0.5), 90);
   assert.equal(between(60, 120, 1), 120);
   assert.equal(between(7, 7, 0.3), 7);
 });
 
-test('addTime: keeps the times within the window and the new one', () => {
+test('addTime: it keeps the times within the window and the new one', () => {
   assert.deepEqual(addTime([], 100, 60), [100]);
   assert.deepEqual(addTime([30, 40, 41, 90], 100, 60), [41, 90, 100]);
   assert.deepEqual(addTime([100], 100, 60), [100, 100]);
 });
 
-test('addTime: never holds a time that is older than the window', () => {
+test('addTime: it never keeps a time that is older than the window', () => {
   fc.assert(
     fc.property(fc.array(fc.nat(1000), { maxLength: 50 }), fc.integer({ min: 1, max: 200 }), (steps, window) => {
       let now = 0;

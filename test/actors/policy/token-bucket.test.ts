@@ -1,4 +1,4 @@
-/** A pace: what follows at once, and how long the next has to wait. */
+/** Tests the token bucket: the size of a burst, and the wait of the next request. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fullBucket, takeToken } from '#actors/policy/pacing.ts';

@@ -1,4 +1,4 @@
-/** The files for Stately's editor are machines: the library takes them, and they have the states and the arrows of the running ones. */
+/** Tests the sources for the editor of Stately: XState accepts them, and they have the states and transitions of the running machines. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createMachine, type AnyStateMachine, type AnyStateNode } from 'xstate';
@@ -32,7 +32,7 @@ for (const name of chartNames)
     assert.ok(!source.includes('=>') && !source.includes('function'));
   });
 
-test('chart source: guards stand with their constants, and an unknown machine has no source', () => {
+test('chart source: guards have their constants, and an unknown machine has no source', () => {
   assert.ok(chartSource('lifecycle')?.includes('means(backOff|contest|gate)'));
   assert.equal(chartSource('toString'), null);
 });

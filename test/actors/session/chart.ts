@@ -1,4 +1,4 @@
-/** One lifecycle chart on a fake link and simulated time, without what surrounds it. */
+/** A lifecycle chart on a fake link and simulated time, without the rest of an instance. */
 import assert from 'node:assert/strict';
 import { afterEach } from 'node:test';
 import { createActor, type ActorRefFrom, type InspectionEvent } from 'xstate';
@@ -34,7 +34,7 @@ export class Chart {
   readonly gate: Gate;
   readonly actor: ActorRefFrom<typeof lifecycle>;
   lives = 0;
-  /** The cap of connected sessions has room. */
+  /** True if the cap of connected sessions has room. */
   room = true;
 
   constructor(
@@ -46,7 +46,7 @@ export class Chart {
     this.policy = { ...testPolicy, ...change };
     this.gate = createGate(this.policy.handshakes, this.time);
     const id = 'r1';
-    this.platform.credentials = () => begin !== 'offline'; // only a paired session is brought back
+    this.platform.credentials = () => begin !== 'offline'; // Only a paired session is restored.
     this.link = this.platform.link({
       id,
       epoch: 1,
@@ -85,7 +85,7 @@ export class Chart {
     this.actor.start();
   }
 
-  /** Such as `connecting.pairing`. */
+  /** Returns the path of the state, such as `connecting.pairing`. */
   get state(): string {
     const { value } = this.actor.getSnapshot();
     return typeof value === 'string' ? value : Object.entries(value).flat().join('.');
@@ -99,7 +99,7 @@ export class Chart {
     return Object.keys(this.actor.getSnapshot().children);
   }
 
-  /** All that was noted about the record, the newest on top. */
+  /** Returns all changes of the record so far, merged. Later changes win. */
   get noted(): InstancePatch {
     return Object.assign({}, ...this.notes) as InstancePatch;
   }
@@ -135,7 +135,7 @@ export class Chart {
   }
 }
 
-/** A chart whose session is live. */
+/** Returns a chart whose session is live. */
 export async function liveChart(change: Partial<Policy> = {}, seed = 1, inspect?: (event: InspectionEvent) => void): Promise<Chart> {
   const chart = new Chart('online', change, seed, inspect);
   await settle();
@@ -143,7 +143,7 @@ export async function liveChart(change: Partial<Policy> = {}, seed = 1, inspect?
   return chart;
 }
 
-/** For a file of tests: no chart that is handed to the answer has used its link against its obligations when its test ends. */
+/** Returns a function that registers charts. When a test of the file ends, its charts are checked for misuse of their link. */
 export const keepSound = (): ((chart: Chart) => Chart) => {
   const charts: Chart[] = [];
   afterEach(() => {

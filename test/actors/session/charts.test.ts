@@ -1,4 +1,4 @@
-/** The charts as data: whole, described, and with an edge for every step. */
+/** Tests the charts as data: complete, described, and with an edge for every step. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { charts, edgeOf } from '#actors/session/charts.ts';
@@ -9,7 +9,7 @@ for (const name of chartNames) {
   const { states, transitions, events, initial } = charts[name];
   const ids = states.map(({ id }) => id);
 
-  test(`charts: every state and every event of ${name} has a description, and none is left over`, () => {
+  test(`charts: every state and every event of ${name} has a description, and no description is left over`, () => {
     assert.deepEqual(
       [...states.map(({ id, description }) => [id, description]), ...events.map((event) => [event.name, event.description])].filter(
         ([, description]) => description === '',
@@ -32,7 +32,7 @@ for (const name of chartNames) {
   });
 }
 
-test('charts: every description of an event belongs to one', () => {
+test('charts: every description of an event belongs to an existing event', () => {
   const known = chartNames.flatMap((name) => charts[name].events.map((event) => event.name));
   assert.deepEqual(
     Object.keys(eventDescriptions).filter((name) => !known.includes(name)),
@@ -40,7 +40,7 @@ test('charts: every description of an event belongs to one', () => {
   );
 });
 
-test('charts: guards show their constants, timers their names, states the tags of their parents', () => {
+test('charts: guards show their constants, timers their names, and states the tags of their parents', () => {
   const { states, transitions } = charts.lifecycle;
   const close = transitions.find(({ id, event }) => id === 'connected>connecting.waiting' && event === 'platform.closed');
   assert.deepEqual(
@@ -63,5 +63,5 @@ const edges: readonly (readonly [from: string, to: string, event: string, edge: 
 for (const [from, to, event, edge] of edges)
   test(`charts: ${event} from ${from} to ${to} is the arrow ${edge}`, () => assert.equal(edgeOf('lifecycle', from, to, event)?.id, edge));
 
-test('charts: a step that passes through a state at once is the arrow to that state', () =>
+test('charts: a step that passes through a transient state is the arrow to that state', () =>
   assert.equal(edgeOf('instance', 'recovering', 'restarting', 'done.closing')?.id, 'recovering>deciding'));

@@ -13,7 +13,7 @@ const online = async (): Promise<Chart> => {
   return chart;
 };
 
-/** Ways to every state in which a session can rest. */
+/** Ways to every state in which a session can stay. */
 const resting: Readonly<Record<string, () => Promise<Chart>>> = {
   'disconnected.idle': async () => new Chart(),
   'disconnected.loggedOut': async () => {
@@ -54,7 +54,7 @@ const resting: Readonly<Record<string, () => Promise<Chart>>> = {
   'hibernated.asleep': async () => new Chart('asleep'),
 };
 
-/** The state after each command, by the state before it, once everything has settled. */
+/** The final state after each command, by the state before it. */
 const outcomes: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'instance.disconnect': {
     'disconnected.idle': 'disconnected.idle',
@@ -142,7 +142,7 @@ for (const state of ['disconnected.idle', 'disconnected.loggedOut', 'disconnecte
 }
 
 for (const state of ['connecting.admission', 'connecting.opening', 'connecting.authenticating', 'connecting.pairing', 'connected']) {
-  test(`command: instance.connect in ${state} joins what is under way`, async () => {
+  test(`command: instance.connect in ${state} joins the attempt under way`, async () => {
     const chart = keep(await (resting[state] as () => Promise<Chart>)());
     const before = chart.link.opens.length;
     await chart.connect();
@@ -151,7 +151,7 @@ for (const state of ['connecting.admission', 'connecting.opening', 'connecting.a
   });
 }
 
-test('command: a session in the line of the gate that is told to stop leaves the line', async () => {
+test('command: stop of a session in the queue of the gate leaves the queue', async () => {
   const chart = keep(await (resting['connecting.admission'] as () => Promise<Chart>)());
   assert.equal(chart.gate.waiting, 1);
   await chart.do('instance.stop');
@@ -161,7 +161,7 @@ test('command: a session in the line of the gate that is told to stop leaves the
   assert.equal(chart.link.opens.length, 0);
 });
 
-test('command: disconnect logs out at the platform, deletes the credentials and says so', async () => {
+test('command: disconnect logs out at the platform, deletes the credentials and announces it', async () => {
   const chart = keep(await liveChart());
   await chart.do('instance.disconnect');
   assert.equal(chart.link.logouts, 1);
@@ -172,7 +172,7 @@ test('command: disconnect logs out at the platform, deletes the credentials and 
   assert.equal(chart.news.at(-1)?.loggedOut, true);
 });
 
-test('command: hibernate keeps the credentials and says so, a connect wakes it', async () => {
+test('command: hibernate keeps the credentials and announces it, and a connect wakes the session', async () => {
   const chart = keep(await liveChart());
   await chart.do('instance.hibernate');
   assert.equal(chart.link.logouts, 0);
@@ -185,7 +185,7 @@ test('command: hibernate keeps the credentials and says so, a connect wakes it',
   assert.equal(chart.state, 'connected');
 });
 
-test('command: stop closes, and changes neither what is wanted nor the credentials', async () => {
+test('command: stop closes, and changes neither the stored wish nor the credentials', async () => {
   const chart = keep(await liveChart());
   const notes = chart.notes.length;
   const news = chart.news.length;
@@ -222,7 +222,7 @@ for (const [command, state] of [
   });
 }
 
-test('command: a link whose close fails does not keep the chart from its end', async () => {
+test('command: a link whose close fails does not keep the chart from ending', async () => {
   const chart = keep(await liveChart());
   chart.link.broken.add('close');
   await chart.do('instance.disconnect');
@@ -242,7 +242,7 @@ for (const state of Object.keys(resting)) {
   });
 }
 
-test('operation: it is a child while it runs, and leaves nothing behind however it ends', async () => {
+test('operation: it is a child actor while it runs, and leaves nothing behind however it ends', async () => {
   const chart = keep(await liveChart());
   const { promise, resolve } = Promise.withResolvers<void>();
   await chart.request(1, () => promise);
@@ -255,7 +255,7 @@ test('operation: it is a child while it runs, and leaves nothing behind however 
   assert.equal(chart.state, 'connected');
 });
 
-test('operation: one that ends after the session closed leaves nothing behind either', async () => {
+test('operation: one that ends after the session closed leaves nothing behind', async () => {
   const chart = keep(await liveChart());
   const { promise, resolve } = Promise.withResolvers<void>();
   await chart.request(1, () => promise);
@@ -266,7 +266,7 @@ test('operation: one that ends after the session closed leaves nothing behind ei
   assert.equal(chart.state, 'connecting.waiting');
 });
 
-test('operation: its signal aborts when the session leaves connected, and not when the operation ended by itself', async () => {
+test('operation: its signal aborts when the session leaves connected, and not when the operation has ended by itself', async () => {
   const chart = keep(await liveChart());
   const signals: AbortSignal[] = [];
   const noting = (work: Promise<unknown>) => (signal: AbortSignal) => {
@@ -282,7 +282,7 @@ test('operation: its signal aborts when the session leaves connected, and not wh
   );
 });
 
-test('operation: thousands leave no child behind', async () => {
+test('operation: thousands of them leave no child actor behind', async () => {
   const chart = keep(await liveChart());
   for (let n = 0; n < 3000; n += 1) {
     chart.actor.send({ type: 'instance.request', n, run: async () => n });
@@ -292,7 +292,7 @@ test('operation: thousands leave no child behind', async () => {
   assert.equal(chart.time.armed, 0);
 });
 
-test('operation: all of them speak of themselves in one type of event, since XState never forgets a type that it was told', async () => {
+test('operation: all of them use one event type, because XState never forgets a type', async () => {
   const types = new Set<string>();
   const chart = keep(await liveChart({}, 1, (event) => void (event.type === '@xstate.event' && types.add(event.event.type))));
   types.clear();
@@ -305,7 +305,7 @@ test('operation: all of them speak of themselves in one type of event, since XSt
   ]);
 });
 
-test('chart: a session that is live holds no timer and no place in the gate', async () => {
+test('chart: a live session holds no timer and no place in the gate', async () => {
   const chart = keep(new Chart('online', { handshakes: { atOnce: 1, perSecond: 100 } }));
   await settle();
   chart.link.say({ type: 'platform.handshaken' }, { type: 'platform.opened', identity });

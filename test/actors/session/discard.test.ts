@@ -1,4 +1,4 @@
-/** Credentials that cannot be removed: it is tried again, and until then nobody is told that the session is logged out. */
+/** Tests credentials that cannot be removed. The removal is retried, and until it succeeds the session is not shown as logged out. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { StorageUnavailable } from '#actors/ports.ts';
@@ -7,7 +7,7 @@ import { Chart, keepSound, liveChart } from './chart.ts';
 
 const keep = keepSound();
 
-/** The link cannot remove its credentials until the answer is called. */
+/** Makes the link unable to remove its credentials until the returned function is called. */
 const jam = (chart: Chart): (() => void) => {
   chart.link.broken.add('discard');
   return () => void chart.link.broken.delete('discard');
@@ -19,7 +19,7 @@ const ways = [
 ] as const;
 
 for (const [title, state, how, target, begin] of ways) {
-  test(`discard: after ${title} it is tried again with growing pauses, and the session counts as logged out when it worked`, async () => {
+  test(`discard: after ${title} it is retried with growing pauses, and the session counts as logged out when it succeeds`, async () => {
     const chart = keep(await liveChart());
     const { length: news } = chart.news;
     const mend = jam(chart);
@@ -50,7 +50,7 @@ for (const [title, state, how, target, begin] of ways) {
   });
 
   for (const command of ['connect', 'disconnect'] as const) {
-    test(`discard: after ${title} a ${command} tries at once, and opens nothing`, async () => {
+    test(`discard: after ${title} a ${command} retries at once, and opens no connection`, async () => {
       const chart = keep(await liveChart());
       const mend = jam(chart);
       await begin(chart);
@@ -65,7 +65,7 @@ for (const [title, state, how, target, begin] of ways) {
     });
   }
 
-  test(`discard: after ${title} a stop does not wait for it, and changes nothing that the next start needs to know`, async () => {
+  test(`discard: after ${title} a stop does not wait for it, and keeps all that the next start needs`, async () => {
     const chart = keep(await liveChart());
     jam(chart);
     await begin(chart);
@@ -75,7 +75,7 @@ for (const [title, state, how, target, begin] of ways) {
   });
 }
 
-test('discard: a chart that begins with a logout which was interrupted logs in, logs out and deletes', async () => {
+test('discard: a chart that starts with an interrupted logout logs in, logs out and deletes the credentials', async () => {
   const chart = keep(new Chart('unlinked'));
   await chart.time.pass(1);
   assert.equal(chart.state, 'unlinking.opening');
@@ -84,7 +84,7 @@ test('discard: a chart that begins with a logout which was interrupted logs in, 
   assert.deepEqual([chart.link.logouts, chart.link.discarded.length, chart.noted.wanted], [1, 1, 'offline']);
 });
 
-test('unlink: a storage that is away when the credentials are looked at is asked again within the limit', async () => {
+test('unlink: if storage is away when the credentials are read, the read is repeated within the limit', async () => {
   const chart = keep(new Chart('asleep'));
   let away = true;
   const paired = chart.link.paired.bind(chart.link);

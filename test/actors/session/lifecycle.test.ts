@@ -1,4 +1,4 @@
-/** The chart of a session: every state and what leads from it, on simulated time. */
+/** Tests the chart of a session on simulated time: every state and its transitions. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { identity } from '#test/fakes/platform.ts';
@@ -24,7 +24,7 @@ for (const [begin, state, opens] of [
 
 /* ---------- pairing ---------- */
 
-test('chart: a QR is shown as a picture, replaced by the next, and told to integrators once', async () => {
+test('chart: a QR code is shown as a picture, replaced by the next one, and announced to integrators once', async () => {
   const chart = keep(new Chart());
   await chart.connect();
   chart.link.say({ type: 'platform.handshaken' }, { type: 'platform.qr', qr: 'one' });
@@ -37,7 +37,7 @@ test('chart: a QR is shown as a picture, replaced by the next, and told to integ
   assert.deepEqual(chart.news, [{ status: 'connecting', qrcode: 'png:one' }]);
 });
 
-test('chart: pairing by QR goes through the restart that the platform asks for, uncounted and at once', async () => {
+test('chart: pairing by QR code passes through the restart that the platform requests, at once and without a count', async () => {
   const chart = keep(new Chart());
   await chart.connect();
   chart.link.say({ type: 'platform.handshaken' }, { type: 'platform.qr', qr: 'one' });
@@ -57,7 +57,7 @@ test('chart: pairing by QR goes through the restart that the platform asks for, 
   assert.equal(chart.noted.lastDisconnect, undefined, 'a restart is no disconnect');
 });
 
-test('chart: pairing by code hands the phone to the link and shows the code', async () => {
+test('chart: pairing by code passes the phone number to the link and shows the code', async () => {
   const chart = keep(new Chart());
   await chart.connect({ phone: '5511988887777' });
   assert.deepEqual(chart.link.opens[0]?.options, { phone: '5511988887777' });
@@ -74,7 +74,7 @@ for (const [title, expire] of [
   ['the time of the gateway', (chart: Chart) => chart.time.pass(120_500)],
   ['a 408 of the platform', (chart: Chart) => chart.end(408)],
 ] as const) {
-  test(`chart: pairing that runs out by ${title} is no failure and is not tried again`, async () => {
+  test(`chart: pairing that runs out by ${title} is no failure and is not retried`, async () => {
     const chart = keep(new Chart());
     await chart.connect();
     chart.link.say({ type: 'platform.handshaken' }, { type: 'platform.qr', qr: 'one' });
@@ -94,7 +94,7 @@ for (const [title, expire] of [
   });
 }
 
-test('chart: a picture that is ready only after the pairing is not shown any more', async () => {
+test('chart: a picture that is ready only after the pairing is not shown', async () => {
   const chart = keep(new Chart());
   await chart.connect();
   chart.link.say({ type: 'platform.handshaken' }, { type: 'platform.qr', qr: 'late' }, { type: 'platform.paired', identity });
@@ -105,7 +105,7 @@ test('chart: a picture that is ready only after the pairing is not shown any mor
 
 /* ---------- closes ---------- */
 
-test('chart: three restarts within a minute are no longer free', async () => {
+test('chart: a fourth restart within a minute is counted', async () => {
   const chart = keep(new Chart('online'));
   await settle();
   await chart.end(515);
@@ -117,7 +117,7 @@ test('chart: three restarts within a minute are no longer free', async () => {
   assert.equal(chart.context.failures, 1);
 });
 
-test('chart: restarts that are far apart stay free', async () => {
+test('chart: restarts that are far apart are not counted', async () => {
   const chart = keep(new Chart('online'));
   await settle();
   for (let n = 0; n < 5; n += 1) {
@@ -127,7 +127,7 @@ test('chart: restarts that are far apart stay free', async () => {
   }
 });
 
-test('chart: a lost connection is tried again after growing pauses, for ever', async () => {
+test('chart: a lost connection is retried after growing pauses, for ever', async () => {
   const chart = keep(new Chart('online'));
   await settle();
   for (let n = 0; n < 12; n += 1) {
@@ -144,7 +144,7 @@ test('chart: a lost connection is tried again after growing pauses, for ever', a
   assert.equal(chart.link.opens.length, 13);
 });
 
-test('chart: only a connection that was stable brings the pause back to the shortest', async () => {
+test('chart: only a stable connection resets the pause to the shortest', async () => {
   const chart = keep(new Chart('online'));
   await settle();
   for (let n = 0; n < 4; n += 1) {
@@ -163,7 +163,7 @@ test('chart: only a connection that was stable brings the pause back to the shor
   assert.ok(chart.context.retryInMs <= 1000);
 });
 
-test('chart: a close after open notes when and why, in words and for machines', async () => {
+test('chart: a close after open records its time and its reason, as a text and as a code', async () => {
   const chart = keep(await liveChart());
   await chart.end(428);
   assert.equal(chart.noted.lastDisconnect, chart.time.now());
@@ -172,7 +172,7 @@ test('chart: a close after open notes when and why, in words and for machines', 
   assert.equal(chart.noted.wanted, undefined, "what was asked for is not the chart's to change");
 });
 
-test('chart: a 401 sets the credentials aside, with its reason, and asks for a new pairing', async () => {
+test('chart: a 401 sets the credentials aside, with its reason, and requires a new pairing', async () => {
   const chart = keep(await liveChart());
   await chart.end(401);
   assert.equal(chart.state, 'disconnected.loggedOut');
@@ -185,7 +185,7 @@ test('chart: a 401 sets the credentials aside, with its reason, and asks for a n
 });
 
 for (const code of [400, 402, 403, 406, 409, 411, 418]) {
-  test(`chart: a ${code} is a refusal: nothing is tried again, credentials stay, a connect begins anew`, async () => {
+  test(`chart: a ${code} is a refusal: nothing is retried, credentials stay, a connect begins anew`, async () => {
     const chart = keep(await liveChart());
     await chart.end(code);
     assert.equal(chart.state, 'disconnected.refused');
@@ -199,7 +199,7 @@ for (const code of [400, 402, 403, 406, 409, 411, 418]) {
   });
 }
 
-test('chart: closes without a meaning are tried five times, then refused; the credentials stay', async () => {
+test('chart: closes without a known meaning are retried five times, then refused, and the credentials stay', async () => {
   const chart = keep(new Chart('online'));
   await settle();
   for (const code of [500, null, 599, 500]) {
@@ -212,7 +212,7 @@ test('chart: closes without a meaning are tried five times, then refused; the cr
   assert.deepEqual(chart.link.discarded, []);
 });
 
-test('chart: reaching open forgives closes without a meaning', async () => {
+test('chart: reaching open resets the count of closes without a meaning', async () => {
   const chart = keep(new Chart('online'));
   await settle();
   for (let n = 0; n < 12; n += 1) {
@@ -227,7 +227,7 @@ test('chart: reaching open forgives closes without a meaning', async () => {
   assert.equal(chart.state, 'connecting.opening');
 });
 
-test('chart: another login is contested once, late; the second within the window is final', async () => {
+test('chart: a replacement by another login is contested once, after a delay, and a second one within the window is final', async () => {
   const chart = keep(await liveChart());
   await chart.end(440);
   assert.equal(chart.state, 'connecting.waiting');
@@ -239,7 +239,7 @@ test('chart: another login is contested once, late; the second within the window
   assert.equal(chart.noted.lastDisconnectCause, 'replaced');
 });
 
-test('chart: take-overs that are far apart are contested each', async () => {
+test('chart: replacements that are far apart are contested each time', async () => {
   const chart = keep(await liveChart());
   for (let n = 0; n < 3; n += 1) {
     await chart.end(440);
@@ -274,7 +274,7 @@ for (const [title, code, data] of [
   });
 }
 
-test('chart: a client that is too old backs off, and leaves the rest to the gate of all instances', async () => {
+test('chart: a client version that is too old backs off, and leaves the rest to the gate of all instances', async () => {
   const chart = keep(new Chart('online'));
   await settle();
   await chart.end(405);
@@ -282,7 +282,7 @@ test('chart: a client that is too old backs off, and leaves the rest to the gate
   assert.ok(chart.context.retryInMs <= chart.policy.reconnect.min);
 });
 
-test('chart: an HTTP error on the upgrade backs off, a 401 there keeps the credentials', async () => {
+test('chart: an HTTP error on the upgrade backs off, and a 401 there keeps the credentials', async () => {
   const chart = keep(new Chart('online'));
   await settle();
   await chart.end(401, { stage: 'upgrade' });
@@ -290,7 +290,7 @@ test('chart: an HTTP error on the upgrade backs off, a 401 there keeps the crede
   assert.deepEqual(chart.link.discarded, []);
 });
 
-test('chart: what an old connection still says is dropped', async () => {
+test('chart: facts of an old connection are dropped', async () => {
   const chart = keep(new Chart('online'));
   await settle();
   const old = chart.link.opens[0]?.emit;
@@ -308,7 +308,7 @@ test('chart: what an old connection still says is dropped', async () => {
   assert.deepEqual(chart.link.discarded, []);
 });
 
-test('chart: a changed identity is noted while connected', async () => {
+test('chart: a changed identity is recorded while connected', async () => {
   const chart = keep(await liveChart());
   chart.link.say({ type: 'platform.identity', patch: { profileName: 'New' } });
   assert.equal(chart.noted.profileName, 'New');

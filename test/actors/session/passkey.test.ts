@@ -1,4 +1,4 @@
-/** The chart while the platform asks for a passkey: whose turn it is, what ends it, and what people are told. */
+/** Tests the chart while the platform requires a passkey: each turn, each ending, and the texts for people. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { passkeyLimits, passkeySentences } from '#actors/session/passkey.ts';
@@ -6,7 +6,7 @@ import { settle } from '#test/fakes/time.ts';
 import { Chart, keepSound, passkeyAssertion as assertion, passkeyOptions as options } from './chart.ts';
 
 const sound = keepSound();
-/** A chart whose QR code was scanned by an account that has a passkey. */
+/** Returns a chart whose QR code was scanned by an account with a passkey. */
 const asked = async (): Promise<Chart> => {
   const chart = sound(new Chart());
   await chart.connect();
@@ -18,7 +18,7 @@ const asked = async (): Promise<Chart> => {
   return chart;
 };
 
-/** A chart whose owner signed, and whose phone answered so many milliseconds later. */
+/** Returns a chart whose owner signed, and whose phone replied after `after` milliseconds. */
 const withCode = async (handedOff: boolean, after = 0): Promise<Chart> => {
   const chart = await asked();
   chart.actor.send({ type: 'passkey.assert', assertion });
@@ -28,7 +28,7 @@ const withCode = async (handedOff: boolean, after = 0): Promise<Chart> => {
   return chart;
 };
 
-test('passkey: the request replaces the QR code and is announced with its end', async () => {
+test('passkey: the request replaces the QR code and is announced with its expiry', async () => {
   const chart = await asked();
   assert.equal(chart.state, 'connecting.passkey');
   const { passkey, qrcode } = chart.context;
@@ -36,7 +36,7 @@ test('passkey: the request replaces the QR code and is announced with its end', 
   assert.equal(chart.news.at(-1)?.passkey?.expiresAt, chart.time.now() + passkeyLimits.assertion);
 });
 
-test('passkey: an assertion goes to the link once, and the phone has two minutes', async () => {
+test('passkey: an assertion is passed to the link once, and the phone has two minutes', async () => {
   const chart = await asked();
   chart.actor.send({ type: 'passkey.assert', assertion });
   chart.actor.send({ type: 'passkey.assert', assertion });
@@ -61,7 +61,7 @@ test('passkey: a code without a hand-off waits for its confirmation', async () =
   assert.equal(chart.state, 'connecting.passkeyPhone');
 });
 
-test('passkey: after a hand-off nothing has to be compared', async () => {
+test('passkey: after a hand-off no code has to be compared', async () => {
   const chart = await asked();
   chart.actor.send({ type: 'passkey.assert', assertion });
   chart.link.say({ type: 'platform.passkeyCode', code: 'ABCD-1234', handedOff: true });
@@ -70,7 +70,7 @@ test('passkey: after a hand-off nothing has to be compared', async () => {
   assert.equal(chart.link.passkeySteps.length, 1);
 });
 
-test('passkey: a code that nobody confirms within two minutes ends linking, and the reason says so', async () => {
+test('passkey: a code that is not confirmed within two minutes ends linking, and the reason says so', async () => {
   const chart = await withCode(false);
   await chart.time.pass(passkeyLimits.step - 1);
   assert.equal(chart.state, 'connecting.passkeyCode');
@@ -106,7 +106,7 @@ for (const [stage, prepare] of [
     assert.equal(chart.noted.lastDisconnectReason, passkeySentences.cancelled);
   });
 
-test('passkey: nobody answers, and the reason says what was asked', async () => {
+test('passkey: a request without an assertion ends, and the reason names the request', async () => {
   const chart = await asked();
   await chart.time.pass(passkeyLimits.assertion);
   await settle();
@@ -130,7 +130,7 @@ test('passkey: a second request brings another challenge and another ten minutes
   assert.equal(chart.context.passkey?.expiresAt, chart.time.now() + passkeyLimits.assertion);
 });
 
-test('passkey: the offer is gone when the device is linked', async () => {
+test('passkey: the request disappears when the device is linked', async () => {
   const chart = await asked();
   chart.actor.send({ type: 'passkey.assert', assertion });
   await chart.login();

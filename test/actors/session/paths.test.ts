@@ -1,4 +1,4 @@
-/** Every state and every transition of the chart, by paths that are computed from its table and walked on real actors. */
+/** Tests every state and every transition of the chart. The paths are computed from its table and walked on real actors. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { AnyStateNode } from 'xstate';
@@ -11,7 +11,7 @@ import { identity } from '#test/fakes/platform.ts';
 import { testPolicy } from '#test/fakes/world.ts';
 import { Walk, type Step } from './walk.ts';
 
-/** One close for each reaction. */
+/** One close for each reaction of the policy. */
 const closes: readonly Step[] = [515, 428, 440, 405, 500, 401, 403, 408].map((code) => ({ type: 'platform.closed', code }));
 const suspended: Step = { type: 'platform.closed', code: 402, expire: '3600' };
 
@@ -32,13 +32,13 @@ const rows: readonly Row[] = nodes.flatMap((node) =>
   ),
 );
 
-/** Ends of closes that answer something: whether there is a pairing to undo, whether the platform was told. */
+/** Completions of closes whose result decides the next state: whether a pairing has to be undone, or whether the platform was told. */
 const asked: ReadonlySet<string> = new Set([
   ...['unlinking.closing', 'disconnected.loggingOut'].map((state) => `xstate.done.actor.0.lifecycle.${state}`),
   'platform.passkeyCode',
 ]);
 
-/** Steps of a path. The end of a suspension depends on the clock, which a computed path does not have, so another test walks it by hand. */
+/** Steps of a path. The end of a suspension depends on the clock, which a computed path does not have. Another test walks it by hand. */
 const steps: readonly Step[] = [...new Set(rows.map((row) => row.type))]
   .filter((type) => type !== 'always' && !type.startsWith('xstate.after.suspension'))
   .flatMap((type) => {
@@ -102,7 +102,7 @@ const stepOf = (event: object): Step => (event as { readonly step: Step }).step;
 const ways = new Map(
   getShortestPaths(lifecycle, traversal).map((path) => [
     nameOf(path.state as Snapshot),
-    path.steps.slice(1).map(({ event }) => stepOf(event)), // the first is the beginning itself
+    path.steps.slice(1).map(({ event }) => stepOf(event)), // REM The first step is the start itself.
   ]),
 );
 type Leaving = Readonly<Record<string, { readonly event: object; readonly state: unknown }>>;
@@ -150,7 +150,7 @@ for (const from of ways.keys()) {
   });
 }
 
-test('paths: suspensions, with room and without, and the other beginnings', async () => {
+test('paths: suspensions, with and without room, and the other starts lead where the table says', async () => {
   const live: readonly Step[] = ways.get('connected') ?? [];
   const over: Step = { type: 'xstate.after.suspension' };
   assert.equal((await walked('offline', [...live, suspended, over])).chart.state, 'connecting.admission');
@@ -165,7 +165,7 @@ test('paths: suspensions, with room and without, and the other beginnings', asyn
   assert.ok((await walked('online', [])).chart.state.startsWith('connecting'));
 });
 
-test('paths: a connect that asks for another pairing than the one under way', async () => {
+test('paths: a connect that requests another kind of pairing than the one under way restarts it', async () => {
   const byQr: Step = { type: 'instance.connect' };
   const byCode: Step = { type: 'instance.connect', phone: '551' };
   const admitted: Step = { type: 'xstate.done.actor.0.lifecycle.connecting.admission' };
@@ -188,7 +188,7 @@ test('paths: a connect that asks for another pairing than the one under way', as
   for (const [path, to] of rows) assert.equal((await walked('offline', path)).chart.state, `connecting.${to}`, JSON.stringify(path));
 });
 
-test('paths: every row of the table is taken, but for the close that only a pairing can have', () => {
+test('paths: every row of the table is taken, except for the close that only a pairing can have', () => {
   const left = rows.filter((row) => !taken.has(row.transition)).map(({ node, type, index }) => `${node} ${type} ${index}`);
   assert.deepEqual(left, [
     'lifecycle.connecting.opening platform.closed 3',

@@ -1,4 +1,4 @@
-/** The keeper of an instance's record, with storage that comes and goes. */
+/** Tests the keeper of the record of an instance, with storage that comes and goes. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { StorageUnavailable } from '#actors/ports.ts';
@@ -14,7 +14,7 @@ function kept() {
   return { world, keeper, input, workers, stored: () => world.db.instances.get('r1') };
 }
 
-test('record-keeper: a note is true at once and stored soon, several of one turn in one statement', async () => {
+test('record-keeper: a note applies at once and is stored soon, and notes of one turn share a statement', async () => {
   const { world, keeper, stored } = kept();
   keeper.note({ profileName: 'A' });
   keeper.note({ profileName: 'B', owner: '55' });
@@ -25,7 +25,7 @@ test('record-keeper: a note is true at once and stored soon, several of one turn
   assert.equal(world.db.count('instances.update'), 1);
 });
 
-test('record-keeper: notes outlive storage that is away, and later ones win', async () => {
+test('record-keeper: notes survive a storage outage, and later ones win', async () => {
   const { world, keeper, stored } = kept();
   world.db.away = true;
   keeper.note({ profileName: 'A', owner: '1' });
@@ -38,7 +38,7 @@ test('record-keeper: notes outlive storage that is away, and later ones win', as
   assert.equal(world.time.armed, 0);
 });
 
-test('record-keeper: a note that a save took along is stored later when storage takes long to fail', async () => {
+test('record-keeper: a note that joined a save is stored later when storage takes long to fail', async () => {
   const { world, input, stored } = kept();
   const { instances, time } = world.ports;
   const slow = {
@@ -61,7 +61,7 @@ test('record-keeper: a note that a save took along is stored later when storage 
   assert.equal(world.time.armed, 0);
 });
 
-test('record-keeper: a save is heard of when storage is away, even while notes wait, and changes nothing', async () => {
+test('record-keeper: a save fails visibly while storage is away, even while notes wait, and changes nothing', async () => {
   const { world, keeper } = kept();
   world.db.away = true;
   keeper.note({ owner: '1' });
@@ -71,7 +71,7 @@ test('record-keeper: a save is heard of when storage is away, even while notes w
   assert.equal(keeper.record.owner, '1');
 });
 
-test('record-keeper: the last word counts, in memory and in storage, whether noted or saved', async () => {
+test('record-keeper: the last change wins, in memory and in storage, whether noted or saved', async () => {
   const { world, keeper, stored } = kept();
   world.db.away = true;
   keeper.note({ wanted: 'online' });
@@ -93,13 +93,13 @@ test('record-keeper: the last word counts, in memory and in storage, whether not
   assert.deepEqual([keeper.record.wanted, stored()?.wanted], ['online', 'online']);
 });
 
-test('record-keeper: saves take turns', async () => {
+test('record-keeper: saves run one after the other', async () => {
   const { keeper, stored } = kept();
   await Promise.all(['a', 'b', 'c'].map((name) => keeper.save({ name })));
   assert.deepEqual([keeper.record.name, stored()?.name], ['c', 'c']);
 });
 
-test('record-keeper: a crash is counted and the worker restarts; what was noted is stored', async () => {
+test('record-keeper: a crash is counted and the worker restarts, and noted changes are stored', async () => {
   const { world, keeper, workers, stored } = kept();
   const { time } = world;
   const { setTimeout } = time;
@@ -119,7 +119,7 @@ test('record-keeper: a crash is counted and the worker restarts; what was noted 
   assert.equal(time.armed, 0);
 });
 
-test('record-keeper: a field that storage refuses costs only itself, and is not tried for ever', async () => {
+test('record-keeper: a field that storage refuses affects no other field, and is not retried for ever', async () => {
   const { world, keeper, input, stored } = kept();
   const { instances } = input;
   let tries = 0;
@@ -151,7 +151,7 @@ test('record-keeper: a field that storage refuses costs only itself, and is not 
   assert.equal(keeper.record.name, 'shop');
 });
 
-test('record-keeper: one that is stopped while it waits for its restart keeps nobody waiting', async () => {
+test('record-keeper: a stop during the wait for a restart leaves no caller waiting', async () => {
   const { world, keeper, workers } = kept();
   world.db.away = true;
   world.time.setTimeout = (_fn, ms) => (ms === 500 ? assert.fail('no timer') : 0);

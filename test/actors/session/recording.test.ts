@@ -1,4 +1,4 @@
-/** The recorder of a session on a store of refused entries that is full. */
+/** Tests the recorder of a session while the store of refused entries is full. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { recorderOf } from '#actors/session/recording.ts';
@@ -6,7 +6,7 @@ import { supervisedWorkers } from '#actors/policy/supervised-workers.ts';
 import { entry } from '#test/actors/delivery/recorder-bench.ts';
 import { testPolicy, World } from '#test/fakes/world.ts';
 
-test('recording: a refused entry for which there is no room stays first and stops the session, which goes on when there is room', async () => {
+test('recording: a refused entry for which there is no room stays first and pauses the session until there is room', async () => {
   const world = new World();
   const record = world.register({ id: 'r1' });
   const bad = entry(1);

@@ -1,4 +1,4 @@
-/** Tests errors that are thrown: the link closes first, the instance comes back, and no other instance notices. */
+/** Tests thrown errors. The link closes first, the instance returns, and other instances are not affected. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Policy } from '#actors/policy/policy.ts';
@@ -26,7 +26,7 @@ async function supervised(change: Partial<Policy> = {}, ids = ['r1', 'r2']) {
   return { world, supervisor, cell, crash, link: world.platform.of('r1') };
 }
 
-test('supervision: a surprise closes the link, restarts with a pause and touches no other instance', async () => {
+test('supervision: an unexpected error closes the link, restarts the session after a pause and affects no other instance', async () => {
   const { world, cell, crash, link } = await supervised();
   await crash('r1');
   assert.equal(link.state, 'closed');
@@ -58,7 +58,7 @@ test('supervision: the link is closed before it is opened again, however long th
   world.assertKept();
 });
 
-test('supervision: a link that throws when it is opened is a crash like any other', async () => {
+test('supervision: a link that throws in open is a crash like any other', async () => {
   const { world, cell, link } = await supervised();
   link.broken.add('open');
   link.end(428);
@@ -73,7 +73,7 @@ test('supervision: a link that throws when it is opened is a crash like any othe
   world.assertKept();
 });
 
-test('supervision: the third crash within a minute is the last: failed, told, and half-open after the cooldown', async () => {
+test('supervision: the third crash within a minute is final: failed, announced, and half-open after the cooldown', async () => {
   const { world, cell, crash, link } = await supervised();
   for (let n = 0; n < 3; n += 1) {
     await crash('r1');
@@ -166,7 +166,7 @@ for (const [title, limit] of [
   });
 }
 
-test('supervision: a disconnect that comes while the link of a crash is being closed is done after it', async () => {
+test('supervision: a disconnect during the close after a crash is executed after that close', async () => {
   const { world, cell, crash, link } = await supervised();
   const { promise, resolve } = Promise.withResolvers<void>();
   link.closeGate = promise;
@@ -185,7 +185,7 @@ test('supervision: a disconnect that comes while the link of a crash is being cl
   world.assertKept();
 });
 
-test('supervision: a surprise of an instance that is already down is told, not counted', async () => {
+test('supervision: an error of an instance that is already down is reported, not counted', async () => {
   const { world, cell, crash } = await supervised();
   await crash('r1');
   await crash('r1');
@@ -194,9 +194,9 @@ test('supervision: a surprise of an instance that is already down is told, not c
   assert.equal(world.log.of('instance.crashed').length, 3);
 });
 
-test('supervision: the root itself may throw: the link is closed, no old chart opens anything, and it starts anew', async () => {
+test('supervision: after an error in the root the link is closed, no old chart opens a connection, and the root restarts', async () => {
   const { world, cell, link } = await supervised();
-  link.end(428); // the chart waits with a timer of its own
+  link.end(428); // REM The chart waits with a timer of its own.
   await settle();
   const waiter = cell('r1').waitFor((one) => one.view.connected, 200_000);
   const { log } = world;
@@ -243,7 +243,7 @@ test('supervision: an instance that is stopped while its root is down leaves no 
 
 /* ---------- requests ---------- */
 
-test('request: only a live session takes one; its promise is the answer', async () => {
+test('request: only a live session accepts one, and its promise is the answer', async () => {
   const { cell, crash } = await supervised();
   assert.equal(await cell('r1').request(async () => 42), 42);
   await crash('r1');
@@ -275,7 +275,7 @@ for (const [title, task] of [
   });
 }
 
-test('request: its answer outlives a crash of the chart', async () => {
+test('request: its answer survives a crash of the chart', async () => {
   const { cell, crash } = await supervised();
   const { promise, resolve } = Promise.withResolvers<string>();
   const answer = cell('r1').request(() => promise);

@@ -1,4 +1,4 @@
-/** Typing that is kept up: how often it is shown, and what ends it. */
+/** Tests the typing indicator: how often it is repeated, and its end. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { done } from '#actors/model.ts';
@@ -13,14 +13,14 @@ const show = (stage: Stage, delay: number, state: 'composing' | 'recording' | 'p
 /** Returns the presence updates since the last call. */
 const calls = (stage: Stage): readonly string[] => stage.link().calls.splice(0);
 
-test('typing: without a delay it is shown once', async () => {
+test('typing: without a delay it is sent once', async () => {
   const stage = await staged();
   assert.ok((await show(stage, 0)).ok);
   await stage.world.time.pass(60_000);
   assert.deepEqual(calls(stage), [`composing ${ana}`]);
 });
 
-test('typing: the answer comes at once, and it is shown again every ten seconds until the delay ends', async () => {
+test('typing: the request is answered at once, and the indicator is repeated every ten seconds until the delay ends', async () => {
   const stage = await staged();
   assert.ok((await show(stage, 25_000, 'recording')).ok);
   assert.deepEqual(calls(stage), [`recording ${ana}`]);
@@ -36,7 +36,7 @@ test('typing: the answer comes at once, and it is shown again every ten seconds 
   assert.deepEqual(calls(stage), []);
 });
 
-test('typing: a timer that comes a millisecond before the end of the delay does not show it once more', async () => {
+test('typing: a timer that fires a millisecond before the end of the delay does not repeat the indicator', async () => {
   const time = new FakeTime();
   const early = {
     monotonic: () => time.monotonic(),
@@ -75,7 +75,7 @@ for (const [title, end, shown] of ends)
     );
   });
 
-test('typing: a message to another chat leaves it', async () => {
+test('typing: a message to another chat does not end it', async () => {
   const stage = await staged();
   await show(stage, 15_000);
   void stage.gateway.send('r1', text('552', 'other'), options);
@@ -83,7 +83,7 @@ test('typing: a message to another chat leaves it', async () => {
   assert.deepEqual(calls(stage), [`composing ${ana}`, `composing ${ana}`, `paused ${ana}`]);
 });
 
-test('typing: it is kept up in so many chats at once, and one more says so', async () => {
+test('typing: the number of chats with a repeated indicator is limited, and one more is refused with the limit', async () => {
   const stage = await staged();
   for (const number of ['551', '552', '553']) assert.ok((await show(stage, 20_000, 'composing', number)).ok);
   assert.equal(refusalOf(await show(stage, 20_000, 'composing', '554')), 'limited');
@@ -93,7 +93,7 @@ test('typing: it is kept up in so many chats at once, and one more says so', asy
   assert.ok((await show(stage, 20_000, 'composing', '554')).ok);
 });
 
-test('typing: a session that is not connected shows nothing', async () => {
+test('typing: a session that is not connected sends none', async () => {
   const stage = await staged();
   stage.link().end(428);
   assert.equal(refusalOf(await show(stage, 0)), 'notSent');

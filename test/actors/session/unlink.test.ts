@@ -1,4 +1,4 @@
-/** A session that is told to log out while it is not connected: it logs in, within a limit, to unlink its device. */
+/** Tests the logout of a session that is not connected. The session logs in, within a limit, to unlink its device. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { identity } from '#test/fakes/platform.ts';
@@ -47,7 +47,7 @@ const unconnected: Readonly<Record<string, () => Promise<Chart>>> = {
   'connecting.waiting': ended(428),
 };
 
-/** A disconnect was given, and the session is on its way to the platform. */
+/** Returns a chart after a disconnect command, while the session connects to the platform. */
 const unlinking = async (begin: () => Promise<Chart> = async () => new Chart('asleep')): Promise<Chart> => {
   const chart = keep(await begin());
   await chart.do('instance.disconnect');
@@ -92,7 +92,7 @@ for (const [state, begin] of Object.entries(unconnected)) {
   });
 }
 
-test('unlink: a pairing that was just finished is undone on the phone too', async () => {
+test('unlink: a pairing that has just finished is undone on the phone too', async () => {
   const chart = keep(new Chart());
   await chart.connect();
   chart.link.say({ type: 'platform.handshaken' }, { type: 'platform.paired', identity });
@@ -102,7 +102,7 @@ test('unlink: a pairing that was just finished is undone on the phone too', asyn
   assertForgotten(chart, 1);
 });
 
-test('unlink: a session that is still being closed for its sleep is closed first', async () => {
+test('unlink: a session that is closing for hibernation is closed first', async () => {
   const chart = keep(await liveChart());
   const { promise, resolve } = Promise.withResolvers<void>();
   chart.link.closeGate = promise;
@@ -131,7 +131,7 @@ for (const [title, begin] of [
   });
 }
 
-/** Reasons for which the platform was not told, and the log line of each. */
+/** Cases in which the platform does not learn of the logout, with the reason in the log. */
 const inVain: readonly (readonly [title: string, happens: (chart: Chart) => Promise<void>, reason: RegExp])[] = [
   ['the login takes longer than the limit', (chart) => chart.time.pass(8_000), /limit/],
   ['the account is locked', (chart) => chart.end(403), /platform/],
@@ -139,7 +139,7 @@ const inVain: readonly (readonly [title: string, happens: (chart: Chart) => Prom
   ['the process stops', (chart) => chart.do('instance.stop'), /stop/],
 ];
 for (const [title, happens, reason] of inVain) {
-  test(`unlink: when ${title} the credentials go all the same, and the log says that the device is still linked`, async () => {
+  test(`unlink: when ${title} the credentials are deleted all the same, and the log says that the device is still linked`, async () => {
     const chart = await unlinking();
     await happens(chart);
     assertForgotten(chart, 0);
@@ -153,7 +153,7 @@ for (const [title, happens, reason] of inVain) {
   });
 }
 
-test('unlink: the limit holds while others are at the gate, and the place in the line is given up', async () => {
+test('unlink: the limit applies while others are at the gate, and the place in the queue is given up', async () => {
   const chart = keep(new Chart('asleep', { handshakes: { atOnce: 1, perSecond: 1000 } }));
   await chart.gate.admit('other', new AbortController().signal);
   await chart.do('instance.disconnect');
@@ -166,14 +166,14 @@ test('unlink: the limit holds while others are at the gate, and the place in the
   assert.equal(chart.log.of('session.stillLinked').length, 1);
 });
 
-test('unlink: a device that the phone has removed meanwhile needs no logout', async () => {
+test('unlink: a device that the phone removed meanwhile needs no logout', async () => {
   const chart = await unlinking();
   await chart.end(401);
   assertForgotten(chart, 0);
   assert.deepEqual(chart.log.of('session.stillLinked'), []);
 });
 
-test('unlink: a restart that the platform asks for is followed, within the same limit', async () => {
+test('unlink: a restart that the platform requests is followed, within the same limit', async () => {
   const chart = await unlinking();
   await chart.time.pass(5_000);
   await chart.end(515);
@@ -185,7 +185,7 @@ test('unlink: a restart that the platform asks for is followed, within the same 
   assertForgotten(chart, 0);
 });
 
-test('unlink: a platform that is away for a moment is tried again, with pauses, within the same limit', async () => {
+test('unlink: a platform that is briefly away is retried with pauses, within the same limit', async () => {
   const chart = await unlinking();
   await chart.end(503);
   assert.equal(chart.state, 'unlinking.waiting');
@@ -197,7 +197,7 @@ test('unlink: a platform that is away for a moment is tried again, with pauses, 
   assert.deepEqual(chart.log.of('session.stillLinked'), []);
 });
 
-test('unlink: a session in a long back-off begins with short pauses, and a platform that stays away ends at the limit', async () => {
+test('unlink: a session in a long back-off starts with short pauses, and an absent platform ends it at the limit', async () => {
   const chart = keep(await liveChart());
   for (let n = 0; n < 8; n += 1) {
     await chart.end(428);
@@ -215,7 +215,7 @@ test('unlink: a session in a long back-off begins with short pauses, and a platf
   assert.match(String(chart.log.of('session.stillLinked')[0]?.fields['lastClose']), /503/);
 });
 
-test('unlink: a connection that ends between the login and the logout is told of', async () => {
+test('unlink: a connection that ends between the login and the logout is logged', async () => {
   const chart = await unlinking();
   chart.link.ended = true;
   await chart.login();
@@ -235,7 +235,7 @@ for (const command of ['connect', 'disconnect', 'reset', 'hibernate'] as const) 
   });
 }
 
-test('unlink: it takes a place in the gate, and leaves it however it ends', async () => {
+test('unlink: it takes a place in the gate, and frees it however it ends', async () => {
   for (const end of ['login', 'limit'] as const) {
     const chart = keep(new Chart('asleep', { handshakes: { atOnce: 1, perSecond: 1000 } }));
     await chart.do('instance.disconnect');

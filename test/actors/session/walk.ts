@@ -1,11 +1,11 @@
-/** Takes a real chart along a path of events: what the graph names as an event is brought about by its cause. */
+/** Walks a real chart along a path of events. Each event of the path is caused by the fake link, the clock or a command. */
 import { FakeLink, identity } from '#test/fakes/platform.ts';
 import { settle } from '#test/fakes/time.ts';
 import { StorageUnavailable } from '#actors/ports.ts';
 import type { LifecycleInput } from '#actors/session/kit.ts';
 import { Chart, passkeyAssertion, passkeyOptions } from './chart.ts';
 
-/** An event by its type; closes carry what the platform said. */
+/** A step: the type of an event. A close also has the code of the platform. */
 export interface Step {
   readonly type: string;
   readonly code?: number;
@@ -22,7 +22,7 @@ type Taken = object;
 
 export class Walk {
   readonly chart: Chart;
-  /** Transitions of the machine's tables that were taken. */
+  /** The transitions that were taken, from the tables of the machine. */
   readonly taken = new Set<Taken>();
   #hold = Promise.withResolvers<void>();
   #closing = 0;
@@ -48,12 +48,12 @@ export class Walk {
     await settle();
   }
 
-  /** A close or a discard is under way. */
+  /** True while a close or a discard is under way. */
   get held(): boolean {
     return this.#closing > 0;
   }
 
-  /** The only place of the gate is somebody else's until the walk says that the chart is admitted. */
+  /** Fills the only place of the gate until the walk says that the chart is admitted. */
   #occupy(): void {
     if (!this.chart.state.endsWith('.admission') || this.chart.gate.waiting === 0) this.chart.gate.release('other');
     void this.chart.gate.admit('other', new AbortController().signal);
@@ -83,13 +83,13 @@ export class Walk {
     if (type === 'passkey.assert') return chart.assertPasskey(passkeyAssertion);
     if (type.startsWith('instance.') || type.startsWith('passkey.')) return chart.do(type as 'instance.stop');
     if (type === 'platform.closed') return chart.end(code ?? null, expire === undefined ? undefined : { expire });
-    // Computed paths do not know what was asked for.
+    // Computed paths do not know which kind of pairing was requested.
     if (type === 'platform.qr' || type === 'platform.code')
       chart.link.codes.splice(0, Infinity, ...(type === 'platform.code' ? ['55'] : []));
     chart.link.say(factOf(type, answer));
   }
 
-  /** Others may have asked before. */
+  /** Admits the chart. Other sessions may have asked before. */
   async #admit(): Promise<void> {
     for (let n = 0; n < 10 && this.chart.state.endsWith('.admission'); n += 1) {
       this.chart.gate.release('other');
