@@ -1,4 +1,4 @@
-/** A single gateway follows the clock of its database. */
+/** Tests that a single gateway follows the clock of its database. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { StorageUnavailable } from '#actors/ports.ts';
@@ -14,7 +14,7 @@ test('database time: a clock that is an hour behind the database is corrected at
   await following.close();
 });
 
-test('database time: PostgreSQL tells the time, and one that is away changes nothing', async () => {
+test('database time: it is read from PostgreSQL, and an unreachable server changes nothing', async () => {
   const storage = await (await testDatabase()).storage();
   const before = Date.now();
   const told = await storage.clock();

@@ -1,4 +1,4 @@
-/** The bound of a batch of the past: 256 KiB for the whole body that a receiver gets, whatever is stored. */
+/** Tests the bound of a batch of history: 256 KiB for the whole body that a receiver gets, whatever is stored. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
@@ -7,13 +7,13 @@ import { chatFields, chatView, envelopeView, eventMessageView, historyView } fro
 import { chat, message, owner } from './samples.ts';
 
 const most = 256 * 1024;
-/** The longest of everything that stands around a batch: control characters take six bytes each. */
+/** The longest envelope of a batch. Control characters take six bytes each. */
 const sender = { owner, token: 't'.repeat(64), name: '\u0001'.repeat(200), baseUrl: `https://${'gateway.'.repeat(30)}example.com` };
 const bytesOf = (view: Readonly<Record<string, unknown>>): number =>
   Buffer.byteLength(enveloped(envelopeView, sender, { type: 'history', body: JSON.stringify(view) }));
 
 const texts = Object.entries(chatFields).filter(([, { type, key }]) => type === 'text' && key === null);
-/** All notes about a person, each of 500 characters of three bytes. */
+/** All notes on a person, each of 500 characters, half of two bytes and half of three. */
 const extra = Object.fromEntries(texts.map(([name]) => [name, 'é€'.repeat(250)]));
 
 const items: Readonly<Record<string, (at: number) => Record<string, unknown>>> = {
@@ -21,7 +21,7 @@ const items: Readonly<Record<string, (at: number) => Record<string, unknown>>> =
   'messages of 10 kB': (at) => eventMessageView({ ...message, messageId: `M${at}`, text: 'x'.repeat(10_000) }, owner),
 };
 for (const [title, make] of Object.entries(items))
-  test(`history: 200 ${title} stay below the limit with their envelope, and are all named`, () => {
+  test(`history: 200 ${title} stay below the limit with their envelope, and all of them are named`, () => {
     const all = Array.from({ length: 200 }, (_, at) => make(at));
     const view = historyView('items', all, 199, 200);
     assert.ok(bytesOf(view) <= most, `${bytesOf(view)} bytes`);
@@ -32,7 +32,7 @@ for (const [title, make] of Object.entries(items))
     );
   });
 
-test('history: what is not cut fits with its envelope too', () => {
+test('history: items that are not cut fit with their envelope too', () => {
   const textOf = (length: number) => {
     const all = Array.from({ length: 200 }, (_, at) =>
       eventMessageView({ ...message, messageId: `M${at}`, text: 'x'.repeat(length) }, owner),
@@ -47,7 +47,7 @@ test('history: what is not cut fits with its envelope too', () => {
   assert.ok(length > 100 && bytes > most - 10_000 && bytes <= most, `${bytes} bytes with texts of ${length}`);
 });
 
-test('history: whatever the items hold, the body stays below the limit and every item keeps its name', () => {
+test('history: for any items the body stays below the limit and every item keeps its name', () => {
   const value = fc.oneof(fc.string(), fc.integer(), fc.boolean(), fc.array(fc.string()), fc.record({ deep: fc.string() }));
   const filler = fc.record({
     count: fc.nat(60),

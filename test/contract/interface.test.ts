@@ -1,4 +1,4 @@
-/** Every operation of the public interface: what it takes, answers and refuses, beside the facts of `interface.json`. */
+/** Tests every operation of the public interface against the facts of `interface.json`: input, answers and refusals. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import type { Reason } from '#actors/gateway.ts';
@@ -42,7 +42,7 @@ const rows = new Map(
 );
 hub.close();
 
-/** One app for all operations, since making one takes long; each operation has a gateway of its own behind it. */
+/** One app for all operations, because creating it is slow. Each operation has its own fake gateway. */
 const behind = { gateway: createFakeGateway() };
 const app = await buildApp(standIn(behind), options);
 after(() => app.close());
@@ -54,7 +54,7 @@ test('interface: every operation is built or listed as not built, and none is bo
   none([...notBuilt].filter((name) => !(name in file.operations)));
 });
 
-test('interface: every operation beyond the interface is listed with its reason', () => {
+test('interface: every operation beyond the public interface is listed with its reason', () => {
   none([...offered.keys()].filter((name) => !(name in file.operations) && !beyond.has(name)));
   none([...beyond].filter((name) => !offered.has(name) || name in file.operations));
 });
@@ -73,7 +73,7 @@ test('interface: every operation that is built is called with every field that i
   );
 });
 
-/** The schema that the document gives for a status, without any field that it does not name. */
+/** Returns the schema of the document for a status. Fields that the schema does not name are not allowed. */
 const schemaFor = (name: string, status: number | string): JsonSchema | null => {
   const operation = offered.get(name);
   const { schema } = mediaOf(operation && answerOf(operation, String(status))?.content);
@@ -125,7 +125,7 @@ class Bench {
   }
 }
 
-/** Missing and wrong credentials. */
+/** Tries missing and wrong credentials. Returns the findings. */
 const denials = async (bench: Bench): Promise<readonly string[]> => {
   const { name, facts } = bench;
   // A credential that the interface requires and the gateway does not is a listed deviation.
@@ -139,7 +139,7 @@ const denials = async (bench: Bench): Promise<readonly string[]> => {
   ]);
 };
 
-/** Each required field left out: the text is the one of the interface, where it has one. */
+/** Leaves out each required field. The error must have the text of the interface, if the interface fixes one. */
 const omissions = async (bench: Bench, required: readonly string[]): Promise<readonly string[]> => {
   const text = bench.facts.errors?.['400'] ?? '';
   const found: string[] = [];
@@ -161,7 +161,7 @@ const refusals = async (bench: Bench, row: Route): Promise<readonly string[]> =>
     const answer = await bench.ask();
     if (bench.gateway.refuseNext !== null || bench.gateway.throwNext !== null) {
       Object.assign(bench.gateway, { refuseNext: null, throwNext: null });
-      return; // it asks the gateway for nothing that can fail
+      return; // REM The row calls no method of the gateway that can fail.
     }
     if (answer.status !== status) found.push(`${bench.name} answers ${answer.status} instead of ${status}`);
     found.push(...surprises(bench.name, answer));
@@ -234,4 +234,4 @@ test('interface: the whole service, with its database and without a platform, an
   none(found);
 });
 
-test('interface: every deviation that is listed is still one', () => none(stale()));
+test('interface: every listed deviation still exists', () => none(stale()));

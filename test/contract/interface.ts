@@ -1,4 +1,4 @@
-/** Reads `interface.json`: the public interface reduced to facts, what of it is not built, and where the gateway differs on purpose. */
+/** Reads `interface.json`: the facts of the public interface, the operations that are not built, and the intended deviations. */
 import { readFileSync } from 'node:fs';
 import type { JsonSchema } from '#test/support/openapi.ts';
 
@@ -30,7 +30,7 @@ interface InterfaceFile {
   readonly notBuilt: Readonly<Record<string, readonly string[]>>;
   /** Operations that the gateway has beyond these, by the reason. */
   readonly beyond: Readonly<Record<string, readonly string[]>>;
-  /** Accepted findings of the suite by reason, as `<operation> <finding>`, in which `*` stands for anything. */
+  /** Accepted findings of the suite by reason, as `<operation> <finding>`. A `*` matches any text. */
   readonly deviations: Readonly<Record<string, readonly string[]>>;
 }
 
@@ -42,7 +42,7 @@ export const beyond: ReadonlySet<string> = new Set(Object.values(file.beyond).fl
 
 export const built = Object.entries(file.operations).filter(([name]) => !notBuilt.has(name));
 
-/** A star stands for anything. */
+/** Returns a pattern in which a star matches any text. */
 const patternOf = (text: string): RegExp => new RegExp(`^${text.replaceAll(/[.+?^$()|[\]{}\\]/g, String.raw`\$&`).replaceAll('*', '.*')}$`);
 
 const deviations = Object.values(file.deviations)
@@ -59,17 +59,17 @@ export const unexplained = (operation: string, findings: readonly string[]): rea
     return known.length === 0;
   });
 
-/** Deviations that no test found: they are not true any more, and go. */
+/** Returns the listed deviations that no test found. They have to be removed from the list. */
 export const stale = (): readonly string[] => deviations.map(({ text }) => text).filter((text) => !used.has(text));
 
 const fieldsOf = (shape: Shape): readonly (readonly [name: string, required: boolean, shape: Shape])[] =>
   Object.entries(shape).map(([name, one]) => [name.replace(/!$/, ''), name.endsWith('!'), one as Shape] as const);
 
-/** Members that are digits are numbers. */
+/** Returns the schema of a choice. Members that are digits are numbers. */
 const oneOf = (members: readonly string[]): JsonSchema =>
   members.every((member) => /^\d+$/.test(member)) ? { type: 'integer', enum: members.map(Number) } : { type: 'string', enum: members };
 
-/** With its references filled in, as JSON Schema. Unknown fields are allowed. */
+/** Returns the shape as JSON Schema, with its references resolved. Unknown fields are allowed. */
 export const schemaOf = (shape: Shape): JsonSchema => {
   if (typeof shape === 'string') {
     if (shape.startsWith('@')) return schemaOf(file.schemas[shape.slice(1)] ?? 'any');

@@ -1,4 +1,4 @@
-/** The spellings of events that are not stored, written out. */
+/** Tests the JSON of events that are not stored. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Group, GroupChange, News } from '#actors/model.ts';
@@ -109,7 +109,7 @@ const rows: readonly (readonly [title: string, news: News, payload: object])[] =
 
 for (const [title, news, payload] of rows) test(`news: ${title}`, () => assert.deepEqual(newsView(news), payload));
 
-/** All fields of a group's change, in the order of the contract. */
+/** All fields of a change of a group, in the order of the interface. */
 const unchanged = {
   JID: group,
   Notify: null,
@@ -166,7 +166,7 @@ const members = [
   { JID: '333@lid', PhoneNumber: '', LID: '333@lid', IsAdmin: false, IsSuperAdmin: false },
 ];
 
-/** Every setting stands beside the others. */
+/** The settings of a group, side by side. */
 const shownWhole = {
   JID: group,
   OwnerJID: '222@lid',
@@ -275,7 +275,7 @@ for (const [title, change, type, fields] of changes) {
   });
 }
 
-test('groups: a change without an author names nobody', () => {
+test('groups: a change without an author has empty author fields', () => {
   const change = { kind: 'members', action: 'join', people: [eva] } as const;
   const view = newsView({ type: 'groups', group: { groupId: group, by: nobody, at, change } });
   assert.ok('event' in view && 'SenderPN' in view.event);

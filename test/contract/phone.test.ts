@@ -1,4 +1,4 @@
-/** Telephone numbers as the interface shows them. */
+/** Tests telephone numbers in the format of the API. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { phoneOf } from '#src/contract/views.ts';

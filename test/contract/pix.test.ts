@@ -1,9 +1,9 @@
-/** Keys, bank slips and amounts of Brazilian payments. */
+/** Tests keys, bank slips and amounts of Brazilian payments. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { boletoOf, centsOf, pixKeyOf } from '#src/contract/formats.ts';
 
-/** `written`: as the platform gets it; null when it is refused. */
+/** Keys in the form of a caller. `written` is the form for the platform; null if the key is refused. */
 const keys: readonly (readonly [type: string, key: string, written: string | null])[] = [
   ['CPF', '529.982.247-25', '52998224725'],
   ['cpf', '52998224725', '52998224725'],

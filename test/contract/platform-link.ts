@@ -5,7 +5,7 @@ import type { OpenOptions, PlatformFact, PlatformLink } from '#actors/ports.ts';
 
 type FactOf<T extends PlatformFact['type']> = Extract<PlatformFact, { readonly type: T }>;
 
-/** One link of an instance that is not paired, and the phone and the platform on its other side. */
+/** A link of an unpaired instance, with control over its phone and its platform. */
 export interface LinkStage {
   readonly link: PlatformLink;
   /** Facts of all connections, in order. */
@@ -13,17 +13,17 @@ export interface LinkStage {
   open(options?: OpenOptions): void;
   /** Waits for a fact of the newest connection. */
   fact<T extends PlatformFact['type']>(type: T): Promise<FactOf<T>>;
-  /** The phone scans the QR, or types the code. */
+  /** Scans the QR code with the phone, or types the code. */
   scan(qr: string): Promise<void>;
   type(code: string, phone: string): Promise<void>;
-  /** The platform ends the connection; the phone unlinks the device. */
+  /** Ends the connection from the platform, or unlinks the device on the phone. */
   drop(): Promise<void>;
   unlink(): Promise<void>;
-  /** Resolves when what the platform said before has arrived. */
+  /** Resolves when all earlier frames of the platform have arrived. */
   arrived(): Promise<void>;
 }
 
-/** A number of a phone, one for each test. */
+/** Returns a phone number that no other test uses. */
 let numbers = 5_511_955_550_000;
 const nextNumber = (): string => String((numbers += 1));
 
@@ -196,7 +196,7 @@ const logoutCases: Readonly<Record<string, (stage: LinkStage) => Promise<void>>>
   },
 };
 
-/** `stage`: a fresh one for each test. */
+/** Runs the suite. `stage` creates a new stage for each test. */
 export const platformLinkSuite = (name: string, stage: () => LinkStage): void => {
   for (const [title, run] of Object.entries({ ...pairingCases, ...connectionCases, ...logoutCases }))
     test(`platform link, ${name}: ${title}`, () => run(stage()));

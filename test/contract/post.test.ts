@@ -1,4 +1,4 @@
-/** Posts of channels as the interface spells them, and the forms in which calls name a channel. */
+/** Tests posts of channels in the format of the API, and the forms in which requests name a channel. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { channelIdOf, durationText, postView } from '#src/contract/views.ts';
@@ -20,7 +20,7 @@ for (const [seconds, text] of [
 ] as const)
   test(`duration: ${seconds} seconds are ${text}`, () => assert.equal(durationText(seconds), text));
 
-test('post: what the platform did not say is left out or nothing', () => {
+test('post: fields that the platform left out are absent or empty', () => {
   const counts = { serverId: 100, messageId: '', type: '', at: 0, views: null, reactions: null, content: null };
   assert.deepEqual(postView(counts), { serverid: 100, messageid: '', type: '', viewsCount: 0, reactionCounts: {} });
   const whole = { ...counts, messageId: 'A', type: 'media', at: 1_000, views: 3, content: { imageMessage: { url: 'https://a.example' } } };

@@ -1,4 +1,4 @@
-/** Complete records of everyday life, for tests to vary; `whole-samples.ts` has those with a value of its own in every field. */
+/** Complete everyday records that tests vary. The records of `whole-samples.ts` have a different value in every field. */
 import type { InstanceView } from '#actors/views.ts';
 import type { ServerFacts } from '#src/http/options.ts';
 import type { Channel, Chat, DeliveryError, Group, Message, Webhook } from '#actors/model.ts';

@@ -1,4 +1,4 @@
-/** An instance with a message and a chat, in a service that runs. */
+/** Inserts an instance with a message and a chat into a running service. */
 import type { Chat, Message } from '#actors/model.ts';
 import { type TestDatabase, writerOf } from '#test/support/database.ts';
 import type { TestService } from '#test/support/service.ts';

@@ -1,4 +1,4 @@
-/** Times of damaged rows: no number in a record keeps a view from being made, so that one row does not fail an answer about all. */
+/** Tests times of damaged rows. Any number in a record gives a view, so that one damaged row cannot break a whole list. */
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ import {
 import { root } from '../source-tree.ts';
 import { chat, deliveryError, group, instance, message, owner } from './samples.ts';
 
-/** The ends of PostgreSQL's bigint as JavaScript reads them, the ends of what `Date` takes, and what comes after them. */
+/** The limits of the bigint of PostgreSQL as JavaScript reads them, the limits of `Date`, and values beyond them. */
 const extremes = [2 ** 63, -(2 ** 63), 8.64e15, -8.64e15, 8.64e15 + 1, -8.64e15 - 1, Number.NaN, Infinity, -Infinity, 0, -1];
 
 /** Returns the value with every number in it replaced. */
@@ -59,7 +59,7 @@ const campaign = {
   finishedAt: 1,
 };
 
-/** A view, and the number that is put everywhere in its record. The records of the last five need only the fields with times. */
+/** Functions that create a view of a record in which every number is replaced. The last five records need only fields with times. */
 const views: Readonly<Record<string, (number: number) => unknown>> = {
   instanceView: (number) => instanceView(replaced({ ...instance, record: { ...instance.record, lastDisconnect: 1 } }, number), number),
   messageView: (number) => messageView(replaced(message, number), owner),
@@ -88,7 +88,7 @@ const views: Readonly<Record<string, (number: number) => unknown>> = {
 };
 
 for (const [name, view] of Object.entries(views))
-  test(`${name}: is made of a record with any number in it`, () => {
+  test(`${name}: it is made from a record with any number in it`, () => {
     for (const number of extremes) assert.doesNotThrow(() => JSON.stringify(view(number)), String(number));
   });
 
@@ -101,7 +101,7 @@ test('isoTime, timeText: an impossible time becomes the nearest one with a year 
   assert.equal(timeText(2 ** 63), '9999-12-31 23:59:59.999Z');
 });
 
-test('views: only the total formats of times are used', () => {
+test('views: they use only time formats that accept every number', () => {
   const files = globSync('src/{contract,http}/**/*.ts', { cwd: root }).filter((file) => !file.endsWith('contract/formats.ts'));
   assert.ok(files.length > 50);
   assert.deepEqual(

@@ -1,4 +1,4 @@
-/** Holds the views against the field lists of the specification. */
+/** Compares the views with the field lists of the public interface. */
 import assert from 'node:assert/strict';
 import { chatDetailsView } from '#src/contract/chat.ts';
 import { contentView } from '#src/contract/message.ts';
@@ -48,7 +48,7 @@ for (const [name, view, names] of views) {
   test(`${name}: leaves nothing undefined`, () => assert.ok(!Object.values(view).includes(undefined)));
 }
 
-test('timeText: separates date and time by a space, and says nothing of a time that never was', () => {
+test('timeText: it separates date and time by a space, and is empty without a time', () => {
   assert.equal(timeText(now), '2026-08-19 17:36:34.345Z');
   assert.equal(timeText(null), '');
 });
@@ -77,7 +77,7 @@ test('chatView: makes the quick id of the number, for people, groups and bare id
   assert.equal(fastId('5511999999999'), `${owner}:5511999999999`);
 });
 
-test('chatView: takes known fields out of extra, and their empty values where extra is silent', () => {
+test('chatView: it takes known fields from extra, and uses empty values for missing ones', () => {
   const community = { id: '1@g.us', name: 'Town', image: 'i', preview: 'p', defaultGroup: '2@g.us' };
   const view = chatView({ ...chat, extra: { ...chat.extra, parent_community: community, internal: 1 } }, owner);
   assert.deepEqual([view['lead_name'], view['lead_field07'], view['lead_field08']], ['Ana', 'seven', '']);
@@ -92,7 +92,7 @@ test('chatView: takes known fields out of extra, and their empty values where ex
   assert.equal('internal' in view, false);
 });
 
-test('chatView: says when the phone of the contact got other keys, in the details too, and only then', () => {
+test('chatView: it shows when the identity key of the contact changed, in the details too, and otherwise leaves the field out', () => {
   const changed = { ...chat, extra: { identityChangedAt: 1_770_000_000_000 } };
   assert.equal(chatView(changed, owner)['wa_identityChangedAt'], 1_770_000_000_000);
   const details = { chatId: chat.chatId, lid: '', picture: null, businessName: null, commonGroups: [] };
@@ -101,7 +101,7 @@ test('chatView: says when the phone of the contact got other keys, in the detail
   assert.equal('wa_identityChangedAt' in chatView(chat, owner), false);
 });
 
-test('chatFields: names every field of a chat apart from what is made on the way out', () => {
+test('chatFields: it names every field of a chat except for computed ones', () => {
   const made = ['wa_fastid', 'owner'];
   assert.deepEqual(
     Object.keys(chatFields).sort(),
@@ -109,7 +109,7 @@ test('chatFields: names every field of a chat apart from what is made on the way
   );
 });
 
-test('deliveryErrorView: leaves the status out when the receiver gave none', () => {
+test('deliveryErrorView: it leaves the status out when the receiver did not reply', () => {
   assert.ok(!('status_code' in deliveryErrorView({ ...deliveryError, statusCode: null })));
 });
 

@@ -1,4 +1,4 @@
-/** Records with a value of its own in every field, so that a view which mixes two fields up, or forgets one, is seen. */
+/** Records with a different value in every field, which reveal a view that swaps or forgets fields. */
 import type { InstanceView } from '#actors/views.ts';
 import { noProxy, type Chat, type Message } from '#actors/model.ts';
 

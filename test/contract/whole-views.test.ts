@@ -1,4 +1,4 @@
-/** Each view beside what is written here for a record with a value of its own in every field; no expectation comes out of the code under test. */
+/** Compares each view with written expectations, for records with a different value in every field. No expectation is computed by the tested code. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { chatView, eventMessageView, instanceView, messageView } from '#src/contract/views.ts';
@@ -128,9 +128,9 @@ const shownInstance = {
 const owner = '5511988887777';
 const now = Date.parse('2026-08-20T01:02:03.004Z');
 
-test('messageView: every field is where it belongs', () => assert.deepEqual(messageView(message, owner), shownMessage));
+test('messageView: every field has its own value', () => assert.deepEqual(messageView(message, owner), shownMessage));
 
-test('eventMessageView: the full id, and what only events tell', () => {
+test('eventMessageView: it has the full id, and the fields that only events have', () => {
   const more = {
     id: `${owner}:3EB0538DA65A59F6D8A251`,
     chatlid: '1000000001@lid',
@@ -141,11 +141,11 @@ test('eventMessageView: the full id, and what only events tell', () => {
   assert.deepEqual(eventMessageView(message, owner), { ...shownMessage, ...more });
 });
 
-test('chatView: every field is where it belongs', () => assert.deepEqual(chatView(chat, owner), shownChat));
+test('chatView: every field has its own value', () => assert.deepEqual(chatView(chat, owner), shownChat));
 
-test('instanceView: every field is where it belongs', () => assert.deepEqual(instanceView(instance, now), shownInstance));
+test('instanceView: every field has its own value', () => assert.deepEqual(instanceView(instance, now), shownInstance));
 
-/** Flags of a record by the name that shows them; with all others off, each is seen alone. */
+/** Flags of a record, by the name in the view. Each flag is tested alone, with all others off. */
 const flags = {
   message: { isGroup: 'isGroup', fromMe: 'fromMe', wasSentByApi: 'wasSentByApi' },
   chat: {

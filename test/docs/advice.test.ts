@@ -6,7 +6,7 @@ import { todo } from '#src/web/page/texts/en-todo.js';
 
 const runbook = readFileSync(new URL('../../docs/runbook.md', import.meta.url), 'utf8');
 
-/** The last column of the row that begins so, without marks. */
+/** Returns the last column of the row that begins with the text, without Markdown marks. */
 const adviceOn = (beginning: string): string => {
   const row = runbook.split('\n').find((line) => line.startsWith(beginning)) ?? '';
   const cell = row.split('|').at(-2) ?? '';
@@ -16,7 +16,7 @@ const adviceOn = (beginning: string): string => {
     .trim();
 };
 
-test('advice: the dashboard says what to do about each reason in the words of the runbook', () => {
+test('advice: the advice of the dashboard on each reason equals that of the runbook', () => {
   for (const [name, text] of Object.entries(todo)) {
     const word = name.slice('todo_'.length);
     assert.equal(text, adviceOn(word === 'crashed' ? '| | `failed` |' : `| \`${word}\` |`), word);

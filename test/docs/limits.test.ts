@@ -1,4 +1,4 @@
-/** The page of limits names settings that exist, with their defaults. */
+/** Tests that the page of limits names existing settings, with their defaults. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

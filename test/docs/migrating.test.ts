@@ -1,4 +1,4 @@
-/** The page for people who come from other gateways: calls, events, commands and links are those of the program. */
+/** Tests the page about migration from other gateways: its calls, events, commands and links exist. */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -24,7 +24,7 @@ interface Row {
   readonly cells: readonly string[];
 }
 
-/** Rows of tables whose second column is ours, and all other lines as one cell. */
+/** Returns the table rows whose second column names a call of this gateway, and all other lines as one text. */
 const rowsOf = (text: string): { readonly mapped: readonly Row[]; readonly other: string } => {
   const mapped: Row[] = [];
   const other: string[] = [];
@@ -49,7 +49,7 @@ const { mapped, other } = rowsOf(page);
 const names = (cell: string): readonly string[] => [...cell.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name);
 const callsIn = (cell: string): readonly string[] => names(cell).filter((name) => /^(?:GET|POST|PUT|PATCH|DELETE) \//.test(name));
 
-test('migrating: every call that stands for ours is one of the interface', async () => {
+test('migrating: every named call of this gateway exists', async () => {
   const app = await buildApp(createFakeGateway(), optionsWith({}));
   const document = (await app.inject({ url: '/openapi.json' })).json<Document>();
   await app.close();
@@ -59,7 +59,7 @@ test('migrating: every call that stands for ours is one of the interface', async
   assert.deepEqual([...new Set(told.filter((call) => !ours.has(call)))], []);
 });
 
-test('migrating: a row has a call of ours, or says why there is none', () => {
+test('migrating: a row has a call of this gateway, or the reason why there is none', () => {
   const calls = mapped.filter(({ heading }) => !heading.startsWith('Events of'));
   assert.deepEqual(
     calls.filter(({ cells }) => cells[1] === '' && cells[2] === '').map(({ cells }) => cells[0]),
@@ -83,7 +83,7 @@ for (const [gateway, table] of Object.entries(tables)) {
   });
 }
 
-test('migrating: every event of ours exists', () => {
+test('migrating: every named event of this gateway exists', () => {
   const told = mapped.filter(({ heading }) => heading.startsWith('Events of')).flatMap(({ cells }) => names(cells[1] ?? ''));
   assert.deepEqual(
     [...new Set(told)].filter((name) => name !== 'all' && !(eventTypes as readonly string[]).includes(name)),
@@ -94,7 +94,7 @@ test('migrating: every event of ours exists', () => {
 const optionsOf = (program: string): ReadonlySet<string> =>
   new Set([...readFileSync(join(root, 'src', program), 'utf8').matchAll(/^ {6}'?([a-z-]+)'?: \{ type: '/gm)].map(([, name = '']) => name));
 
-test('migrating: every command names a source and options that there are, and every source has a command', () => {
+test('migrating: every command has an existing source and existing options, and every source has a command', () => {
   const commands = [...page.matchAll(/npm run (import|export) -- ([^`\n]+)/g)];
   const sources = new Set<string>();
   for (const [command, program = '', args = ''] of commands) {
@@ -121,7 +121,7 @@ const anchorsOf = (text: string): ReadonlySet<string> =>
     ...[...text.matchAll(/<a id="([^"]+)"/g)].map(([, id = '']) => id),
   ]);
 
-test('migrating: every link leads somewhere', () => {
+test('migrating: every link has a target', () => {
   for (const [, target = ''] of page.matchAll(/\]\(([^)\s]+)\)/g)) {
     if (/^https?:/.test(target)) continue;
     const [file = '', anchor] = target.split('#');
@@ -130,6 +130,6 @@ test('migrating: every link leads somewhere', () => {
   }
 });
 
-test('migrating: the overview leads to the page', () => {
+test('migrating: the overview links to the page', () => {
   assert.match(readFileSync(join(root, 'README.md'), 'utf8'), /\[docs\/migrating\.md\]\(docs\/migrating\.md\)/);
 });

@@ -1,4 +1,4 @@
-/** Writes `docs/operations.md` from the document that the interface gives of itself (`node test/docs/operations.ts`), so that the page cannot differ from it. */
+/** Writes `docs/operations.md` from the OpenAPI document (`node test/docs/operations.ts`). */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildApp } from '#src/http/app.ts';
@@ -17,7 +17,7 @@ of an instance, \`admintoken\` that of the administrator; numbers and booleans m
 
 const credentialOf = ({ security }: Operation): string => security.flatMap((one) => Object.keys(one))[0] ?? 'none';
 
-/** The values that a field may have, where they are listed. */
+/** Returns the listed values of a field. */
 const valuesOf = ({ enum: own, items }: JsonSchema): string => {
   const values = (own ?? (items as JsonSchema | undefined)?.['enum'] ?? []) as readonly unknown[];
   const shown = values.filter((value) => value !== '').map((value) => `\`${String(value)}\``);
@@ -40,11 +40,11 @@ const fieldsOf = ({ requestBody, parameters = [] }: Operation, { components }: D
   return [...query, ...fieldsIn(schema && resolved(schema, components.schemas))];
 };
 
-/** Headers beside those of credentials. */
+/** Returns the headers, without those of credentials. */
 const headersOf = ({ parameters = [] }: Operation): readonly string[] =>
   parameters.filter((parameter) => parameter.in === 'header').map(({ name }) => `header \`${name}\``);
 
-/** Many fields (all of a chat) would bury the rest. */
+/** The largest number of fields that a row lists. Longer lists, such as the fields of a chat, are shortened. */
 const mostFields = 40;
 
 const row = (name: string, operation: Operation, document: Document): string => {

@@ -1,4 +1,4 @@
-/** Each promise of docs/security.md names a test that is there. */
+/** Tests that each promise of docs/security.md names an existing test. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

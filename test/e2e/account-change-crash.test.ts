@@ -1,4 +1,4 @@
-/** A gateway that is killed while it removes the account before: the instance begins empty all the same, and nothing of that account is sent. */
+/** Kills a gateway while it deletes the data of a former account. The instance starts empty all the same, and nothing of that account is sent. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { Account } from '#test/support/account.ts';
@@ -13,14 +13,14 @@ before(async () => {
 });
 after(() => scene.close());
 
-/** Scans what the instance shows with another phone, as the caller allowed. */
+/** Scans the QR code of the instance with another phone, after the request allowed the change of account. */
 const scannedByAnother = async (account: Account, number: string): Promise<void> => {
   assert.equal((await account.call('POST', '/instance/connect', { allowAccountChange: true })).status, 200);
   const qrcode = await until(async () => (await account.seen()).qrcode || undefined, 'a picture');
   await scene.platform.scan({ qrcode, number, name: 'Another' });
 };
 
-test('account: a kill between two pieces leaves the new account empty, without another permission', async () => {
+test('account: after a kill between two pieces the new account is empty, without another permission', async () => {
   const account = await scene.paired();
   await scene.works(account);
   const pace = { msg_delay_min: 3600, msg_delay_max: 3600 };
@@ -35,12 +35,12 @@ test('account: a kill between two pieces leaves the new account empty, without a
   };
   const other = account.number.replace('5511', '5521');
   await database.admin.transaction(async (runner) => {
-    // The piece with the chats waits for these rows.
+    // The piece that deletes chats waits for the lock on these rows.
     await runner.rows({ name: '', text: 'select 1 from chat where instance_id = $1 for update' }, [id]);
     await scannedByAnother(account, other);
     await until(async () => (await rowsOf('message')) === 0, 'the messages are gone');
     await scene.gateway.end('SIGKILL');
-    // The server would go on with a statement of the dead gateway that waits for the rows.
+    // The server would execute the waiting statement of the dead gateway, so its connection is ended.
     const waiting = `select pg_terminate_backend(pid, 5000) from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`;
     await runner.rows({ name: '', text: waiting }, []);
   });

@@ -1,4 +1,4 @@
-/** Alerts and figures of several real nodes: the node on duty is killed, one of the others tells it once, and each node has its figures. */
+/** Tests alerts and metrics of several real nodes. The node on duty is killed, another node reports it once, and each node has its metrics. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -21,7 +21,7 @@ after(async () => {
   await mail?.close();
 });
 
-test('alerts: of three nodes that lose the one on duty, one tells it, and once', async () => {
+test('alerts: when the node on duty of three nodes dies, one of the others reports it once', async () => {
   const settings = {
     kinds: ['node', 'session'],
     channels: ['email'],
@@ -46,7 +46,7 @@ test('alerts: of three nodes that lose the one on duty, one tells it, and once',
   }
 });
 
-test('figures: every node that lives has rows of its own, shown by each of them', async () => {
+test('figures: every live node has rows of its own, which all nodes show', async () => {
   // The first node may have stored a row before it was killed.
   for (const node of [second, third])
     await until(async () => {

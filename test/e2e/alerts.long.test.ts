@@ -1,4 +1,4 @@
-/** Alerts of a real gateway over every channel: one message for several sessions, none after a restart, and the end of a trouble. */
+/** Tests alerts of a real gateway over every channel: one message for several sessions, none after a restart, and the end of a trouble. */
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { after, before, test } from 'node:test';
@@ -71,7 +71,7 @@ const knows = (total: number): Promise<unknown> =>
     2 * minute,
   );
 
-test('alerts: a full disk is told over all four channels within a minute, each in its form', async () => {
+test('alerts: a full disk is reported over all four channels within a minute, each in its format', async () => {
   const settings = {
     kinds: ['session', 'disk'],
     channels: ['email', 'telegram', 'slack', 'webhook'],
@@ -116,7 +116,7 @@ test('alerts: a full disk is told over all four channels within a minute, each i
   }
 });
 
-test('alerts: two sessions that the phone logs out are one message, and a kill sends nothing again', async () => {
+test('alerts: two sessions that the phone logs out share one message, and a restart after a kill sends none again', async () => {
   await scene.gateway.call('POST', '/admin/alerts', {
     body: { ...((await scene.gateway.call('GET', '/admin/alerts')).body['settings'] as object), channels: ['email'] },
   });
@@ -136,8 +136,7 @@ test('alerts: two sessions that the phone logs out are one message, and a kill s
   assert.equal(posts.posts.length, 3, 'channels that are switched off get nothing');
 });
 
-test('alerts: the disk that has room again is well, and the sessions are not', async () => {
-  await knows(2);
+test('alerts: a disk with room again has recovered, and the sessions have not', async () => {
   await age(5 * minute);
   await until(() => mail.mails.length === 3, 'the message that the disk is well', 2 * minute);
   assert.equal(subjectsOf(mail)[2], 'Dormouse: 1 well again');

@@ -1,4 +1,4 @@
-/** The pages of docs/api: their commands work word for word, their answers have the fields that the pages show, and they name every call. */
+/** Tests the pages of docs/api. Their commands work unchanged, the answers have the documented fields, and every call is named. */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -22,12 +22,12 @@ before(async () => {
 });
 after(() => scene?.close());
 
-/** Fails with the first answer that is an error. */
+/** A shell function that fails on the first error response. */
 const strictCurl = 'curl() { command curl -sS --fail-with-body "$@"; }';
 
 interface Block {
   readonly commands: string;
-  /** Present: a part of the answer. */
+  /** A part of the answer; undefined if the page shows none. */
   readonly shown?: unknown;
 }
 
@@ -49,7 +49,7 @@ const missing = (shown: unknown, answer: unknown, path = ''): readonly string[] 
 const reason = hasCurl ? '' : ' (left out: this machine has no curl)';
 
 for (const { name, text } of pages)
-  test(`docs: the commands of api/${name} work word for word${reason}`, { skip: reason !== '' }, async () => {
+  test(`docs: the commands of api/${name} work unchanged${reason}`, { skip: reason !== '' }, async () => {
     const account = await scene.create();
     await scene.platform.sandbox.putPerson({ number: account.number, business: true });
     await account.pair(scene.platform);
@@ -70,7 +70,7 @@ for (const { name, text } of pages)
     }
   });
 
-test('docs: each page of docs/api begins with what the reader wants, and has a command', () => {
+test('docs: each page of docs/api begins with the purpose of the reader, and has a command', () => {
   for (const { name, text } of pages) {
     assert.match(text, /^# [A-Z][^\n]+\n\nYou want /, name);
     assert.ok(blocksOf(text).length > 0, name);

@@ -1,4 +1,4 @@
-/** Changes of the shared state under kills, and with answers that come too late: what the phone has is what is stored here afterwards. */
+/** Tests changes of the shared state under kills and late answers. Afterwards the stored state equals that of the phone. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -46,7 +46,7 @@ const onPhone = (number: string): State => {
   return { archived: chat?.archived === true, pinned: (chat?.pinnedAt ?? 0) > 0, name };
 };
 
-/** Every chat is here what it is on the phone. */
+/** Waits until every stored chat equals the chat on the phone. */
 const agrees = async (): Promise<void> => {
   let wrong: string[] = [];
   await until(
@@ -88,7 +88,7 @@ test('shared state: a kill loses no change that the phone made', async () => {
   }
 });
 
-test('shared state: a change whose answer comes too late is 504 for the caller, and stored when it comes', async () => {
+test('shared state: a change whose answer is late is answered with 504, and stored when the answer arrives', async () => {
   const [number = ''] = people;
   const before = onPhone(number).archived;
   await scene.platform.sandbox.fault({ kind: 'delay', number: account.number, ms: 6_000 });

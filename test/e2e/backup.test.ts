@@ -1,4 +1,4 @@
-/** The commands for backup and restore, with a gateway that sends and receives meanwhile: the restored one goes on with every message that it had. */
+/** Tests the commands for backup and restore while the gateway sends and receives. The restored gateway continues with every message of the backup. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
@@ -30,7 +30,7 @@ const run = (program: string, args: readonly string[]): Promise<{ readonly code:
     child.once('close', (code) => done({ code, output }));
   });
 
-test('backup: a gateway is copied while it sends and receives, and its copy goes on without a pairing', async () => {
+test('backup: a gateway is copied while it sends and receives, and its copy continues without a pairing', async () => {
   const account = await scene.paired();
   await scene.works(account);
   const traffic = { going: true };

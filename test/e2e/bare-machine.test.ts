@@ -1,4 +1,4 @@
-/** Both commands of the README on a minimal system, which has Git, curl, one Node and its npm. */
+/** Tests both commands of the README on a minimal system with Git, curl, Node and npm. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { BareMachine, machineUsers, withoutBareMachine, type MachineUser } from '#test/support/bare-machine.ts';
@@ -8,7 +8,7 @@ import { until } from '#test/support/until.ts';
 /** Both start commands share one installation, which takes most of the time. They run at once, on ports and data folders of their own. */
 const commands = 'npm ci && { npm start & PORT=$OTHER_PORT npm run sandbox; }';
 
-/** In milliseconds. Alone on a machine with two cores it takes 20 s. */
+/** The time-out in milliseconds. On an idle machine with two cores both commands take 20 s. */
 const patience = 280_000;
 
 const answersReady = (port: number): Promise<boolean> =>

@@ -1,4 +1,4 @@
-/** A database that answers with errors of its own: what arrives meanwhile waits, readiness names the error, and nothing is lost. */
+/** Tests a database that replies with errors of its own. Arriving messages wait, readiness names the error, and nothing is lost. */
 import assert from 'node:assert/strict';
 import { closeSync, openSync, readFileSync, readSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,10 +12,10 @@ import { SmallDisk } from '#test/support/small-disk.ts';
 import { until } from '#test/support/until.ts';
 import { embeddedUrl } from '#test/support/embedded-url.ts';
 
-const patience = 120_000;
-/** Megabytes: the files of the server, its log of writes, and some room. */
+const patience = 60_000;
+/** The size of the disk in megabytes: the files of the server, its write-ahead log, and some room. */
 const diskSize = 300;
-/** Bytes: the log of the server is on the disk too. */
+/** The limit of the log in bytes, which is on the disk too. */
 const logRoom = 1_000_000;
 
 const disk = SmallDisk.open(diskSize);
@@ -46,7 +46,7 @@ const run = (text: string) => database.rows({ name: '', text }, []);
 const readiness = () => scene.gateway.call('GET', '/health/ready');
 const isReady = async (): Promise<boolean> => (await readiness()).status === 200;
 
-/** Readiness says this. */
+/** Waits until readiness names the reason. */
 const names = async (reason: RegExp): Promise<void> => {
   let seen: unknown;
   await until(
@@ -65,7 +65,7 @@ const writeMany = async (account: Account, count: number, about: string): Promis
   return ids;
 };
 
-/** The session lives on, every message is stored and told once, and texts flow again. */
+/** Asserts that the session is still connected, every message is stored and reported once, and texts are delivered again. */
 const assertNothingLost = async (account: Account, ids: readonly string[]): Promise<void> => {
   await until(isReady, 'the gateway is ready', patience);
   await scene.stored(account, ids, patience);
@@ -156,7 +156,7 @@ test(
       disk?.fill();
       ids.push(await scene.write(account, `onto a full disk ${'x'.repeat(2_000)}`));
       const { status, body } = await account.send(contact, `from a full disk ${'x'.repeat(2_000)}`);
-      // The first write that fails may be that of a text which has left: its outcome is not known then.
+      // The first failed write may be that of a text that has left. Its outcome is then unknown.
       if (status === 503) refused = body['error'];
       else assert.ok(status === 200 || status === 504, JSON.stringify(body));
       named ||=
@@ -164,7 +164,7 @@ test(
     }
     assert.equal(refused, 'the disk of the database is full');
     assert.ok(named, 'readiness names the full disk');
-    // No row is written meanwhile. A checkpoint of the server can free segments of its log, which are room for others.
+    // No row is written meanwhile. A checkpoint of the server can free segments of its write-ahead log, whose room has to be filled as well.
     for (const until = Date.now() + 2_500; Date.now() < until; await wait(50)) disk?.fill();
     assert.equal(await isReady(), false, 'the gateway stays unready while nothing is written');
     disk?.drain();
@@ -183,7 +183,7 @@ interface RefusedSeen {
 const refusedEntries = async (): Promise<readonly RefusedSeen[]> =>
   (await scene.gateway.call('GET', '/admin/refused')).body['entries'] as readonly RefusedSeen[];
 
-test('broken database: an entry whose data the database refuses is kept, and stored when a person tries it again', async () => {
+test('broken database: an entry whose data the database refuses is kept, and stored when an administrator retries it', async () => {
   const account = await scene.paired();
   await scene.works(account);
   await run(`alter table message add constraint no_poison check (text <> 'poison')`);
@@ -198,7 +198,7 @@ test('broken database: an entry whose data the database refuses is kept, and sto
   assert.equal(await isReady(), true, 'one entry makes nothing unready');
   const readable = await run(`select 1 from refused_entry where encode(sealed, 'escape') like '%poison%'`);
   assert.deepEqual(readable, [], 'its content is encrypted');
-  // The stored entries outlive the process.
+  // The stored entries survive the process.
   await scene.gateway.end('SIGKILL');
   await scene.gateway.start();
   await account.reaches('connected');

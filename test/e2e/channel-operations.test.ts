@@ -1,4 +1,4 @@
-/** Channels: the call, its answer, the platform's state afterwards, list, chat and event; what happens on phones; the directory; refusals. */
+/** Tests operations on channels: answers, the state of the platform, list, chat and event, changes on phones, the directory, and refusals. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import sharp from 'sharp';
@@ -15,7 +15,7 @@ const picture = await sharp({ create: { width: 900, height: 600, channels: 3, ba
   .png()
   .toBuffer();
 
-test('channels: the list has the own one and the one that was followed on the phone, and both are chats', async () => {
+test('channels: the list has the own channel and the one that was followed on the phone, and both are chats', async () => {
   const { platform } = bench.scene;
   const asked = platform.sandbox.stats().channels.lists;
   const own = await bench.listed(bench.owned);
@@ -29,7 +29,7 @@ test('channels: the list has the own one and the one that was followed on the ph
   assert.deepEqual([asked, platform.sandbox.stats().channels.lists], [1, 1]);
 });
 
-test('channels: what was made has an owner, a link and an event', async () => {
+test('channels: a created channel has an owner, a link and an event', async () => {
   const { name, description, followers } = bench.stateOf(bench.owned);
   assert.deepEqual([name, description], ['Owned', 'Of the account']);
   assert.deepEqual(
@@ -39,7 +39,7 @@ test('channels: what was made has an owner, a link and an event', async () => {
   await bench.told(bench.owned, { name: 'Owned' });
 });
 
-test('channel create: a picture is made square and comes with the channel', async () => {
+test('channel create: the picture is cropped to a square and created with the channel', async () => {
   const made = await bench.done('create', { name: 'Pictured', picture: `data:image/png;base64,${picture.toString('base64')}` });
   const id = String(made['id']);
   assert.notEqual(bench.stateOf(id).picture, undefined);
@@ -49,7 +49,7 @@ test('channel create: a picture is made square and comes with the channel', asyn
   assert.deepEqual([await bench.listed(id), await bench.chatOf(id)], [undefined, undefined]);
 });
 
-test('channel info and link: a channel is shown that nobody follows, by id, digits, code and link', async () => {
+test('channel info and link: a channel without a subscription is shown, by id, digits, code and link', async () => {
   const { sandbox } = bench.scene.platform;
   const { jid, invite } = await sandbox.createChannel({ name: 'Far away', owner: contact });
   const wanted = {
@@ -115,7 +115,7 @@ for (const { path, body, state, listed, chat } of changes)
     }
   });
 
-test('channel picture: it is set and taken away', async () => {
+test('channel picture: it is set and removed', async () => {
   await bench.call('picture', { jid: bench.owned, picture: picture.toString('base64') });
   const set = bench.stateOf(bench.owned).picture;
   assert.notEqual(set, undefined);
@@ -170,7 +170,7 @@ for (const [by, change, chat, listed] of onPhones)
     if (chat) await bench.told(bench.followed, chat);
   });
 
-test('channel on a phone: one is made, suspended, freed and deleted', async () => {
+test('channel on a phone: a channel is created, suspended, restored and deleted', async () => {
   const { sandbox } = bench.scene.platform;
   const { jid } = await sandbox.createChannel({ name: 'Made on the phone', owner: bench.account.number });
   await until(async () => isPart(await bench.listed(jid), { viewer_metadata: { role: 'owner' } }), 'the list has it');
@@ -183,7 +183,7 @@ test('channel on a phone: one is made, suspended, freed and deleted', async () =
   await until(async () => (await bench.chatOf(jid)) === undefined && (await bench.listed(jid)) === undefined, 'it is gone');
 });
 
-test('channel admins: somebody is invited by a message, accepts, and loses the right', async () => {
+test('channel admins: a person is invited by a message, accepts, and loses the right', async () => {
   const { sandbox } = bench.scene.platform;
   await bench.call('admin/invite', { jid: bench.owned, phone: contact });
   assert.deepEqual(
@@ -204,14 +204,14 @@ test('channel admins: somebody is invited by a message, accepts, and loses the r
   assert.equal(bench.roleOf(bench.owned, contact), 'SUBSCRIBER');
 });
 
-test('channel admins: an invitation is taken back', async () => {
+test('channel admins: an invitation is revoked', async () => {
   await bench.call('admin/invite', { jid: bench.owned, phone: Number(contact) });
   await bench.call('admin/revoke', { jid: bench.owned, phone: contact });
   assert.deepEqual(bench.stateOf(bench.owned).invitations, []);
   assert.match(String((await bench.call('admin/revoke', { jid: bench.owned, phone: contact }, 404))['error']), /not invited/);
 });
 
-test('channel admins: the account is invited and accepts; one that has run out is refused', async () => {
+test('channel admins: the account accepts an invitation, and an expired invitation is refused', async () => {
   const { sandbox } = bench.scene.platform;
   const { number } = bench.account;
   await bench.call('admin/accept', { jid: bench.followed }, 404);
@@ -226,7 +226,7 @@ test('channel admins: the account is invited and accepts; one that has run out i
   await until(async () => isPart(await bench.listed(bench.followed), { viewer_metadata: { role: 'subscriber' } }), 'the right is gone');
 });
 
-test('channel owner: it is handed over, and the account quits', async () => {
+test('channel owner: the channel is transferred, and the account quits', async () => {
   const { number } = bench.account;
   const id = String((await bench.done('create', { name: 'Handed over' }))['id']);
   assert.match(String((await bench.call('owner/transfer', { jid: id, phone: contact }, 409))['error']), /only an admin/);
@@ -308,7 +308,7 @@ for (const [path, body, status, error] of refusals)
 const paths =
   'create info link follow unfollow mute unmute delete picture name description settings search admin/invite admin/accept admin/remove admin/revoke owner/transfer';
 
-test('channels: a wrong token is refused by every call, and a session that is not connected asks nothing', async () => {
+test('channels: every call refuses a wrong token, and sends no request for a session that is not connected', async () => {
   const idle = await bench.scene.create();
   const whole = { jid: unknown, name: 'x', description: 'y', key: '0029VaNobodyHasThisCode', reactionCodes: 'all', phone: contact };
   for (const path of paths.split(' ')) {
@@ -321,14 +321,14 @@ test('channels: a wrong token is refused by every call, and a session that is no
   assert.equal((await idle.call('GET', '/newsletter/list')).status, 409);
 });
 
-test('channels: the platform refuses a query, and its sentence and code are told', async () => {
+test('channels: a query that the platform refuses is answered with its text and code', async () => {
   const { sandbox } = bench.scene.platform;
   await sandbox.fault({ kind: 'refuseQuery', number: bench.account.number, query: 'w:mex', code: 429, times: 1 });
   const body = await bench.call('info', { jid: bench.followed }, 500);
   assert.deepEqual([body['provider_code'], typeof body['error']], [429, 'string']);
 });
 
-test('channels: another login asks for no list, and brings what happened meanwhile', async () => {
+test('channels: a new login requests no list, and delivers the changes in between', async () => {
   const { sandbox } = bench.scene.platform;
   const asked = sandbox.stats().channels.lists;
   const logins = bench.scene.logins(bench.account);
@@ -339,5 +339,4 @@ test('channels: another login asks for no list, and brings what happened meanwhi
   assert.equal(sandbox.stats().channels.lists, asked);
 });
 
-test('channels: the platform was asked nothing that it does not know', () =>
-  assert.deepEqual(bench.scene.platform.sandbox.stats().unknown, {}));
+test('channels: the platform got no unknown request', () => assert.deepEqual(bench.scene.platform.sandbox.stats().unknown, {}));

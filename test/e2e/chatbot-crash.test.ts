@@ -1,4 +1,4 @@
-/** Kills of the gateway while a question is gathered, thought about, answered and stored: it is answered once, or not at all, never twice. */
+/** Kills the gateway while a question is gathered, answered and stored. The question is answered at most once. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -30,7 +30,7 @@ after(async () => {
 const write = (text: string) => scene.platform.sandbox.send(contact, account.number, { kind: 'text', text });
 const answers = (to: string): number => scene.platform.sandbox.received(contact).filter(({ text }) => text === `Answer to ${to}`).length;
 
-/** Makes the model repeat the last question. */
+/** Makes the model answer with the last question. */
 const repeat = (delay: number) => {
   server.answer = ({ messages }) => ({ text: `Answer to ${messages.at(-1)?.content.split('\n').at(-1)}`, delay });
 };
@@ -41,7 +41,7 @@ const killed = async (): Promise<void> => {
   await account.reaches('connected');
 };
 
-test('chatbot: a question whose answer a kill interrupted is answered after the start, once', async () => {
+test('chatbot: a question whose answer a kill interrupted is answered once after the start', async () => {
   repeat(60_000);
   await write('What do tulips cost?');
   await server.waitFor(1);
@@ -52,14 +52,14 @@ test('chatbot: a question whose answer a kill interrupted is answered after the 
   assert.deepEqual([answers('What do tulips cost?'), server.asked.length], [1, 2]);
 });
 
-/** The stored answer was under way when a kill came: it is not sent again, because it may have left. */
+/** Returns true if the stored answer was under way at a kill. Such an answer is not repeated, because it may have left. */
 const isInDoubt = async (to: string): Promise<boolean> => {
   const stored = (await account.messages(contact)) as readonly (MessageSeen & { readonly error: string })[];
   return stored.some(({ text, status, error }) => text === `Answer to ${to}` && status === 'Failed' && error.startsWith('interrupted'));
 };
 const isSettled = async (question: string): Promise<boolean> => answers(question) > 0 || (await isInDoubt(question));
 
-test('chatbot: kills at any moment lead to no second answer, and a start later to none either', async (t) => {
+test('chatbot: kills at any moment, and starts after them, cause no second answer', async (t) => {
   const random = randomOf(7);
   const questions = Array.from({ length: 5 }, (_, n) => `Question ${n}`);
   repeat(150);
@@ -67,7 +67,7 @@ test('chatbot: kills at any moment lead to no second answer, and a start later t
     await write(question);
     await wait(200 + random() * 800);
     await killed();
-    // Texts that come together are one question: the next one comes later.
+    // Texts that arrive together are one question, so the next text is sent later.
     await until(() => isSettled(question), `the contact has the answer to ${question}, or it is stored as in doubt`);
   }
   await killed();

@@ -1,4 +1,4 @@
-/** Settings, agents and triggers of the chatbot: made, changed, listed and deleted; no answer, log or row shows a key. */
+/** Tests settings, agents and triggers of the chatbot: creation, changes, lists and deletion. No answer, log or row shows a key. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type Json, picked } from '#test/support/operation-rows.ts';
@@ -33,7 +33,7 @@ const listed = async (what: 'agent' | 'trigger'): Promise<readonly Json[]> =>
 
 let agentId = '';
 
-test('agents: one is made with usual values, listed, and changed field by field; its key is never shown', async () => {
+test('agents: one is created with defaults, listed, and changed field by field, and its key is never shown', async () => {
   const made = await edit('agent', { agent });
   assert.equal(made.status, 201, JSON.stringify(made.body));
   agentId = String(made.body['id']);
@@ -58,7 +58,7 @@ test('agents: one is made with usual values, listed, and changed field by field;
   assert.deepEqual(await listed('agent'), [changed.body]);
 });
 
-test('agents: a stored key goes to no other server: another origin needs a new key', async () => {
+test('agents: a stored key is sent to no other server, and another origin needs a new key', async () => {
   const made = (await edit('agent', { agent: { ...agent, name: 'Eve' } })).body;
   const id = String(made['id']);
   const refused = { status: 400, body: { error: 'apikey is required for another provider or baseUrl' } };
@@ -70,7 +70,7 @@ test('agents: a stored key goes to no other server: another origin needs a new k
   assert.equal((await edit('agent', { id, delete: true })).status, 200);
 });
 
-test('agents: the key of the instance counts for the address of a provider alone', async () => {
+test('agents: the key of the instance is used for the address of a provider only', async () => {
   assert.equal((await account.call('POST', '/instance/updatechatbotsettings', { ai_apikey: secret })).status, 200);
   const elsewhere = await edit('agent', { agent: { ...agent, provider: 'openai', apikey: '' } });
   assert.deepEqual(elsewhere, { status: 400, body: { error: 'apikey is required' } });
@@ -122,7 +122,7 @@ const refusedAgents: readonly (readonly [title: string, body: () => Json, status
 for (const [title, body, status, error] of refusedAgents)
   test(`agents: refused: ${title}`, async () => assert.deepEqual(await edit('agent', body()), { status, body: { error } }));
 
-test('triggers: one is made, listed, changed, and deleted with its agent', async () => {
+test('triggers: one is created, listed, changed, and deleted with its agent', async () => {
   const made = await edit('trigger', { trigger: { type: 'agent', agent_id: agentId, wordsToStart: 'hello|good morning', priority: 2 } });
   assert.equal(made.status, 201, JSON.stringify(made.body));
   const id = String(made.body['id']);

@@ -1,4 +1,4 @@
-/** The settings of the connector to Chatwoot: what is taken, what is refused, and that the token never comes back. */
+/** Tests the settings of the Chatwoot connector: accepted and refused values, and that no answer has the token. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { accessToken, ChatwootStandIn } from '#test/support/chatwoot/stand-in.ts';
@@ -62,7 +62,7 @@ test('PUT /chatwoot/config: connects with an inbox, shows no token, and keeps ad
   );
 });
 
-test('POST /chatwoot/test: asks for the inbox, saves nothing, and takes the stored token for the same server alone', async () => {
+test('POST /chatwoot/test: checks the inbox, saves nothing, and uses the stored token for the same server only', async () => {
   const shop = await service.instance('tested');
   const test = (change: object) => shop.call('POST', '/chatwoot/test', { ...desk.settings, ...change });
   const wrong = await test({ access_token: 'wrong' });
@@ -82,7 +82,7 @@ test('POST /chatwoot/test: asks for the inbox, saves nothing, and takes the stor
   assert.partialDeepStrictEqual((await shop.call('GET', '/chatwoot/config')).body, { chatwoot_inbox_id: 5 });
 });
 
-test('the connector is no webhook of the interface: nobody sees, changes or deletes it there', async () => {
+test('connector: it is no webhook of the API, which neither shows, changes nor deletes it', async () => {
   const shop = await service.instance('apart');
   await shop.call('PUT', '/chatwoot/config', desk.settings);
   assert.deepEqual((await shop.call('GET', '/webhook')).body, []);
@@ -133,14 +133,14 @@ test('PUT /chatwoot/config: an inbox of another type, a server that is slow, and
   desk.delayMs = 0;
 });
 
-test('PUT /chatwoot/config: what is switched off is not tried, and a stored token goes to no other server', async () => {
+test('PUT /chatwoot/config: a disabled connector is not checked, and a stored token is sent to no other server', async () => {
   const shop = await service.instance('off');
   assert.equal((await shop.call('PUT', '/chatwoot/config', { ...desk.settings, enabled: false, url: 'http://127.0.0.1:9' })).status, 200);
   const other = await shop.call('PUT', '/chatwoot/config', { ...desk.settings, access_token: '***' });
   assert.deepEqual([other.status, other.body], [400, { error: 'access_token is required for another url' }]);
 });
 
-test('PUT /chatwoot/config: a wrong token is 401', async () => {
+test('PUT /chatwoot/config: a wrong token is refused with 401', async () => {
   assert.equal((await service.call('PUT', '/chatwoot/config', { token: 'nobody' }, desk.settings)).status, 401);
   assert.equal((await service.call('GET', '/chatwoot/config', {})).status, 401);
 });

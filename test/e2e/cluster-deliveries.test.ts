@@ -1,4 +1,4 @@
-/** Deliveries and histories that one node has, asked and changed through another. */
+/** Tests deliveries and history requests of one node, read and changed through another node. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
@@ -12,7 +12,7 @@ import { until } from '#test/support/until.ts';
 let nats: NatsServer;
 let nodes: Nodes;
 let second: GatewayProcess;
-/** Through each node. */
+/** The account through each node. */
 let both: readonly Account[];
 before(async () => {
   if (withNats.skip !== undefined) return;
@@ -50,12 +50,12 @@ test('nodes: failed deliveries are shown by every node, whichever made them', wi
   await both[0]!.call('POST', '/webhook', { url: receiver.url, events: ['messages'], enabled: false });
 });
 
-test('nodes: what a phone was asked for is shown by every node', withNats, async () => {
+test('nodes: history requests to a phone are shown by every node', withNats, async () => {
   const id = await nodes.scene.write(both[0]!, 'the message before which the phone shall look');
   await nodes.scene.stored(both[0]!, [id]);
   const asked = await both[0]!.call('POST', '/message/history-sync', { number: contact, count: 5 });
   assert.equal(asked.status, 200, JSON.stringify(asked.body));
-  // The phone may answer between two questions.
+  // The phone may answer between two requests.
   const [shown] = await until(async () => {
     const answers = await Promise.all(both.map(async (one) => (await one.call('GET', '/instance/history-sync/status')).body));
     return isDeepStrictEqual(answers[0], answers[1]) && answers;
@@ -63,13 +63,13 @@ test('nodes: what a phone was asked for is shown by every node', withNats, async
   assert.equal((shown as { readonly requests: readonly unknown[] }).requests.length, 1);
 });
 
-test('nodes: deliveries of the global webhook that any node sends again are posted at once', withNats, async () => {
+test('nodes: replayed deliveries of the global webhook are posted at once, whichever node replays them', withNats, async () => {
   const id = await nodes.scene.write(both[0]!, 'posted twice more');
   await nodes.scene.told([id]);
   let expected = posts(id);
   for (const { gateway } of both) {
     expected += 1;
-    // Posted is not yet noted as delivered, and a replay before that sends earlier events alone.
+    // A posted event is not yet stored as delivered. An earlier replay would send older events only.
     await until(async () => {
       await gateway.call('POST', '/globalwebhook/replay', { body: { event: 'messages', state: 'delivered' } });
       return posts(id) >= expected;

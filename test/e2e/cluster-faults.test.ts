@@ -25,7 +25,7 @@ before(async () => {
 });
 after(() => fleet?.close());
 
-/** Faults of different nodes happen at the same time, which saves time and asks for more. */
+/** Faults of different nodes happen at the same time, which saves time and is a harder test. */
 const together: readonly (readonly FleetFault[])[] = [
   [faults.databaseSilent, faults.busSilent],
   [faults.databaseAndBusGone, faults.clockAhead],
@@ -46,10 +46,10 @@ test(
   },
 );
 
-test('nodes: what waits on a node whose clock is an hour ahead does not wait for an hour on another', withNats, async () => {
+test('nodes: work that waits on a node whose clock is an hour ahead does not wait for an hour on another node', withNats, async () => {
   await traffic.stop();
   const shares = await fleet.owned();
-  // It gets its share again after the restart; a node may have none by chance.
+  // The node gets its share again after the restart. A node may have none by chance.
   const first = fleet.members.toSorted(
     (one, other) => (shares.get(other.name)?.length ?? 0) - (shares.get(one.name)?.length ?? 0),
   )[0] as Member;

@@ -10,7 +10,7 @@ before(async () => {
 });
 after(() => nodes?.close());
 
-/** Statements a second of one idle node. The table has 5.6 without NATS, and a start adds some for a minute. */
+/** The largest number of statements per second of one idle node. The table has 5.6 without NATS, and a start adds some for a minute. */
 const most = 8;
 
 const committed = async (): Promise<number> => {
@@ -21,7 +21,7 @@ const committed = async (): Promise<number> => {
 
 test('idle: two nodes make few statements a second', async (t) => {
   await nodes.another('second').start();
-  // The reads that follow a join, and the statistics of the server.
+  // The wait covers the reads after a join, and the delay of the statistics of the server.
   await wait(15_000);
   const [first, began] = [await committed(), performance.now()];
   await wait(30_000);

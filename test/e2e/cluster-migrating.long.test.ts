@@ -1,4 +1,4 @@
-/** An upgrade of two nodes that work: another release migrates the tables, then the nodes are started anew one after the other. */
+/** Upgrades two working nodes. Another release migrates the tables, and then the nodes restart one after the other. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -40,11 +40,11 @@ class AddIndex extends ConcurrentIndexes {
 }
 const steps = [...migrations, { name: '9001-add-column', class: AddColumn }, { name: '9002-add-index', class: AddIndex }];
 
-/** Sends and arrivals of all accounts, through whichever node is up, until they are stopped. */
+/** Sends and receives texts of all accounts through any running node, until it is stopped. */
 class Traffic {
   readonly sent: string[] = [];
   readonly arrivals = new Map<Account, string[]>(accounts.map((account) => [account, []]));
-  /** Answers other than 200, with when they came. */
+  /** Answers other than 200, with the phase of the test. */
   readonly refused: { readonly status: number; readonly while: string }[] = [];
   during = '';
   readonly up = new Set(both);

@@ -1,4 +1,4 @@
-/** Imports into a cluster: any node takes a session, another one connects it, and the same import at another node changes nothing. */
+/** Tests imports into a cluster. Any node stores a session, another node connects it, and the same import at another node changes nothing. */
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -42,7 +42,7 @@ const tokenAt = async (node: GatewayProcess, wanted = number): Promise<string | 
   return (body as unknown as readonly { readonly owner: string; readonly token: string }[]).find(({ owner }) => owner === wanted)?.token;
 };
 
-test('cluster: an import into an instance of another node names that node, and one that nobody owns is filled', async () => {
+test('cluster: an import into an instance of another node is refused with its name, and one without an owner is filled', async () => {
   const made = async (number: string): Promise<Account> => Account.create(nodes.first, number);
   const [busy, free] = [await made('5511911140002'), await made('5511911140003')];
   const path = join(folder, 'made');

@@ -1,4 +1,4 @@
-/** A person pairs an instance while a node comes to which it will belong. */
+/** Tests a pairing while a node joins to which the instance will belong. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Account } from '#test/support/account.ts';
@@ -20,7 +20,7 @@ after(async () => {
 
 const several = <T>(count: number, make: () => Promise<T>): Promise<readonly T[]> => Promise.all(Array.from({ length: count }, make));
 
-/** With its picture on show. */
+/** Creates an instance that shows its QR code. */
 const shown = async (): Promise<Account> => {
   const account = await nodes.scene.create();
   await account.connect();
@@ -28,7 +28,7 @@ const shown = async (): Promise<Account> => {
   return account;
 };
 
-test('nodes: a pairing stays with its node when another one comes, and the session moves afterwards', withNats, async () => {
+test('nodes: a pairing stays with its node when another one joins, and the session moves afterwards', withNats, async () => {
   const connected = await several(6, () => nodes.scene.paired());
   const pairing = await several(6, shown);
   await nodes.another('second').start();

@@ -1,4 +1,4 @@
-/** Several nodes and an account with a passkey: a one-time code counts at every node, and a node that dies leaves nothing half linked. */
+/** Tests an account with a passkey on several nodes. A one-time code is valid at every node, and linking starts anew after the death of a node. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Account } from '#test/support/account.ts';
@@ -24,7 +24,7 @@ after(async () => {
 
 const run = (text: string, values: readonly unknown[] = []) => nodes.admin.rows<{ name: string }>({ name: '', text }, values);
 
-/** The node that links the instance, and the other one. */
+/** Returns the node that links the instance, and the other one. */
 const placesOf = async (account: Account): Promise<{ readonly owner: GatewayProcess; readonly other: GatewayProcess }> => {
   const text = 'select node.name from lease join node on node.incarnation = lease.incarnation where lease.instance_id = $1';
   const [found] = await run(text, [(await account.seen()).id]);
@@ -63,7 +63,7 @@ test('passkey code: one that has expired is refused at every node', withNats, as
   await account.call('DELETE', '/instance/passkey');
 });
 
-test('passkey code: the node that links dies, and linking begins anew at another one', withNats, async () => {
+test('passkey code: if the linking node dies, linking starts anew at another one', withNats, async () => {
   const account = await scanned(nodes.scene);
   const code = await makeCode(account);
   const { owner, other } = await placesOf(account);

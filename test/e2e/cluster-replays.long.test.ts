@@ -25,7 +25,7 @@ let account: Account;
 let other: Account;
 let stranger: NatsConnection;
 const recorded: Frame[] = [];
-/** Answers to replayed commands, wherever they go. */
+/** Answers to replayed commands, on whichever subject they arrive. */
 const answers: string[] = [];
 const inbox = createInbox();
 
@@ -54,7 +54,7 @@ after(async () => {
   await nats?.stop();
 });
 
-/** The node that owns the session, and the account through the other one. */
+/** Returns the owner of the session, and the account through the other node. */
 const placed = async () => {
   const [name] = await nodes.settled([account]);
   const [owner, asked] = name === 'second' ? [second, nodes.first] : [nodes.first, second];
@@ -70,13 +70,13 @@ const sends = async (through: Account, text: string): Promise<void> => {
   await until(() => received(text) > 0, text);
 };
 
-/** The frame by which a node asks the owner to send the text. */
+/** Records the frame by which a node asks the owner to send the text. */
 const recording = async (through: Account, text: string): Promise<Frame> => {
   await sends(through, text);
   return until(() => recorded.find(({ data }) => Buffer.from(data).includes(text)), 'the frame of the command');
 };
 
-/** Returns what ends the listening for an answer. */
+/** Replays a frame and listens for answers. Returns a function that ends the subscription. */
 const plays = async ({ subject, reply, piece, signature, data }: Frame): Promise<() => void> => {
   const listening = stranger.subscribe(reply, { callback: (_, { data: answer }) => void answers.push(Buffer.from(answer).toString()) });
   const made = headers();
@@ -87,7 +87,7 @@ const plays = async ({ subject, reply, piece, signature, data }: Frame): Promise
   return () => listening.unsubscribe();
 };
 
-/** The key of the nodes, see `Nodes`: what a node signed half a minute ago is what this signs now. */
+/** Signs with the key of the nodes (see `Nodes`), with a time that is half a minute old. */
 const late = new Signing({ keys: [Buffer.alloc(32, 0xab)], now: () => Date.now() - 31_000, takesUnsigned: () => false });
 
 const attacks: readonly (readonly [string, (frame: Frame, subjectOfOther: string) => Frame])[] = [
@@ -103,7 +103,7 @@ for (const [title, change] of attacks)
     const text = `recorded, ${title}`;
     const frame = await recording(through, text);
     const end = await plays(change(frame, `dormouse.instance.${(await other.seen()).id}`));
-    // Messages to one chat leave in order, and the server gave the replayed command to the owner first.
+    // Messages to one chat leave in order, and the server delivered the replayed command first.
     await sends(through, `behind the replay, ${title}`);
     assert.equal(received(text), 1);
     await stranger.flush();
@@ -116,7 +116,7 @@ test('replay: a recorded command runs no second time on the next owner of the se
   const text = 'recorded before the move';
   const frame = await recording(through, text);
   const at = Date.now();
-  // Clocks of two nodes may differ by three seconds.
+  // The clocks of two nodes may differ by three seconds.
   await until(() => Date.now() - at > 4_000, 'more than the clocks of two nodes may differ');
   const ending = owner.end('SIGTERM');
   await nodes.ownedBy(next, [account], patience);

@@ -1,4 +1,4 @@
-/** Several nodes as an operator sees them: two processes with a NATS server between them, asked at either. */
+/** Tests the view of an operator on two nodes with a NATS server, through either node. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -23,7 +23,7 @@ after(async () => {
 
 const own = { 'sec-fetch-site': 'same-origin' };
 
-/** Signs in at a node; answers how a browser asks any node from then on. */
+/** Signs in at a node. Returns a function that sends requests to any node with the cookie. */
 const signIn = async (node: GatewayProcess, token = adminToken) => {
   const begun = await fetch(`${node.address}/admin/session`, { method: 'POST', headers: { admintoken: token } });
   assert.equal(begun.status, 200);
@@ -37,7 +37,7 @@ const endOf = (response: Response): Promise<string> =>
     () => 'ended',
   );
 
-test('sign-in: it counts on every node at once, and a sign-out ends it with its streams on all of them', withNats, async () => {
+test('sign-in: it is valid on every node at once, and a sign-out ends it and its streams on all nodes', withNats, async () => {
   const ask = await signIn(nodes.first);
   const other = await signIn(second);
   assert.equal((await ask(second, '/admin/actors')).status, 200);
@@ -50,7 +50,7 @@ test('sign-in: it counts on every node at once, and a sign-out ends it with its 
   assert.equal((await other(nodes.first, '/admin/actors')).status, 200, 'the other sign-in stays');
 });
 
-test('sign-in: a user counts on every node, and a new role ends the session with its streams on all of them', withNats, async () => {
+test('sign-in: a user is valid on every node, and a new role ends the session and its streams on all nodes', withNats, async () => {
   const password = 'a long enough secret';
   const made = await nodes.first.call('POST', '/admin/users', { body: { name: 'ana', role: 'viewer', password } });
   assert.equal(made.status, 200, JSON.stringify(made.body));
@@ -68,13 +68,13 @@ test('sign-in: a user counts on every node, and a new role ends the session with
   assert.equal((await ask(second, '/admin/actors')).status, 401);
 });
 
-test('sign-in: a cookie that no node gave is none', withNats, async () => {
+test('sign-in: a forged cookie is refused', withNats, async () => {
   const cookie = `dormouse_session=${'A'.repeat(43)}`;
   const answer = await fetch(`${second.address}/admin/actors`, { headers: { cookie, ...own } });
   assert.equal(answer.status, 401);
 });
 
-test('sign-in: it outlives the node that made it, and names instances that another node made a moment ago', withNats, async () => {
+test('sign-in: it survives the node that created it, and names instances that another node created a moment ago', withNats, async () => {
   const third = await nodes.another('third').start();
   const ask = await signIn(third);
   assert.equal((await ask(second, '/admin/actors')).status, 200);
@@ -106,7 +106,7 @@ const metric = async (node: GatewayProcess, line: RegExp): Promise<number> => {
   return Number(line.exec(await answer.text())?.[1] ?? Number.NaN);
 };
 
-test('nodes: each shows all of them, its own figures, and why instances changed their node', withNats, async () => {
+test('nodes: each shows all nodes, its own metrics, and the reasons for moves of instances', withNats, async () => {
   const account = await nodes.scene.paired();
   const [owner = ''] = await nodes.settled([account]);
   const [has, other] = owner === 'first' ? [nodes.first, second] : [second, nodes.first];
@@ -166,7 +166,7 @@ test(
     const other = owner === 'first' ? second : nodes.first;
     const { id } = await account.seen();
     const seen = async () => (await other.call('GET', `/admin/actors/${id}`)).body as unknown as Seen;
-    // A node that takes its time to answer leaves its part out.
+    // A node that answers late is left out of an answer.
     const { steps, lease, node } = await until(async () => {
       const one = await seen();
       return one.state === 'connected' && one.lease?.answers && one;
@@ -192,7 +192,7 @@ test(
   },
 );
 
-test('inspector: what a node owns that does not answer is shown as the database has it, and by its name', withNats, async () => {
+test('inspector: an instance of a node that does not answer is shown from the database, with the name of the node', withNats, async () => {
   const account = await nodes.scene.paired();
   const [owner = ''] = await nodes.settled([account]);
   const other = owner === 'first' ? second : nodes.first;
@@ -210,7 +210,7 @@ test('inspector: what a node owns that does not answer is shown as the database 
   await until(async () => ((await other.call('GET', `/admin/actors/${id}`)).body as unknown as Seen).lease?.answers, 'it answers again');
 });
 
-test('sign-in: a new admin token ends those of the former one on every node', withNats, async () => {
+test('sign-in: a new admin token ends all earlier sign-ins on every node', withNats, async () => {
   const [here, there] = [await signIn(nodes.first), await signIn(second)];
   const rotated = await nodes.first.call('POST', '/admin/token/rotate');
   assert.equal(rotated.status, 200, JSON.stringify(rotated.body));

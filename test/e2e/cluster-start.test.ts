@@ -1,4 +1,4 @@
-/** Nodes that start at the same time: one of them makes the tables, the others wait for it. */
+/** Tests nodes that start at the same time. One of them creates the tables, and the others wait. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { migrations, type ListedMigration } from '#src/storage/migrations/list.ts';
@@ -31,7 +31,7 @@ interface Line {
   readonly migrations?: readonly string[];
 }
 
-/** Returns the migrations that a node's log names. */
+/** Returns the migrations in the log of a node. */
 const migratedBy = ({ printed }: GatewayProcess): readonly string[] =>
   printed
     .split('\n')

@@ -1,4 +1,4 @@
-/** A stream that was cut goes on at another node, with what happened meanwhile: processes with a NATS server that keeps what they send. */
+/** Tests that a stream resumes at another node without loss, with NATS keeping the sent events. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Account } from '#test/support/account.ts';
@@ -33,7 +33,7 @@ class Reader {
   readonly #abort = new AbortController();
   #text = '';
 
-  /** A stream of messages at this node; `lastEventId`: of the stream before. */
+  /** Opens a stream of messages at a node. `lastEventId` is that of the stream before. */
   static async open(node: GatewayProcess, { token }: Account, lastEventId = ''): Promise<Reader> {
     const reader = new Reader();
     const headers: Record<string, string> = lastEventId === '' ? {} : { 'last-event-id': lastEventId };
@@ -43,7 +43,7 @@ class Reader {
     return reader;
   }
 
-  /** Platform's ids of the messages so far, in their order. */
+  /** Returns the platform ids of the messages so far, in order. */
   get messages(): readonly string[] {
     return [...this.#text.matchAll(/"messageid":"([^"]+)"/g)].map(([, id = '']) => id);
   }
@@ -75,7 +75,7 @@ class Reader {
   }
 }
 
-/** Messages of the contact, each stored before the next one is written. */
+/** Writes messages of the contact, each after the last one is stored. Returns their ids. */
 const write = async (account: Account, count: number): Promise<readonly string[]> => {
   const ids: string[] = [];
   for (let n = 0; n < count; n += 1) {
@@ -86,14 +86,14 @@ const write = async (account: Account, count: number): Promise<readonly string[]
   return ids;
 };
 
-/** Name of the owner, which it stays while it runs, and the two other nodes. */
+/** Returns the name of the owner and the two other nodes. The owner keeps the session while it runs. */
 const rolesOf = async (account: Account): Promise<readonly [string, GatewayProcess, GatewayProcess]> => {
   const [owner = ''] = await nodes.settled([account]);
   const [b, c] = [...all].filter(([name]) => name !== owner).map(([, node]) => node);
   return [owner, b!, c!];
 };
 
-test('streams: a reader that was cut goes on at another node, with each event once', withNats, async () => {
+test('streams: a reader that was cut resumes at another node, with each event once', withNats, async () => {
   const account = await nodes.scene.paired();
   const [owner, b, c] = await rolesOf(account);
   const before = await Reader.open(b, account);
@@ -105,7 +105,7 @@ test('streams: a reader that was cut goes on at another node, with each event on
   const live = await write(account, 1);
   await next.got([...meanwhile, ...live]);
   assert.equal(next.hasGap, false);
-  // At the owner itself too, and where nothing was missed.
+  // The same holds at the owner itself, and if no event was missed.
   const last = await Reader.open(all.get(owner)!, account, next.lastEventId);
   const more = await write(account, 1);
   await last.got(more);
@@ -115,7 +115,7 @@ test('streams: a reader that was cut goes on at another node, with each event on
   for (const reader of [next, last, unknown]) reader.cut();
 });
 
-test('streams: a reader of the owner itself goes on at another node after the owner was killed', withNats, async () => {
+test('streams: a reader of the owner resumes at another node after the owner was killed', withNats, async () => {
   const account = await nodes.scene.paired();
   const [owner, b, c] = await rolesOf(account);
   const killed = all.get(owner)!;
@@ -128,7 +128,7 @@ test('streams: a reader of the owner itself goes on at another node after the ow
   const second = await write(account, 1);
   await atOwner.got([...first, ...second]);
   await killed.end('SIGKILL');
-  // While nobody owns the instance, what was sent before is there all the same.
+  // The sent events are available even while the instance has no owner.
   const early = await Reader.open(c, account, lastEventId);
   await early.got(second);
   await until(async () => !['', owner].includes((await nodes.owners([account]))[0]!), 'another node takes the instance', patience);
@@ -145,7 +145,7 @@ test('streams: a reader of the owner itself goes on at another node after the ow
   await killed.start();
 });
 
-test('streams: a reader goes on after the session moved, also at the node that took it', withNats, async () => {
+test('streams: a reader resumes after the session moved, also at the new owner', withNats, async () => {
   const account = await nodes.scene.paired();
   const [owner, b, c] = await rolesOf(account);
   const cut = await Reader.open(b, account);
@@ -165,7 +165,7 @@ test('streams: a reader goes on after the session moved, also at the node that t
   await all.get(owner)!.start();
 });
 
-test('streams: while NATS is away events are missing, and a reader learns it', withNats, async () => {
+test('streams: while NATS is away events are lost, and a reader is told of the gap', withNats, async () => {
   const account = await nodes.scene.paired();
   const [owner, b, c] = await rolesOf(account);
   const losses = (): number => all.get(owner)!.printed.split('bus.lost').length;

@@ -1,4 +1,4 @@
-/** Two versions of the program in one cluster, as during an upgrade: the test is the node of the other version. */
+/** Tests two versions of the program in one cluster, as during an upgrade. The test plays the node of the other version. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { decode, encode, wireVersion } from '#actors/cluster/wire.ts';
@@ -33,7 +33,7 @@ after(async () => {
 
 const subjectOf = async (one: Account): Promise<string> => `dormouse.instance.${(await one.seen()).id}`;
 
-/** The node's answer to a body on the bus; '' when it cannot be read. */
+/** Returns the answer of the node to a body on the bus; '' if it cannot be read. */
 const asked = async (subject: string, body: Uint8Array): Promise<unknown> => {
   const answer = await until(async () => {
     const found = await bus.request(subject, body, 10_000);
@@ -44,15 +44,15 @@ const asked = async (subject: string, body: Uint8Array): Promise<unknown> => {
 
 const notKnown = { kind: 'otherVersion' };
 
-/** Owns an instance in place of a node and answers every command alike; what it returns ends that. */
+/** Takes over an instance and gives every command the same answer. Returns a function that ends this. */
 const answering = async (one: Account, answer: unknown): Promise<() => void> => {
   const end = bus.subscribe(await subjectOf(one), async () => encode(answer));
-  // One way and back behind the subscription: the server has it before the first command is asked.
+  // A request and its answer follow the subscription, so the server has the subscription before the first command.
   await bus.request('dormouse.nowhere', Buffer.from(''), 10_000);
   return end;
 };
 
-test('versions: what a newer node asks and this one does not know is refused before it begins', withNats, async () => {
+test('versions: an unknown command of a newer node is refused before it begins', withNats, async () => {
   const subject = await subjectOf(account);
   const { id } = await account.seen();
   const text = 'of a version that does not know it';
@@ -81,7 +81,7 @@ test('versions: what a newer node asks and this one does not know is refused bef
   assert.doesNotMatch(nodes.first.printed, /unhandledRejection|rashed|urprised|commandFailed/);
 });
 
-test('versions: an operation that is new is refused, and the session stays', withNats, async () => {
+test('versions: an unknown operation is refused, and the session stays', withNats, async () => {
   const { id } = await account.seen();
   const reply = await asked(
     await subjectOf(account),
@@ -94,7 +94,7 @@ test('versions: an operation that is new is refused, and the session stays', wit
   await nodes.scene.works(account);
 });
 
-test('versions: a question of a newer node drains nobody', withNats, async () => {
+test('versions: a request of a newer node drains no node', withNats, async () => {
   assert.deepEqual(await asked('dormouse.node.first', encode({ ask: 'colour' })), { answer: null });
   assert.deepEqual(await asked('dormouse.node.first', Buffer.from('no JSON')), { answer: null });
   assert.equal((await nodes.first.call('GET', '/health/ready')).status, 200);
@@ -118,7 +118,7 @@ test(
   },
 );
 
-test('versions: an answer of a newer node that cannot be read is not known to have been done', withNats, async () => {
+test('versions: an unreadable answer of a newer node is reported as an unknown outcome', withNats, async () => {
   const made = await nodes.scene.create();
   const end = await answering(made, { kind: 'painted', colour: 'red' });
   const late = await until(async () => {
@@ -129,7 +129,7 @@ test('versions: an answer of a newer node that cannot be read is not known to ha
   end();
 });
 
-test('bus: a stranger on NATS without the key runs nothing, and reads no token', withNats, async () => {
+test('bus: a client of NATS without the key executes nothing, and reads no token', withNats, async () => {
   const stranger = new NatsBus({ url: nats.url, name: 'stranger', log: quietLog, signing: null });
   const subject = await subjectOf(account);
   const { id } = await account.seen();
@@ -147,7 +147,7 @@ test('bus: a stranger on NATS without the key runs nothing, and reads no token',
   await Promise.all([stranger.close(), forger.close()]);
 });
 
-test('bus: while a node of the last release lives, its commands are taken without a signature', withNats, async () => {
+test('bus: while a node of the last release lives, its unsigned commands are accepted', withNats, async () => {
   const former = new NatsBus({ url: nats.url, name: 'former', log: quietLog, signing: null });
   const ask = async () =>
     (await former.request(await subjectOf(account), encode({ method: 'toString', args: [], version: 1 }), 1_000)).kind;

@@ -1,4 +1,4 @@
-/** Commands that cannot start say why, last and in one sentence. */
+/** Tests that commands which cannot start print the reason last and in one sentence. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -32,7 +32,7 @@ const failedStart = async (env: Readonly<Record<string, string>>, sentence: RegE
   }
 };
 
-test('sandbox: a port that is taken is named with its setting', async () => {
+test('sandbox: a port in use is reported with its setting', async () => {
   const other = createServer().listen(0, '127.0.0.1');
   await once(other, 'listening');
   const { port } = other.address() as AddressInfo;
@@ -46,7 +46,7 @@ test('sandbox: a port that is taken is named with its setting', async () => {
   other.close();
 });
 
-test('sandbox: a data folder that another one uses is named', async () => {
+test('sandbox: a data folder in use is named', async () => {
   const first = new GatewayProcess({});
   try {
     await first.start();

@@ -1,4 +1,4 @@
-/** The gateway is killed at moments that hurt: the next start needs no repair by hand, and nothing that was accepted is lost. */
+/** Kills the gateway at critical times. The next start needs no manual repair, and nothing that was accepted is lost. */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ const killAndStart = async (): Promise<void> => {
   await scene.gateway.start();
 };
 
-test('kill: a pairing of which only the picture was shown begins anew', async () => {
+test('kill: a pairing that only showed its QR code starts anew', async () => {
   const account = await scene.create();
   await account.connect();
   await until(async () => (await account.seen()).qrcode !== '', 'a picture');
@@ -41,7 +41,7 @@ for (const ms of [0, 60, 250]) {
   });
 }
 
-test('kill: right after the pairing the session comes back without another one', async () => {
+test('kill: right after the pairing the session returns without another pairing', async () => {
   const account = await scene.paired();
   const { pairings } = scene.platform.sandbox.stats();
   await killAndStart();
@@ -50,7 +50,7 @@ test('kill: right after the pairing the session comes back without another one',
   assert.equal(scene.platform.sandbox.stats().pairings, pairings);
 });
 
-test('kill: texts flow both ways, and everything that was answered or written is there once afterwards', async () => {
+test('kill: texts flow both ways, and afterwards each answered or written text exists once', async () => {
   const account = await scene.paired();
   await scene.works(account);
   for (const ms of [150, 600]) {
@@ -80,7 +80,7 @@ test('kill: texts flow both ways, and everything that was answered or written is
   assert.deepEqual({ undecryptable, retryReceipts }, { undecryptable: 0, retryReceipts: 0 });
 });
 
-test('kill: what the contact writes while the gateway is down is stored and told after the start', async () => {
+test('kill: messages of the contact during the downtime are stored and reported after the start', async () => {
   const account = await scene.paired();
   await scene.works(account);
   await scene.gateway.end('SIGKILL');
@@ -91,7 +91,7 @@ test('kill: what the contact writes while the gateway is down is stored and told
   await scene.told(ids);
 });
 
-test('kill: webhooks that wait for a receiver arrive after the start', async () => {
+test('kill: waiting webhook deliveries arrive after the start', async () => {
   const account = await scene.paired();
   const { refused } = scene.receiver;
   scene.receiver.answer(503);
@@ -105,7 +105,7 @@ test('kill: webhooks that wait for a receiver arrive after the start', async () 
   await scene.told(ids);
 });
 
-test('kill: a start that is killed at any moment harms no later one', async () => {
+test('kill: a start that is killed at any moment affects no later one', async () => {
   const account = await scene.paired();
   for (const ms of [50, 300, 700, 1300]) {
     await scene.gateway.end('SIGKILL');
@@ -117,7 +117,7 @@ test('kill: a start that is killed at any moment harms no later one', async () =
   await scene.works(account);
 });
 
-test('stop: SIGTERM right after a pairing ends in time, with nothing left behind, and the session comes back', async () => {
+test('stop: SIGTERM right after a pairing ends in time, leaves nothing behind, and the session returns', async () => {
   const account = await scene.paired();
   scene.gateway.signal('SIGTERM');
   await scene.gateway.prints(/service\.stopped/);
@@ -131,7 +131,7 @@ test('stop: SIGTERM right after a pairing ends in time, with nothing left behind
   await scene.works(account);
 });
 
-test('stop: a signal that comes twice at once, as from a process group under npm, is one stop', async () => {
+test('stop: a signal that arrives twice at once, as from a process group under npm, is one stop', async () => {
   const account = await scene.paired();
   scene.gateway.signal('SIGTERM');
   assert.equal(await scene.gateway.end('SIGTERM'), 0, scene.gateway.printed);
@@ -140,7 +140,7 @@ test('stop: a signal that comes twice at once, as from a process group under npm
   await account.reaches('connected');
 });
 
-test('stop: gateway.pid goes with the process that wrote it, and with no other', async () => {
+test('stop: gateway.pid is deleted by the process that wrote it, and by no other', async () => {
   const path = join(scene.gateway.dataDir, 'gateway.pid');
   assert.equal(readFileSync(path, 'utf8'), `${scene.gateway.pid}\n`);
   const successor = '2147483647\n';
@@ -151,7 +151,7 @@ test('stop: gateway.pid goes with the process that wrote it, and with no other',
   assert.equal(readFileSync(path, 'utf8'), `${scene.gateway.pid}\n`);
 });
 
-test('stop: SIGTERM while texts flow loses nothing that was answered, and nothing that the platform saw delivered', async () => {
+test('stop: SIGTERM during traffic loses no answered text and no acknowledged message', async () => {
   const account = await scene.paired();
   await scene.works(account);
   const flow = startTraffic(scene, account);
@@ -164,7 +164,7 @@ test('stop: SIGTERM while texts flow loses nothing that was answered, and nothin
   await scene.told(flow.written);
 });
 
-test('pause: a process that was stopped and goes on has everything that was written meanwhile', async () => {
+test('pause: a paused process that continues receives all messages written meanwhile', async () => {
   const account = await scene.paired();
   await scene.works(account);
   scene.gateway.signal('SIGSTOP');
@@ -177,7 +177,7 @@ test('pause: a process that was stopped and goes on has everything that was writ
   await scene.works(account);
 });
 
-test('kill: through all of that no account ever had two connections, and nothing was asked that the platform does not know', () => {
+test('kill: through all of this no account had two connections, and the platform got no unknown request', () => {
   const { logins, unknown, messages } = scene.platform.sandbox.stats();
   assert.equal(logins.double, 0);
   assert.deepEqual([messages.undecryptable, messages.retryReceipts], [0, 0]);

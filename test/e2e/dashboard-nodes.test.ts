@@ -1,4 +1,4 @@
-/** The dashboard of several nodes in a real browser: the nodes, the sessions of all of them, and a session on another node than the page's. */
+/** Tests the dashboard of several nodes in a real browser: the nodes, the sessions of all nodes, and a session on another node than that of the page. */
 import assert from 'node:assert/strict';
 import { after, before } from 'node:test';
 import type { Account } from '#test/support/account.ts';
@@ -174,7 +174,7 @@ amongNodes('the nodes are listed with what they have, and one is drained by its 
   const progress = page.getByRole('progressbar', { name: `Drain of ${owner}` });
   assert.deepEqual([await progress.getAttribute('value'), await progress.getAttribute('max')], ['1', '1']);
   assert.equal((await objectionsTo(dashboard, 'draining nodes')).join('\n'), '');
-  // A page that is loaded again still knows how far the drain is.
+  // A reloaded page still shows the progress of the drain.
   await page.reload();
   await progress.waitFor();
   assert.deepEqual([await progress.getAttribute('value'), await progress.getAttribute('max')], ['1', '1']);

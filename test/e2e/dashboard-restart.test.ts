@@ -1,4 +1,4 @@
-/** The dashboard when the gateway is started anew: in a real browser, with the real gateway and the simulated platform. */
+/** Tests the dashboard during restarts of the gateway, in a real browser with the real gateway and the simulated platform. */
 import assert from 'node:assert/strict';
 import { desk, inBrowser, windows } from '#test/support/dashboard.ts';
 import { objectionsTo } from '#test/support/access.ts';
@@ -7,7 +7,7 @@ import { inEmbedded } from '#test/support/embedded-url.ts';
 
 const stage = dashboardStage();
 
-/** Ends the gateway in order and starts it on the same port. `meanwhile`: what is done while nobody answers. */
+/** Stops the gateway in order and starts it on the same port. `meanwhile` runs while the gateway is down. */
 const restart = async ({ scene: { gateway } }: DashboardStage, meanwhile = async (): Promise<void> => undefined): Promise<void> => {
   const { port } = new URL(gateway.address);
   assert.equal(await gateway.end('SIGTERM'), 0);
@@ -20,6 +20,7 @@ inBrowser('the page of a session without steps takes every press', async () => {
   const { page } = on.dashboard;
   const { id } = await (await on.scene.create()).seen();
   const { port } = new URL(on.scene.gateway.address);
+  // The gateway is killed before its first steps are stored.
   await on.scene.gateway.end();
   await on.scene.gateway.start({ PORT: port });
   // The steps of all sessions are stored every ten seconds, and this may have been between the creation and the kill.
@@ -55,7 +56,7 @@ inBrowser('the time line of a session that has rested since a restart has its la
   assert.ok(later.length > steps.length && later.some((step) => step === steps.at(-1)), 'former steps stay');
 });
 
-/** The filters that take the colour of the elements of these classes; runs in the page. */
+/** Returns the filters that remove the colour of the elements of these classes. Runs in the page. */
 const filtersOf = (classes: string): string =>
   `[...document.querySelectorAll('${classes}')].map((one) => [one, ...document.querySelectorAll(':has(*)')]
     .filter((parent) => parent === one || parent.contains(one)).map((parent) => getComputedStyle(parent).filter).find((filter) => filter !== 'none') ?? 'none')`;
@@ -83,7 +84,7 @@ for (const [view, path, classes] of [
     assert.equal(await page.getByLabel('Admin token').count(), 0, 'nobody has to sign in again');
   });
 
-/** The sentence of a page that could not load something. */
+/** The sentence on a page that could not load its data. */
 const noAnswer = ({ dashboard: { page } }: DashboardStage) => page.getByText('The server does not answer.', { exact: true });
 
 inBrowser('a page that asks nothing by itself says that the server is gone, and keeps what was typed', async () => {

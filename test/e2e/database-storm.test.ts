@@ -1,4 +1,4 @@
-/** One short round of `npm run soak:storage`: the troubles of a database that the other tests do not know, a few sessions, nothing lost. */
+/** Runs one short round of `npm run soak:storage`: faults of a database that no other test has, with a few sessions. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { openDatabaseStorm, type DatabaseStorm } from '#test/support/database-storm.ts';
@@ -18,7 +18,7 @@ before(async () => {
 });
 after(() => storm?.close());
 
-test('database storm: texts flow both ways through every trouble, and nothing is lost', async (t) => {
+test('database storm: texts flow both ways through every fault, and nothing is lost', async (t) => {
   storm.flow.start();
   for (const trouble of storm.troubles.filter(({ name }) => troubles.includes(name)))
     await t.test(trouble.name, () => storm.weather(trouble));

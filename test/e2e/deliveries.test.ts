@@ -1,4 +1,4 @@
-/** Deliveries of the whole service to real receivers: the hostile ones delay nobody, and what became of each delivery can be seen and repeated. */
+/** Tests deliveries of the whole service to real receivers. Hostile ones delay no other, and each delivery can be inspected and replayed. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import type { Entry, EventType } from '#actors/model.ts';
@@ -47,9 +47,9 @@ const pageOf = async (shop: Shop, query = ''): Promise<Page> => {
   return body;
 };
 
-/** Webhooks that want the n-th event. */
+/** The webhooks that want the n-th event. */
 type Hooks = readonly string[] | ((n: number) => readonly string[]);
-/** Commits events while the service is away, so that it finds them at its start. */
+/** Commits events while the service is down, so that it finds them at its start. */
 const commit = async (shop: Shop, hooks: Hooks, events: readonly { readonly type?: EventType; readonly lane: string }[], env = {}) => {
   await service.stop();
   const entries = events.map(({ type = 'messages', lane }, n): Entry => ({ kind: 'event', type, lane, payload: { lane, n } }));
@@ -65,7 +65,7 @@ const replayed = ({ status, body }: Reply): number => {
   return (body as { replayed: number }).replayed;
 };
 
-test('deliveries: hostile receivers delay nobody else, and each of theirs says what became of it', async () => {
+test('deliveries: hostile receivers delay no other, and each of their deliveries shows its outcome', async () => {
   const shop = await service.instance('hostile');
   const heard: Heard[] = [];
   const good = await addHook(shop, await receivers.friendly(heard));
@@ -109,7 +109,7 @@ test('deliveries: hostile receivers delay nobody else, and each of theirs says w
     waiting.every(({ next_attempt }) => Date.parse(next_attempt ?? '') > Date.now() + 2_000_000),
     'it asked for 50 minutes',
   );
-  // So that no later stop waits for them.
+  // The webhooks are deleted so that no later stop waits for them.
   for (const id of bad.keys()) assert.equal((await shop.call('POST', '/webhook', { action: 'delete', id })).status, 200);
 });
 
@@ -184,7 +184,7 @@ test('GET /webhook/deliveries/{id}: shows what was sent without its secrets, and
   assert.deepEqual([never.status, never.body], [400, { error: 'from must not be later than to' }]);
 });
 
-test('POST /webhook/replay: sends again what is dead and what was delivered, under its id', async () => {
+test('POST /webhook/replay: sends dead and delivered events again, under their ids', async () => {
   const shop = await service.instance('replay');
   const heard: Heard[] = [];
   let status = 500;
@@ -224,7 +224,7 @@ test('POST /webhook/replay: sends again what is dead and what was delivered, und
   assert.equal((await shop.call('POST', '/webhook/replay', { id: 'x', webhook: 'unknown' })).status, 404);
 });
 
-test('deliveries: too many that wait are dropped by importance, counted and shown; a webhook that is deleted takes all along', async () => {
+test('deliveries: excess rows are dropped by importance, counted and shown, and a deleted webhook takes all its rows along', async () => {
   const shop = await service.instance('bounded');
   const hook = await addHook(shop, await receivers.hostile('busy'));
   const types: readonly EventType[] = ['presence', 'messages', 'chats', 'history'];

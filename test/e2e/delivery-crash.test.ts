@@ -1,4 +1,4 @@
-/** The process is killed with thousands of deliveries waiting: all arrive, in order within their chat, and what comes twice says so. */
+/** Kills the process while thousands of deliveries wait. All of them arrive, in order within their chat, and a repetition has the same id. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import type { Entry } from '#actors/model.ts';
@@ -17,7 +17,7 @@ const patience = 200_000;
 const [instances, chats, perChat, kills] = [4, 15, 40, 4];
 const total = instances * chats * perChat;
 
-/** Each kill comes when this many more were taken. */
+/** The number of further posts before each kill. */
 const between = Math.floor(total / (kills + 2));
 
 const open = async (): Promise<GatewayProcess> => {
@@ -26,7 +26,7 @@ const open = async (): Promise<GatewayProcess> => {
     env: {
       DATABASE_URL: database.url,
       ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('hex'),
-      // A receiver that fails for a moment is not left alone: the quick attempts are what keeps the order.
+      // The circuit stays closed when the receiver fails briefly, because quick retries keep the order.
       CIRCUIT_FAILURES: '10000',
       WEBHOOK_QUICK_RETRIES_MS: '0,20,20,20,20,20,20,20',
     },
@@ -35,7 +35,7 @@ const open = async (): Promise<GatewayProcess> => {
   return gateway.start();
 };
 
-/** Makes instances with a webhook each, ends the gateway, and commits their events in its place. */
+/** Creates instances with a webhook each, stops the gateway, and commits their events. */
 const fill = async (gateway: GatewayProcess, url: string): Promise<ReadonlyMap<string, string>> => {
   const owners: { readonly id: string; readonly hook: string }[] = [];
   for (let n = 0; n < instances; n += 1) {
@@ -65,7 +65,7 @@ const fill = async (gateway: GatewayProcess, url: string): Promise<ReadonlyMap<s
 test('delivery: a gateway that is killed again and again delivers everything, in order, and repeats only under the same id', async (t) => {
   const heard: Heard[] = [];
   let posts = 0;
-  // Every ninth post fails, and some take their time.
+  // Every ninth post fails, and some are slow.
   const url = await receivers.friendly(heard, async () => {
     posts += 1;
     if (posts % 40 === 0) await new Promise((resolve) => setTimeout(resolve, 30));

@@ -1,4 +1,4 @@
-/** The runbook: its commands work word for word, and it names every state and reason. */
+/** Tests the runbook. Its commands work unchanged, and it names every state and reason. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ const walk = page('README.md').split('## A walk')[1] ?? '';
 
 const blocksOf = (text: string): readonly string[] => [...text.matchAll(/```bash\n([\s\S]*?)```/g)].map(([, commands = '']) => commands);
 
-/** The runbook speaks of a gateway with the real platform; here it has the simulated one, whose folder is another. */
+/** Adapts commands to the simulated platform, whose folder has another name than that of the real one. */
 const simulated = (commands: string): string =>
   commands
     .replaceAll('npm start', 'npm run sandbox')
@@ -25,7 +25,7 @@ const simulated = (commands: string): string =>
     .replaceAll('npm run backup', 'DATA_DIR=data/sandbox npm run backup')
     .replaceAll(/(?<==|--to )restored\/data(?=\s)/g, 'restored/data/sandbox');
 
-/** The change of the key speaks of the usual data folder; here the restored one runs by then. */
+/** Adapts the commands that change the key to the restored data folder, which is in use by then. */
 const inRestored = (commands: string): string =>
   commands.replaceAll(/(?<!\w)data\//g, 'restored/data/').replaceAll('npm start', 'DATA_DIR=restored/data npm start');
 
@@ -65,6 +65,6 @@ test(
   },
 );
 
-test('runbook: every reason of a close stands in its table', () => {
+test('runbook: its table has every reason of a close', () => {
   for (const cause of closeCauses) assert.ok(runbook.includes(`| \`${cause}\` |`), cause);
 });

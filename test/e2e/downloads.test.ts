@@ -1,4 +1,4 @@
-/** Files of messages: from the contact's phone over the media host to whoever has the link, byte by byte, whatever the host does. */
+/** Tests files of messages from the phone of the contact over the media host to a client with the link, for any behaviour of the host. */
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
@@ -31,7 +31,7 @@ before(async () => {
 });
 after(() => scene.close());
 
-/** The beginning of a PNG up to its pixels, so that the file has a type whatever follows. */
+/** The beginning of a PNG up to its pixels. Any bytes may follow, and the file still has a type. */
 const png = Buffer.from('89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c4890001000049444154', 'hex');
 const picture = (size = 70_000): Buffer => Buffer.concat([png, randomBytes(size)]);
 
@@ -46,7 +46,7 @@ const fault = (given: Fault) => scene.platform.sandbox.fault(given);
 const fetches = (): number => scene.platform.sandbox.stats().media.downloads;
 
 const read = async (address: unknown, headers: Readonly<Record<string, string>> = {}) => {
-  // The gateway of the test has a free port, which its own address does not know.
+  // The gateway of the test has a free port, which is not in its base URL.
   const response = await fetch(`${scene.gateway.address}${new URL(String(address)).pathname}`, { headers });
   return { status: response.status, headers: response.headers, bytes: Buffer.from(await response.arrayBuffer()) };
 };
@@ -63,7 +63,7 @@ const nothingLoose = async (): Promise<void> => {
   await until(async () => (await readdir(folder)).length === 0, 'no file is left on the way');
 };
 
-test('download: the bytes are those that the contact sent, and their link needs no token', async () => {
+test('download: the bytes equal those of the contact, and their link needs no token', async () => {
   const bytes = picture();
   const id = await sendPicture(bytes);
   const answered = await download(id, { return_base64: true });
@@ -77,7 +77,7 @@ test('download: the bytes are those that the contact sent, and their link needs 
   assert.deepEqual([part.status, part.bytes], [206, bytes.subarray(100, 300)]);
 });
 
-test('download: the message has the link afterwards, and one event tells of it', async () => {
+test('download: the message has the link afterwards, and one event reports it', async () => {
   const id = await sendPicture(picture());
   const answers = [await download(id), await download(id)];
   assert.deepEqual(
@@ -98,7 +98,7 @@ test('download: the message has the link afterwards, and one event tells of it',
   assert.deepEqual(await postedObjections(scene.gateway.address, told()), []);
 });
 
-test('download: two clients at once are one fetch, and the same bytes in another message are none', async () => {
+test('download: two clients at once cause one fetch, and the same bytes in another message cause none', async () => {
   const bytes = picture(1_000_000);
   const id = await sendPicture(bytes);
   const before = fetches();
@@ -109,7 +109,7 @@ test('download: two clients at once are one fetch, and the same bytes in another
   assert.deepEqual([again.body['cached'], fetches() - before], [true, 1]);
 });
 
-test('download: a document keeps its name, and its kind where the content does not tell', async () => {
+test('download: a document keeps its name, and its type if the content has no known type', async () => {
   const bytes = randomBytes(5_000);
   const id = await write({
     kind: 'document',
@@ -184,7 +184,7 @@ for (const { title, faults, status, error } of troubles)
     assert.deepEqual([next.status, (await read(next.body['fileURL'])).bytes], [200, bytes], JSON.stringify(next.body));
   });
 
-/** The picture of a stored message in the words of the protocol, to be put into another one. */
+/** Returns the picture of a stored message as a protocol message, for use in another message. */
 const imageOf = async (id: string): Promise<Json> => {
   const { body } = await account.call('POST', '/message/find', { id });
   const { content } = (body['messages'] as readonly { readonly content: Json }[])[0]!;
@@ -245,12 +245,12 @@ for (const [title, make, status, error] of refusals)
     assert.deepEqual([answered.status, error.test(String(answered.body['error']))], [status, true], JSON.stringify(answered.body));
   });
 
-test('files: what leads out of the folder, or nowhere, is 404', async () => {
+test('files: a path out of the folder, or without a file, is answered with 404', async () => {
   for (const path of ['/files/', '/files/..%2f..%2fencryption.key', '/files/..%2f', `/files/${'0'.repeat(32)}.png`, '/files/%00'])
     assert.equal((await fetch(`${scene.gateway.address}${path}`)).status, 404, path);
 });
 
-test('download: what is kept is given while the session is disconnected; what is not, is not', async () => {
+test('download: a stored file is available while the session is disconnected, and others are not', async () => {
   const bytes = picture();
   const [kept, other] = [await sendPicture(bytes), await sendPicture(picture())];
   await download(kept);
@@ -263,7 +263,7 @@ test('download: what is kept is given while the session is disconnected; what is
   assert.equal(woken.status, 200, 'a sleeping session is woken for what it does not have');
 });
 
-test('download: a voice message comes as MP3 where it is asked for', withFfmpeg, async () => {
+test('download: a voice message is converted to MP3 on request', withFfmpeg, async () => {
   const folder = await temporaryFolder();
   const source = join(folder, 'voice.ogg');
   await synthesize(source, ['sine=frequency=440:duration=1'], ['-c:a', 'libopus', '-ac', '1']);
@@ -277,7 +277,7 @@ test('download: a voice message comes as MP3 where it is asked for', withFfmpeg,
   await nothingLoose();
 });
 
-test('files: they go with their instance', async () => {
+test('files: they are deleted with their instance', async () => {
   const gone = await scene.paired();
   const bytes = picture();
   const { id } = await scene.platform.sandbox.send(contact, gone.number, { kind: 'image', data: bytes.toString('base64') });
@@ -291,7 +291,7 @@ test('files: they go with their instance', async () => {
   assert.equal((await read(body['fileURL'])).status, 404);
 });
 
-test('download: a kill in the middle leaves nothing behind, and the file comes after the next start', async () => {
+test('download: a kill during a download leaves no partial file, and the file arrives after the next start', async () => {
   const bytes = picture(2_000_000);
   const id = await sendPicture(bytes);
   await fault({ kind: 'mediaSlow', ms: 1_000, times: 10 });
@@ -310,4 +310,4 @@ test('download: a kill in the middle leaves nothing behind, and the file comes a
   await nothingLoose();
 });
 
-test('download: the platform was asked nothing that it does not know', () => assert.deepEqual(scene.platform.sandbox.stats().unknown, {}));
+test('download: the platform got no unknown request', () => assert.deepEqual(scene.platform.sandbox.stats().unknown, {}));

@@ -1,4 +1,4 @@
-/** The history of failed deliveries of the whole service, with real receivers that fail. */
+/** Tests the history of failed deliveries of the whole service, with real receivers that fail. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { testDatabase, writerOf } from '#test/support/database.ts';
@@ -21,14 +21,14 @@ const idOf = ({ body, status }: Reply): string => {
   assert.equal(status, 200, JSON.stringify(body));
   return ([body].flat()[0] as unknown as { readonly id: string }).id;
 };
-/** Commits events while the service is away, so that it finds them at its start. */
+/** Commits events while the service is down, so that it finds them at its start. */
 const commit = async (shop: Shop, hooks: readonly string[], count: number, env = {}): Promise<void> => {
   await service.stop();
   const entries = Array.from({ length: count }, (_, n) => ({ kind: 'event', type: 'call', lane: `${n}`, payload: { n } }) as const);
   await storage.journal.commit(await writerOf(storage, shop.id), entries, () => hooks);
   await service.start(env);
 };
-/** The records once there are so many, all of them after their last attempt. */
+/** Returns the records when there are `count` of them, all after their last attempt. */
 const settled = (ask: () => Promise<Reply>, count: number): Promise<readonly Shown[]> =>
   until(
     async () => {
@@ -40,7 +40,7 @@ const settled = (ask: () => Promise<Reply>, count: number): Promise<readonly Sho
   );
 const captureOf = ({ headers }: Reply): number => Date.parse(headers.get('x-webhook-error-capture-started-at') ?? '');
 
-test('errors: the global webhook has a history of its own, that no instance sees and that a restart empties', async () => {
+test('errors: the global webhook has its own history, which no instance can read and a restart clears', async () => {
   const [one, two] = [await service.instance('one'), await service.instance('two')];
   const url = await receivers.hostile('closed');
   const global = idOf(await service.admin('POST', '/globalwebhook', { ...own, url }));

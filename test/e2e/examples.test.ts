@@ -1,16 +1,16 @@
-/** The example body of every operation, sent as it stands by somebody who tries the documents: the route takes it. */
+/** Sends the example body of every operation unchanged, as a reader of the documents would. The route accepts it. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { testDatabase } from '#test/support/database.ts';
 import { type Document, mediaOf, operationsOf } from '#test/support/openapi.ts';
 import { adminToken, TestService } from '#test/support/service.ts';
 
-/** The hosts of the documents are not there, or are not what the body says. */
+/** Errors about hosts of the documents, which do not exist or serve other content. */
 const notThere = /host not found|could not be (?:fetched|reached)|its name is not known/;
 const nobody = /^the admin token has no password of its own/;
 /** Examples that may be refused, with the error. Each error is about something outside the body. */
 const exceptions: Readonly<Record<string, RegExp>> = {
-  // The caller is the admin token, which is no user.
+  // The caller uses the admin token, which belongs to no user.
   'POST /admin/me/password': nobody,
   'POST /admin/me/code': nobody,
   'POST /admin/me/code/confirm': nobody,

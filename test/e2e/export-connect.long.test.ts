@@ -1,4 +1,4 @@
-/** An exported session stays disconnected, also after a restart, until somebody connects it here again. */
+/** Tests that an exported session stays disconnected, also after a restart, until a user connects it again. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Account } from '#test/support/account.ts';
@@ -62,7 +62,7 @@ test('export: an exported session stays offline after a restart, and connects th
   await connects(account);
 });
 
-test('export: a session that sleeps is not woken after its export, and connects again', async () => {
+test('export: a hibernated session is not woken after its export, and connects again', async () => {
   const account = await scene.paired();
   assert.equal((await account.call('POST', '/instance/hibernate', {})).status, 200);
   await exportOf((await account.seen()).id);
@@ -70,7 +70,7 @@ test('export: a session that sleeps is not woken after its export, and connects 
   await connects(account);
 });
 
-test('export: an instance that cannot be exported stops no other one', async () => {
+test('export: an instance that cannot be exported does not block the others', async () => {
   const account = await scene.paired();
   const body = { instances: [(await account.seen()).id, 'nobody'], passphrase, stop: true };
   const { status, body: answer } = await scene.gateway.call('POST', '/admin/export', { body });

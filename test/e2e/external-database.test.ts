@@ -1,4 +1,4 @@
-/** The database is a server of its own, given by DATABASE_URL: it dies, the gateway dies, both die, and nothing that was accepted is lost. */
+/** Tests a separate database server, given by DATABASE_URL. The server or the gateway or both are killed, and nothing that was accepted is lost. */
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -22,12 +22,12 @@ after(async () => {
   await server?.close();
 });
 
-/** The machine may be busy with other tests. */
-const patience = 120_000;
+/** The time-out of waits, in milliseconds. The machine may be busy with other tests. */
+const patience = 60_000;
 
 const readiness = async (): Promise<number> => (await scene.gateway.call('GET', '/health/ready')).status;
 
-/** The first query on an old connection may still fail. */
+/** Waits until a query succeeds. The first query on an old connection may still fail. */
 const recovered = async (account: Account): Promise<void> => {
   await until(async () => (await account.call('POST', '/message/find', {})).status === 200, 'the gateway finds messages', patience);
   await until(async () => (await readiness()) === 200, 'the gateway is ready', patience);
@@ -52,7 +52,7 @@ const nothingLost = async (account: Account, { answered, written }: Traffic): Pr
   );
 };
 
-test('external: a server that is killed under traffic is missed by requests, and by no session', async () => {
+test('external: a server that is killed under traffic fails requests, and costs no session', async () => {
   const account = await scene.paired();
   await scene.works(account);
   const logins = scene.logins(account);
@@ -74,7 +74,7 @@ test('external: a server that is killed under traffic is missed by requests, and
   await scene.works(account);
 });
 
-test('external: while the server is away requests answer 503, and what arrives is stored once and told when it is back', async () => {
+test('external: while the server is away requests get 503, and arriving messages are stored and reported once afterwards', async () => {
   const account = await scene.paired();
   const { token } = await scene.paired();
   await scene.works(account);
@@ -96,7 +96,7 @@ test('external: while the server is away requests answer 503, and what arrives i
   await scene.works(account);
 });
 
-test('external: a gateway that is killed finds its sessions on the same server, without a pairing', async () => {
+test('external: after a kill the gateway restores its sessions from the same server, without a pairing', async () => {
   const account = await scene.paired();
   await scene.works(account);
   const { pairings } = scene.platform.sandbox.stats();
@@ -139,7 +139,7 @@ for (const first of ['server', 'gateway'] as const)
     assert.equal(scene.platform.sandbox.stats().pairings, pairings);
   });
 
-test('external: SIGTERM right after a pairing ends in time, and leaves a server alone that is not its own', async () => {
+test('external: SIGTERM right after a pairing ends in time, and does not stop the separate server', async () => {
   const account = await scene.paired();
   const { pairings } = scene.platform.sandbox.stats();
   const servers = server.pids;
@@ -156,7 +156,7 @@ test('external: SIGTERM right after a pairing ends in time, and leaves a server 
   assert.equal(scene.platform.sandbox.stats().pairings, pairings);
 });
 
-test('pause: longer than either side waits for the other; sessions come back one login at a time, with all that was written', async () => {
+test('pause: after a pause beyond all time-outs sessions return one login at a time, with all messages', async () => {
   const [kept, cut] = [await scene.paired(), await scene.paired()];
   await scene.gateway.end('SIGTERM');
   // A text on a connection that the platform gave up is lost, and its send ends soon.
@@ -175,7 +175,7 @@ test('pause: longer than either side waits for the other; sessions come back one
   };
   scene.gateway.signal('SIGSTOP');
   await writeToBoth();
-  // The platform gives one of them up; of the other it believes that it is there.
+  // The platform drops one of the connections. The other one still seems open.
   await scene.platform.sandbox.fault({ kind: 'reset', number: cut.number });
   await writeToBoth();
   await wait(8_000);
@@ -188,13 +188,13 @@ test('pause: longer than either side waits for the other; sessions come back one
   ] as const) {
     await scene.stored(account, written, patience);
     await scene.told(written, patience);
-    // The other one may find its own connection too old just now.
+    // The other session may be replacing its old connection at this moment.
     await until(async () => (await account.send(contact, 'after the pause')).status === 200, 'a text is sent', patience);
     await scene.stored(account, [await scene.write(account, 'after the pause')], patience);
   }
 });
 
-test('external: through all of that no account ever had two connections, and the password of the server was not printed', () => {
+test('external: through all of this no account had two connections, and the password of the server was not printed', () => {
   const { logins, unknown, messages } = scene.platform.sandbox.stats();
   assert.equal(logins.double, 0);
   assert.deepEqual([messages.undecryptable, messages.retryReceipts], [0, 0]);

@@ -1,4 +1,4 @@
-/** PostgreSQL fails over to a standby under sends and arrivals: a synchronous one has everything, and sessions go on with either. */
+/** Tests a failover of PostgreSQL to a standby under traffic. A synchronous standby has everything, and sessions continue with either kind. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -13,10 +13,10 @@ class Traffic {
   readonly #account: Account;
   /** Sends that were answered with 200. */
   readonly sent: { readonly text: string; readonly isBehind: boolean }[] = [];
-  /** Arrivals that the standby has too. */
+  /** Arrivals that the standby has as well. */
   readonly arrived: string[] = [];
   readonly statuses = new Set<number>();
-  /** The standby does not get what is written now. */
+  /** True while the standby does not receive writes. */
   isBehind = false;
   #isOver = false;
   readonly #running: Promise<void>;
@@ -39,7 +39,7 @@ class Traffic {
     }
   }
 
-  /** Waits until so many more sends were answered with 200. The last of two began after the call. */
+  /** Waits until `count` more sends were answered with 200. The last of two began after the call. */
   async goesOn(count: number): Promise<void> {
     const before = this.sent.length;
     await until(() => this.sent.length >= before + count, `${count} more sends are answered`);
@@ -55,7 +55,7 @@ const failedOver = async (pair: Replicated, scene: Scene, account: Account, isSy
   const traffic = new Traffic(scene, account);
   await traffic.goesOn(5);
   if (!isSynchronous) {
-    // Writes of the last moment before the cut may be on their way to the database, and to the standby.
+    // Writes just before the cut may still be on their way to the standby.
     traffic.isBehind = true;
     await traffic.goesOn(2);
     await scene.stored(account, [...traffic.arrived]);

@@ -1,4 +1,4 @@
-/** Every fault of the simulated platform against the real gateway: what each leads to, that it costs only its own session, and nothing storms. */
+/** Tests every fault of the simulated platform with the real gateway. Each fault has its outcome and affects only its own session. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Fault } from '#src/sandbox/face.ts';
@@ -8,7 +8,7 @@ import { openPlatform, type TestPlatform } from '#test/support/platform.ts';
 import { openReceiver, type Receiver } from '#test/support/receivers.ts';
 import { until } from '#test/support/until.ts';
 
-/** The clock of the policy, shortened; what a busy machine may run into without a fault is longer than its stalls. */
+/** Shortened times of the policy. Limits that a busy machine could reach without a fault exceed its stalls. */
 const clock = {
   RECONNECT_MIN_MS: '100',
   RECONNECT_MAX_MS: '800',
@@ -24,7 +24,7 @@ const clock = {
   HANDSHAKES_PER_SECOND: '50',
   CANARY_MIN_MS: '200',
   CANARY_MAX_MS: '400',
-  // Faults of single sessions, many at a time: not the outage that they look like together.
+  // Many single sessions fail at the same time. Together they must not count as an outage.
   OUTAGE_LEAST: '1000',
 };
 
@@ -42,7 +42,7 @@ const paired = async (): Promise<Account> => {
 };
 const logins = ({ number }: Account): number => platform.sandbox.stats().logins.byNumber[number] ?? 0;
 
-/** Texts go both ways, and the contact can read what it gets. */
+/** Asserts that texts go both ways, and that the contact can decrypt them. */
 const works = async (account: Account): Promise<void> => {
   const out = `out of ${account.number} ${Math.random()}`;
   await account.sends(contact, out);
@@ -71,9 +71,9 @@ interface Row {
   readonly fault: Fault;
   /** The expected `lastDisconnectReason`; null if the close is not reported, since the platform asked for it. */
   readonly reason: RegExp | null;
-  /** Comes back by itself, or waits for a person. */
+  /** The final state: the session returns by itself, or waits for a person. */
   readonly end: 'connected' | 'disconnected';
-  /** Logins that it costs, failed ones not counted. */
+  /** The number of successful logins that the fault costs. */
   readonly logins: number;
 }
 
@@ -91,7 +91,7 @@ const row = (
   logins: count,
 });
 
-/** Hit a session that is connected. */
+/** Faults of a connected session. */
 const live: readonly Row[] = [
   row('a close of the socket', { kind: 'close' }, /^428: connection lost$/),
   row('a close with 1011', { kind: 'close', code: 1011 }, /^428: connection lost$/),
@@ -107,7 +107,7 @@ const live: readonly Row[] = [
   row('removal of the device', { kind: 'deviceRemoved' }, /^401: logged out from another device/, 'disconnected'),
 ];
 
-/** Hit the next login; the session is told to restart, so that there is one. */
+/** Faults of the next login. The session restarts, so that there is a login. */
 const atLogin: readonly Row[] = [
   row('login refused with 401', { kind: 'loginFailure', code: 401 }, /^401: logged out from another device/, 'disconnected'),
   row('login refused with 402', { kind: 'loginFailure', code: 402 }, /^402: the account is suspended/, 'disconnected'),
@@ -128,7 +128,7 @@ const atLogin: readonly Row[] = [
   row('a close after the login', { kind: 'closeAfterLogin' }, /^428: connection lost$/, 'connected', 2),
 ];
 
-/** Hit whoever connects next, so that one session at a time may. */
+/** Faults of the next connection of any session, so that one session at a time may run them. */
 const opening: readonly Row[] = [
   row('an upgrade refused with 403', { kind: 'refuseUpgrade', code: 403 }, /^403: the platform refused the connection$/),
   row('an upgrade refused with 429', { kind: 'refuseUpgrade', code: 429 }, /^429: the platform refused the connection$/),
@@ -143,7 +143,7 @@ const opening: readonly Row[] = [
   row('login refused with 405', { kind: 'loginFailure', code: 405 }, /^405: the platform asks for a newer client$/),
 ];
 
-/** Provokes the fault and waits for what must follow. */
+/** Causes the fault and waits for its outcome. */
 const undergo = async (
   account: Account,
   { fault, reason, end, logins: cost }: Row,
@@ -293,7 +293,7 @@ for (const one of opening) {
   });
 }
 
-test('fault: who was refused stays away until somebody connects it', async () => {
+test('fault: a refused session stays disconnected until a user connects it', async () => {
   assert.ok(refused.length > 8);
   const before = refused.map(logins);
   for (const account of bystanders) await works(account);
@@ -309,8 +309,8 @@ test('fault: who was refused stays away until somebody connects it', async () =>
   }
 });
 
-test('fault: the other sessions were never touched, and no account had two connections', async () => {
-  const { logins: all, unknown, messages } = platform.sandbox.stats();
+test('fault: the other sessions were never affected, and no account had two connections', async () => {
+  const { logins: all, connections, unknown, messages } = platform.sandbox.stats();
   assert.deepEqual(bystanders.map(logins), [1, 1]);
   for (const account of bystanders) assert.equal((await account.seen()).lastDisconnectReason, '');
   assert.equal(all.double, 0);

@@ -25,7 +25,7 @@ const first = readFixture();
 /** The age of the fixture in milliseconds. The gateway follows the clock of its database, so that its own clock cannot be set back. */
 const age = Date.now() - first.madeAt;
 
-/** The fixture grows older than what is kept by default. Retries take a second, and circuits fractions of it. */
+/** The fixture is older than the default retention. Retries take a second, and circuits fractions of a second. */
 const env = {
   MESSAGES_KEEP_DAYS: '0',
   RECEIPTS_KEEP_DAYS: '0',
@@ -88,7 +88,7 @@ test('first release: sessions connect without a new pairing, under their old tok
   }
 });
 
-test('first release: messages, chats, contacts, leads, labels, the chatbot and campaigns are as they were', async () => {
+test('first release: messages, chats, contacts, leads, labels, the chatbot and campaigns are unchanged', async () => {
   for (const account of accounts) {
     const old = first.answers[account.number] ?? {};
     const { messages } = old['/message/find'] as { readonly messages: readonly { status: string; messageTimestamp: number }[] };
@@ -119,7 +119,7 @@ test('first release: groups have their members, and a kept file is read', async 
   assert.ok((await file.arrayBuffer()).byteLength > 50);
 });
 
-test('first release: deliveries that waited still wait, and reach a receiver that is back, with their headers', async () => {
+test('first release: waiting deliveries still wait, and reach a receiver that is back, with their headers', async () => {
   const waits = new Set(await waitingOf(gateway, accounts));
   assert.ok(first.waiting.length > 10, `${first.waiting.length} waited`);
   assert.deepEqual(

@@ -1,4 +1,4 @@
-/** Every type of event and every kind of message, from the simulated platform through the real client and the whole gateway to a webhook. */
+/** Tests every type of event and every kind of message, from the simulated platform through the real client and the whole gateway to a webhook. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { eventTypes } from '#actors/gateway.ts';
@@ -26,13 +26,13 @@ let platform: TestPlatform;
 let receiver: Receiver;
 let gateway: GatewayProcess;
 let account: Account;
-/** Events that were compared: the next one of the same kind is another. */
+/** Events that were compared. The next event of the same kind is a different one. */
 const used = new Set<Posted>();
 
 type Fields = Readonly<Record<string, unknown>>;
 const fieldsOf = (value: unknown): Fields => (value ?? {}) as Fields;
 
-/** The next event of the type that fits, without its envelope, which is compared here. */
+/** Returns the next matching event of the type without its envelope, which is compared with the expected one. */
 const next = async (type: string, what: string, fitting: (body: Fields) => boolean = () => true): Promise<Fields> => {
   const posted = await receiver.wait(
     (one) => one.type === type && one.token === account.token && !used.has(one) && fitting(one.body),
@@ -66,7 +66,7 @@ before(async () => {
     [carla, 'Carla'],
   ] as const)
     await platform.sandbox.putPerson({ number, name });
-  // State that the phone shares with its devices from the beginning.
+  // State that the phone shares with its devices from the first login.
   await change({ kind: 'label', labelId: '7', name: 'VIP', color: 1 });
   await change({ kind: 'chatLabel', labelId: '7', chat: '15550101001', on: true });
   await change({ kind: 'archive', chat: '15550101001', on: true });
@@ -80,14 +80,14 @@ after(async () => {
   await platform?.close();
 });
 
-test('connection: the picture is told, then the connection', async () => {
+test('connection: the QR code is reported, then the connection', async () => {
   const golden = connections;
   const instance = (status: string) => (body: Fields) => fieldsOf(body['instance'])['status'] === status;
   golden.check('connecting', await next('connection', 'the picture', (body) => 'qrcode' in fieldsOf(body['instance'])));
   golden.check('connected', await next('connection', 'the connection', instance('connected')));
 });
 
-/** The next batch of a kind of the past. */
+/** Returns the next batch of a kind of history. */
 const nextPast = (kind: string, fitting: (items: readonly Fields[]) => boolean = () => true): Promise<Fields> =>
   next('history', `${kind} of the past`, (body) => body['event'] === kind && fitting(body[kind] as readonly Fields[]));
 
@@ -110,7 +110,7 @@ test('history: messages, chats, calls, status posts, labels and labelled chats c
   golden.finish();
 });
 
-test('history: batches keep to their limits, over all chunks that a phone sends', async () => {
+test('history: batches stay within their limits, over all chunks that a phone sends', async () => {
   const created = await gateway.call('POST', '/instance/create', { body: { name: 'large' } });
   const large = Account.of(gateway, '5511990000002', String(created.body['token']));
   await large.call('POST', '/webhook', { url: receiver.url, enabled: true, events: ['history'] });
@@ -155,14 +155,14 @@ const sent = async (text: string, to = ana, more: object = {}): Promise<string> 
   return id;
 };
 
-test('messages: those of the API, and a reaction to one', async () => {
+test('messages: messages of the API, and a reaction to one, are reported', async () => {
   const id = await sent('Hello from the API', ana, { track_source: 'crm', track_id: 'order 7' });
   messages.check('a message of the API', messageOf(await nextMessage(id, 'the own text')));
   const reaction = await write({ kind: 'reaction', messageId: id, emoji: '👍' });
   messages.check('ReactionMessage', messageOf(await nextMessage(reaction, 'the reaction')), { target: id });
 });
 
-test("messages: those that the account's owner writes on the phone", async () => {
+test('messages: messages that the owner writes on the phone are reported', async () => {
   const { id } = await platform.sandbox.send(shop, ana, { kind: 'text', text: 'from my phone' }, { addressing: 'pn' });
   messages.check("a message of the account's phone", messageOf(await nextMessage(id, 'the text of the phone')));
 });
@@ -174,7 +174,7 @@ const nextUpdate = (state: string, id: string, by = ana): Promise<Fields> =>
     return body['state'] === state && person && (event['MessageIDs'] as readonly string[]).includes(id);
   });
 
-test('messages_update: delivered, read, played in a direct chat; deleted', async () => {
+test('messages_update: delivered, read and played in a direct chat are reported, and deletions', async () => {
   const golden = updates;
   const own = await sent('for receipts');
   golden.check('delivered', await nextUpdate('Delivered', own), { own });
@@ -189,7 +189,7 @@ test('messages_update: delivered, read, played in a direct chat; deleted', async
   golden.check('deleted', await nextUpdate('Deleted', deleted), { deleted });
 });
 
-/** Records the events of changes of Ana's groups. */
+/** Records the events of changes of the groups of Ana. */
 const groupCases = async (golden: Golden, jid: string): Promise<void> => {
   const { sandbox } = platform;
   type Change = Parameters<typeof sandbox.updateGroup>[2];
@@ -215,7 +215,7 @@ const groupCases = async (golden: Golden, jid: string): Promise<void> => {
   }
 };
 
-test('groups: the account is added, and everything that may change does; messages and receipts in a group', async () => {
+test('groups: the addition of the account and every possible change are reported, with messages and receipts in a group', async () => {
   const golden = readGolden('groups');
   const { jid } = await platform.sandbox.createGroup({ subject: 'Team', creator: ana, participants: [shop, bruno], addressing: 'pn' });
   golden.check('joined', await next('groups', 'the new group'));
@@ -237,7 +237,7 @@ test('groups: the account is added, and everything that may change does; message
   golden.finish();
 });
 
-test('presence: typing, recording, stopping, coming and going', async () => {
+test('presence: typing, recording, stopping, coming online and going offline are reported', async () => {
   const golden = presences;
   for (const state of ['composing', 'recording', 'paused', 'available', 'unavailable'] as const) {
     await platform.sandbox.presence(ana, { state, to: shop });
@@ -245,7 +245,7 @@ test('presence: typing, recording, stopping, coming and going', async () => {
   }
 });
 
-test('call: it rings, nobody answers; or it is refused on the phone', async () => {
+test('call: an unanswered call and one that is rejected on the phone are reported', async () => {
   const golden = readGolden('call');
   const { id: call } = await platform.sandbox.call(ana, shop, { step: 'offer', video: true });
   golden.check('offer', await next('call', 'the call'), { call });
@@ -258,7 +258,7 @@ test('call: it rings, nobody answers; or it is refused on the phone', async () =
   golden.finish();
 });
 
-test('newsletter_messages: a channel posts', async () => {
+test('newsletter_messages: a post of a channel is reported', async () => {
   const golden = readGolden('newsletter_messages');
   const { jid: channel } = await platform.sandbox.createChannel({ name: 'Daily', owner: ana });
   await platform.sandbox.changeChannel(channel, shop, { action: 'follow' });
@@ -270,7 +270,7 @@ test('newsletter_messages: a channel posts', async () => {
   golden.finish();
 });
 
-test('labels and chat_labels: a label is made, put on a chat and taken off, and deleted', async () => {
+test('labels and chat_labels: creating, assigning, removing and deleting a label are reported', async () => {
   const labels = readGolden('labels');
   const golden = readGolden('chat_labels');
   await change({ kind: 'label', labelId: '8', name: 'New customer', color: 3 });
@@ -291,7 +291,7 @@ test('labels and chat_labels: a label is made, put on a chat and taken off, and 
   golden.finish();
 });
 
-test('chats: archived, pinned, muted and read on the phone', async () => {
+test('chats: archiving, pinning, muting and reading on the phone are reported', async () => {
   const golden = readGolden('chats');
   await change({ kind: 'read', chat: ana, on: true });
   const ofAna = (body: Fields) => fieldsOf(body['chat'])['wa_chatid'] === `${ana}@s.whatsapp.net`;
@@ -310,7 +310,7 @@ test('chats: archived, pinned, muted and read on the phone', async () => {
   golden.finish();
 });
 
-test('contacts: a name in the address book comes and goes', async () => {
+test('contacts: adding and removing a name in the address book are reported', async () => {
   const golden = readGolden('contacts');
   await change({ kind: 'contact', number: ana, name: 'Ana Silva' });
   golden.check('saved', await next('contacts', 'the name'));
@@ -321,14 +321,14 @@ test('contacts: a name in the address book comes and goes', async () => {
   golden.finish();
 });
 
-test('connection: the phone logs the gateway out; every kind of message was seen', async () => {
+test('connection: a logout by the phone is reported, and every kind of message was covered', async () => {
   await platform.sandbox.logout(shop);
   connections.check('logged out', await next('connection', 'the logout', (body) => body['type'] === 'LoggedOut'));
   for (const golden of [connections, messages, updates, presences]) golden.finish();
   assert.deepEqual(platform.sandbox.stats().unknown, {});
 });
 
-test('events: every delivery has the form that the OpenAPI document gives to its type', async () => {
+test('events: every delivery matches the schema of its type in the OpenAPI document', async () => {
   assert.deepEqual(await postedObjections(gateway.address, receiver.posted), []);
   const seen = new Set(receiver.posted.map(({ type }) => type));
   assert.deepEqual(

@@ -1,4 +1,4 @@
-/** The image of the compose files: built with buildah on a minimal system, and started with a database of its own. */
+/** Tests the image of the compose files. It is built with buildah on a minimal system, and started with a database of its own. */
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -106,7 +106,7 @@ const tryImage = async (folder: string): Promise<void> => {
   }
 };
 
-test('image: its Node is the one that the tests run on', () => {
+test('image: it has the Node version of the tests', () => {
   const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
     readonly dependencies: { readonly node: string };
   };

@@ -1,4 +1,4 @@
-/** A start that is interrupted, or asked for in words that mean nothing, leaves nothing behind. */
+/** Tests that an interrupted start, and a start with unknown arguments, leave nothing behind. */
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -26,7 +26,7 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   });
 }
 
-/** Milliseconds after a line of the log. Nothing can be seen from outside in between, so the time is tried in steps. */
+/** Delays in milliseconds after a line of the log. The progress in between is not visible from outside, so several delays are tried. */
 const moments: readonly (readonly [line: string, ms: number])[] = [
   ['', 1_000],
   ['', 3_000],
@@ -46,10 +46,10 @@ for (const [line, ms] of moments)
       await wait(ms);
       const began = performance.now();
       const end = await gateway.end('SIGINT');
-      // Before Node runs the program, the signal ends the process.
+      // Before Node runs the program, the signal itself ends the process.
       if (end === 'SIGINT') return;
       assert.equal(end, 0, gateway.printed);
-      // A busy machine is slow. That the start is not finished first is seen in the log.
+      // A busy machine is slow. The log shows that the start was not finished first.
       assert.ok(performance.now() - began < 40_000, 'the stop does not wait for a time-out');
       const { printed } = gateway;
       assert.doesNotMatch(printed, /"level":50|ERROR|\n {4}at /, printed);
@@ -68,11 +68,11 @@ const initFolder = (root: string): string | undefined => {
   }
 };
 
-/** The owner of the folder of which `chown` changes the owners; 0 before that. */
+/** Returns the owner of the folder whose owners `chown` changes; 0 before that. */
 const ownerOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.uid ?? 0;
 
 if (process.getuid?.() === 0 && process.platform === 'linux')
-  test('start: Ctrl-C while the owners of a new data folder change leaves no folder of several owners', async () => {
+  test('start: Ctrl-C during the change of owners of a new data folder leaves no folder with several owners', async () => {
     const dataDir = temporaryFolder();
     const env = {
       PATH: process.env['PATH'] ?? '',
@@ -110,10 +110,10 @@ if (process.getuid?.() === 0 && process.platform === 'linux')
     }
   });
 
-test('start: an argument that means nothing is refused', () => {
+test('start: an unknown argument is refused', () => {
   const { status, stderr } = spawnSync(process.execPath, [join(root, 'src/main.ts'), '--sanbox'], { encoding: 'utf8', timeout: 60_000 });
   assert.deepEqual([status, stderr.includes('--sanbox is not known')], [1, true]);
 });
 
-test('start: the entry is a link to plain JavaScript, so that an old Node can say what is missing', () =>
+test('start: the entry is a link to plain JavaScript, so that an old Node can print what is missing', () =>
   assert.equal(readlinkSync(join(root, 'src/main.ts')), 'main.cjs'));

@@ -1,4 +1,4 @@
-/** The content of the fixture of the first release, and what a gateway answers about its data. */
+/** The content of the fixture of the first release, and the answers of a gateway about its data. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
@@ -49,7 +49,7 @@ const gets = [
   '/sender/optout',
 ];
 
-/** Fields of an instance that say how it is connected at the time of the answer. */
+/** Fields of an instance that describe its connection at the time of the answer. */
 const moving = new Set(['status', 'connected', 'loggedIn', 'currentTime', 'updated', 'lastDisconnect', 'lastDisconnectReason', 'qrcode']);
 
 const settled = (value: unknown): unknown => {
@@ -77,7 +77,7 @@ export const answersOf = async (account: Account): Promise<Json> => {
   return Object.fromEntries(answers);
 };
 
-/** Ids of the deliveries that wait for all webhooks, sorted. */
+/** Returns the ids of the waiting deliveries of all webhooks, sorted. */
 export const waitingOf = async (gateway: GatewayProcess, accounts: readonly Account[]): Promise<readonly string[]> => {
   const lists = [
     gateway.call('GET', '/globalwebhook/deliveries?limit=500'),

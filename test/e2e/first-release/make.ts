@@ -40,7 +40,7 @@ const callAll = async (account: Account, calls: readonly Call[]): Promise<void> 
 
 const webhook = (events: readonly string[]): Call => ['/webhook', { url: away, enabled: true, events, headers: { 'x-own': 'value' } }];
 
-/** A shop with media, groups, leads, a chatbot, a campaign that is stopped, and a queue. */
+/** Fills a shop with media, groups, leads, a chatbot, a stopped campaign, and a queue. */
 const useShop = async (account: Account, { sandbox }: TestPlatform): Promise<void> => {
   const from = async (number: string, content: Parameters<typeof sandbox.send>[2], to: string = shop): Promise<string> =>
     (await sandbox.send(number, to, content)).id;
@@ -97,7 +97,7 @@ const useShop = async (account: Account, { sandbox }: TestPlatform): Promise<voi
 
 const queued = ['queued 0', 'queued 1'] as const;
 
-/** A business with labels and the history of its phone. */
+/** Fills a business with labels and the history of its phone. */
 const useBusiness = async (account: Account, { sandbox }: TestPlatform): Promise<void> => {
   await callAll(account, [webhook(['messages', 'labels', 'chat_labels']), ['/label/edit', { labelid: 'new', name: 'VIP', color: 2 }]]);
   await sandbox.send(one, business, { kind: 'text', text: 'to the business' });
@@ -108,7 +108,7 @@ const useBusiness = async (account: Account, { sandbox }: TestPlatform): Promise
   ]);
 };
 
-/** Resolves when two looks in a row answer the same: receipts arrived and pictures were looked up. */
+/** Returns the answers when two reads in a row are equal, so that receipts and pictures have arrived. */
 const settledAnswers = async (accounts: readonly Account[]): Promise<FirstRelease['answers']> => {
   const look = async () => Object.fromEntries(await Promise.all(accounts.map(async (one) => [one.number, await answersOf(one)] as const)));
   let last = '';
