@@ -1,4 +1,4 @@
-/** The test command runs every file once, by itself or with the files of its folder. */
+/** Tests that the test command runs every file once, alone or with the files of its folder. */
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { filesOf } from './support/together.ts';
 const found = (pattern: string): readonly string[] => globSync(pattern, { cwd: root });
 const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { readonly scripts: { readonly test: string } };
 
-/** The file, and those that it runs in its process. */
+/** Returns the file and the files that it runs in its process. */
 const runBy = (file: string): readonly string[] => {
   const calls = [...readFileSync(join(root, file), 'utf8').matchAll(/^(?:runTogether|await runInTurn)\(([^;]+)\);$/gm)];
   const folders = calls.flatMap(([, given = '']) => [...given.matchAll(/'([^']+)'/g)]);

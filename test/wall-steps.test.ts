@@ -1,6 +1,6 @@
 /**
- * A wall clock that is set forward or back while the gateway works: everything happens at the moments at which it would have happened otherwise. The
- * steps are below the minute from which on the clock is in doubt, and longer than what each row waits for.
+ * Tests a wall clock that is set forward or back while the gateway works. Every action happens at the same moments as without the step. The steps are below
+ * the minute from which the clock is in doubt, and longer than the wait of each row.
  */
 import assert from 'node:assert/strict';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -17,10 +17,10 @@ import { campaignSend } from '#test/support/campaign-rows.ts';
 
 const stepMs = 50_000;
 
-/** Moments by the monotonic clock, or whatever else was seen. */
+/** Observed values, such as monotonic times. */
 type Seen = readonly unknown[];
 
-/** Looks at something once a second, and answers with when it changed. */
+/** Polls a value once per second. Returns its changes with their times. */
 const changesOf = async (time: FakeTime, ms: number, look: () => unknown): Promise<Seen> => {
   const seen: [number, unknown][] = [[0, look()]];
   for (let at = 1_000; at <= ms; at += 1_000) {
@@ -40,7 +40,7 @@ const campaign: CampaignInput = {
   recipients: ['551', '552', '553'].map((number) => ({ number, own: null })),
 };
 
-/** Each row sets the clock by `step` milliseconds in its middle. */
+/** The actions. Each row sets the clock by `step` milliseconds in its middle. */
 const rows: readonly (readonly [title: string, run: (step: number) => Promise<Seen>])[] = [
   [
     'an open circuit lets its probe through',
@@ -206,7 +206,7 @@ test('wall clock: a delivery that was parked while the clock was ten days ahead 
   assert.deepEqual([desk.crashes, desk.stored], [[], 0]);
 });
 
-test('wall clock: the wait for an acknowledgement ends in time after the clock was put back an hour', async () => {
+test('wall clock: the wait for an acknowledgement ends in time after the clock was set back by an hour', async () => {
   const wall = { now: 1e12 };
   const transmissions = new Transmissions({ timeoutMs: 50, now: () => wall.now });
   const waiting = transmissions.wait('a');
@@ -216,7 +216,7 @@ test('wall clock: the wait for an acknowledgement ends in time after the clock w
   assert.notEqual(answer, 'never');
 });
 
-test('wall clock: no connection is silent because the clock was put forward an hour', async () => {
+test('wall clock: no connection counts as silent after the clock was set forward by an hour', async () => {
   const wall = { now: 1e12 };
   const frame = new LastFrame(() => wall.now);
   frame.note();

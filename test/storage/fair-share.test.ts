@@ -1,4 +1,4 @@
-/** Slow questions of one instance hold up its own questions, and no others. */
+/** Tests that slow queries of one instance delay its own queries, and no others. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openDatabase } from '#src/storage/postgres/database.ts';
@@ -15,7 +15,7 @@ const openPool = (t: { after(work: () => Promise<void>): void }) =>
     return pool;
   });
 
-test('fair share: an instance that asks much at once has two connections, and another one is answered at once', async (t) => {
+test('fair share: an instance with many queries has two connections, and another one is answered at once', async (t) => {
   const pool = await openPool(t);
   const queries = fairShare(pool, share);
   await queries.rows(quick, ['warm']);
@@ -36,7 +36,7 @@ test('fair share: an instance that asks much at once has two connections, and an
   assert.equal((await Promise.all(all)).length, 12);
 });
 
-test('fair share: beyond those that may wait, an instance is refused; afterwards it is answered again', async (t) => {
+test('fair share: queries beyond the queue of an instance are refused, and later ones are answered again', async (t) => {
   const queries = fairShare(await openPool(t), share);
   const settled = await Promise.allSettled(Array.from({ length: 15 }, () => queries.rows(slow, ['greedy'])));
   const refused = settled.flatMap((one) => (one.status === 'rejected' ? [(one.reason as Error).name] : []));
@@ -44,7 +44,7 @@ test('fair share: beyond those that may wait, an instance is refused; afterwards
   assert.deepEqual(await queries.rows(quick, ['greedy']), [{ id: 'greedy' }]);
 });
 
-test('fair share: a wait has an end, and a place is free again after an error', async (t) => {
+test('fair share: a wait has a time-out, and a connection is free again after an error', async (t) => {
   const queries = fairShare(await openPool(t), { ...share, atOnce: 1, waitMs: 50 });
   const first = queries.rows(slow, ['greedy']);
   await assert.rejects(queries.rows(quick, ['greedy']), { name: 'StorageBusy' });
@@ -53,7 +53,7 @@ test('fair share: a wait has an end, and a place is free again after an error', 
   assert.deepEqual(await queries.rows(quick, ['greedy']), [{ id: 'greedy' }]);
 });
 
-test('fair share: what belongs to no instance has no share', async (t) => {
+test('fair share: queries without an instance have no share', async (t) => {
   const queries = fairShare(await openPool(t), { ...share, waiting: 0 });
   const text = 'select pg_sleep(0.05), $1::int as n';
   assert.equal((await Promise.all([1, 2, 3, 4, 5].map((n) => queries.rows({ name: '', text }, [n])))).length, 5);

@@ -1,4 +1,4 @@
-/** A former owner of an instance writes nothing: not to its keys, its record, its journal or its outbox, however late its statement arrives. */
+/** Tests that a former owner of an instance writes nothing to its keys, record, journal or outbox, however late its statement arrives. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Delivery, Entry } from '#actors/model.ts';
@@ -43,7 +43,7 @@ const commit =
     storage.journal.commit({ id, owner, epoch }, entries, () => [webhook.id]);
 const claimed = ({ seq, instanceId }: Delivery, epoch: number) => ({ seq, instanceId, epoch });
 
-/** Two instances write in one statement. */
+/** Writes keys of two instances in one statement. */
 const writeBoth = async (epoch: number): Promise<void> => {
   const change = { keys: [{ type: 'session', id: '1', value: 'late' }], handled: [1], isPatient: true };
   const both = await Promise.allSettled([id, 'other'].map((one) => storage.vault.write(one, epoch, change)));
@@ -84,7 +84,7 @@ const writes: readonly (readonly [title: string, write: (epoch: number) => Promi
 ];
 
 const tables = ['instance', 'credential', 'signal_key', 'inbound', 'retired_credential', 'message', 'chat', 'webhook', 'outbox', 'archive'];
-/** All rows of all tables, as text. */
+/** Returns all rows of all tables as text. */
 const content = async (): Promise<string> => {
   const parts = await Promise.all(tables.map((table) => run(`select ${table}.* from ${table} order by ${table}::text`)));
   return JSON.stringify(parts);
@@ -101,7 +101,7 @@ test('fencing: under an old epoch nothing is written', async (t) => {
   await run('update instance set epoch = 1');
 });
 
-test('fencing: a write that arrives while the epoch is raised waits for it, and then writes nothing', async (t) => {
+test('fencing: a write that arrives while the epoch is raised waits for the raise, and then writes nothing', async (t) => {
   for (const [title, write] of writes)
     await t.test(title, async () => {
       const before = await content();
@@ -119,7 +119,7 @@ test('fencing: a write that arrives while the epoch is raised waits for it, and 
     });
 });
 
-test('fencing: rows under a claim that holds are written beside those of one that is void', async () => {
+test('fencing: rows with a valid claim are written although others of the same call have a void claim', async () => {
   const ids = ['r00000000000011', 'r00000000000012'];
   const rows: Delivery[] = [];
   for (const name of ids) {
@@ -134,6 +134,6 @@ test('fencing: rows under a claim that holds are written beside those of one tha
   await assert.rejects(storage.outbox.archive(ended), { name: 'EpochLost' });
   const left = await run('select instance_id as id from outbox where instance_id = any($1)', [ids]);
   assert.deepEqual(left, [{ id: ids[1] }]);
-  // Again alone, as its courier does: what is done is done.
+  // The archive is repeated for one row, as its courier does. The repetition is idempotent.
   await storage.outbox.archive(ended.slice(0, 1));
 });

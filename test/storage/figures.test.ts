@@ -1,4 +1,4 @@
-/** Figures by the minute in the database: a repetition, steps, several nodes, and the removal of old rows. */
+/** Tests metrics per minute in the database: repeated writes, steps, several nodes, and the removal of old rows. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { figureCommands } from '#actors/inspection/figures.ts';
@@ -34,7 +34,7 @@ test('figure rows: a second write of a minute replaces the first, and other node
   );
 });
 
-test('figure rows: a step has the sums of its counters and the highest of its other values', async () => {
+test('figure rows: a step has the sums of its counters and the maximum of its other values', async () => {
   await clear();
   await figureRows.put('a', [
     { ...sample, minute: 104, memoryBytes: 1e12, loopMs: 1 },
@@ -48,7 +48,7 @@ test('figure rows: a step has the sums of its counters and the highest of its ot
   assert.equal((await find(100, 110, 1, 2)).length, 2);
 });
 
-test('figure rows: rows that are too old go, those of a clock that was days ahead too, in pieces, and no other', async () => {
+test('figure rows: old rows and rows of a clock that was days ahead are removed in pieces, and no others', async () => {
   await clear();
   const [minutes, hour] = [60_000, 60];
   const now = 30_000_000;
@@ -64,7 +64,7 @@ test('figure rows: rows that are too old go, those of a clock that was days ahea
   );
 });
 
-test('figure rows: a day of ten nodes is an answer of bounded size', async () => {
+test('figure rows: a day of ten nodes has an answer of bounded size', async () => {
   await clear();
   const now = 30_000_000;
   const rows = Array.from({ length: 1_500 }, (_, back) => ({ ...sample, minute: now - back }));

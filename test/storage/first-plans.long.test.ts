@@ -1,6 +1,6 @@
 /**
- * Plans are kept until the server takes new statistics of a table, some minute later. One that was made while a table was small is used when a phone
- * has handed over 50,000 messages, so it must go by the ids that were asked for.
+ * Plans are kept until the server has new statistics of a table, about a minute later. A plan that was made for a small table is still used after a phone has
+ * transferred 50,000 messages. It must therefore search by the requested ids.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -11,24 +11,27 @@ import { testDatabase } from '#test/support/database.ts';
 import { planOf } from '#test/support/plans.ts';
 import { until } from '#test/support/until.ts';
 
-/** Chats that have labels have an index of their own, which has nothing else. */
+/** The chats with labels have an index of their own, which contains only them. */
 const statements = Object.values(journalStatements).filter((one) => one !== journalStatements.unlabel);
 const merges: ReadonlySet<unknown> = new Set(Object.values(mergeStatements));
 
-/** A message is found by its id, its short id or its post. All that are unread and those of a chat that is cleared are found by their chat, from where the last piece ended. */
+/**
+ * Returns the expected condition. A message is found by its id, its short id or its post; unread messages and those of a cleared chat by their chat, from the
+ * end of the last piece.
+ */
 const askedOf = (statement: unknown, table: string): RegExp => {
   if (statement === journalStatements.erase) return /message_id|chat_id.*ROW/;
-  // Two chats of one person become one: messages are found by their chat, a piece at a time.
+  // When two chats of one person are merged, messages are found by their chat, in pieces.
   if (merges.has(statement)) return /chat_id|message_id/;
   return table === 'chat' || statement === journalStatements.read ? /chat_id/ : /message_id|serverId|\bid = (?:ANY|drawn\.id)/;
 };
 
-// One instance with all messages, and many with few: an average says nothing of either.
+// One instance has all messages, or many instances have few. Averages over instances say nothing in either case.
 for (const [instances, each] of [
   [1, 1_000],
   [40, 25],
 ] as const)
-  test(`plans: soon after ${each} messages were stored in each of ${instances} instances, the journal's go by what is asked for`, async () => {
+  test(`plans: soon after ${each} messages were stored in each of ${instances} instances, the journal searches by the requested ids`, async () => {
     const database = await testDatabase();
     const storage = await database.storage();
     for (let at = 0; at < instances; at++) {
@@ -46,7 +49,7 @@ for (const [instances, each] of [
     for (const statement of statements)
       for (const node of await planOf(database.admin, statement)) {
         const table = node['Relation Name'] ?? '';
-        // A row that another part of the statement has found is read by its place.
+        // A row that another part of the statement has found is read by its tuple id.
         if (!/^(message|chat)$/.test(table) || !node['Node Type'].includes('Scan') || node['Node Type'] === 'Tid Scan') continue;
         const condition = node['Index Cond'] ?? node['Recheck Cond'] ?? 'nothing';
         assert.match(condition, askedOf(statement, table), `${statement.name}: ${node['Node Type']} of ${table} by ${condition}`);

@@ -1,4 +1,4 @@
-/** Entries of people who may not do what the entries say change nothing in the ledger. */
+/** Tests that entries change nothing in the ledger if their author has no right to the change. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Entry, Message } from '#actors/model.ts';
@@ -59,7 +59,7 @@ const edit = (by: typeof author): Entry => {
   return { kind: 'message', message, chat: { chatId: group }, unread: false, revises: { messageId: 'M', text: 'forged' } };
 };
 
-test('edit: by the author changes the message, and its event names what was edited', () => {
+test('edit: an edit by the author changes the message, and its event names the edited message', () => {
   const { revisedMessages, freshMessages } = apply(inGroup, edit(author));
   assert.deepEqual([revisedMessages.map(({ text }) => text), freshMessages.map(({ edited }) => edited)], [['forged'], ['M']]);
 });
@@ -111,7 +111,7 @@ for (const [what, known, by, expected] of edits)
     assert.deepEqual(editInDirectChat(known, by), expected);
   });
 
-test('edit: by another device of the account is believed, also of a message that is not stored', () => {
+test('edit: one by another device of the account counts, also if the message is not stored', () => {
   assert.deepEqual(editInDirectChat({ ...inGroup, messageId: 'N' }, { fromMe: true }), ['M', 0]);
 });
 

@@ -14,11 +14,11 @@ const storage = await base.storage();
 const ids = Array.from({ length: 20 }, (_, n) => `s${n}`);
 for (const id of ids) await storage.instances.insert({ ...instance.record, id, token: id });
 
-/** Two seconds for a statement: a session that waits for a lock is told so within the test. */
+/** The time-out of a statement is two seconds, so that a wait for a lock fails within the test. */
 const database = await openDatabase({ url: base.url, log: quietLog, poolSize: 4, limits: { statement: 2_000, connection: 3_000 } });
 after(() => database.close());
 
-/** A vault that notes its statements; the error is thrown in place of the first one that is shared. */
+/** Opens a vault that records its statements. The error is thrown by the first shared statement. */
 const setup = (error: Error | null = null) => {
   const names: string[] = [];
   let first = error;
@@ -39,7 +39,7 @@ const setup = (error: Error | null = null) => {
 const change = (value: string | null): VaultChange => ({ keys: [{ type: 'session', id: '1', value }], isPatient: true });
 const sessionOf = async ({ vault }: ReturnType<typeof setup>, id: string) => (await vault.keys(id, 'session', ['1'])).get('1');
 
-test('gathered writes: sessions that write at the same moment share a statement, which puts, removes and takes from the log', async () => {
+test('gathered writes: sessions that write at the same moment share a statement for inserts, deletions and the log', async () => {
   const set = setup();
   const { vault, names } = set;
   await vault.write('s0', 1, { keys: [{ type: 'session', id: 'gone', value: 'x' }] });
@@ -55,7 +55,7 @@ test('gathered writes: sessions that write at the same moment share a statement,
   assert.deepEqual(logged, [0, 1], 'the same number in another log stays');
 });
 
-test('gathered writes: credentials, many rows, a lone session and an urgent write have a statement of their own', async () => {
+test('gathered writes: credentials, many rows, a single session and an urgent write have their own statement', async () => {
   const { vault, names } = setup();
   const many = { handled: Array.from({ length: 65 }, (_, n) => n), keys: [], isPatient: true };
   await Promise.all([
@@ -77,7 +77,7 @@ test('gathered writes: more than sixteen sessions take several statements', asyn
   for (const id of ids) assert.equal(await sessionOf(set, id), `of ${id}`);
 });
 
-test('gathered writes: a session whose row is locked, or has another owner, costs no other', async () => {
+test('gathered writes: a session whose row is locked, or has another owner, delays no other session', async () => {
   const { vault } = setup();
   const locked = Promise.withResolvers<void>();
   const release = Promise.withResolvers<void>();
@@ -95,7 +95,7 @@ test('gathered writes: a session whose row is locked, or has another owner, cost
   await Promise.all([locking, waiting]);
 });
 
-test('gathered writes: a former owner of an instance stores nothing beside its present owner', async () => {
+test('gathered writes: a former owner of an instance stores nothing beside the present owner', async () => {
   const set = setup();
   const { vault } = set;
   for (const epochs of [
@@ -121,7 +121,7 @@ for (const [title, error] of [
     assert.deepEqual(names, ['vault-write-several', 'vault-write', 'vault-write']);
   });
 
-test('gathered writes: storage that is away is told to all sessions, and asked once', async () => {
+test('gathered writes: while storage is away all sessions fail after one attempt', async () => {
   const { vault, names } = setup(new StorageUnavailable('away'));
   const all = await Promise.allSettled([vault.write('s4', 1, change('a')), vault.write('s5', 1, change('b'))]);
   assert.ok(all.every((one) => one.status === 'rejected' && one.reason instanceof StorageUnavailable));

@@ -1,4 +1,4 @@
-/** Groups in PostgreSQL: what the journal keeps of changes, which groups somebody is in, pages. */
+/** Tests groups in PostgreSQL: stored changes, groups of a person, pages. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Entry, Group, GroupEvent, GroupMember, Person } from '#actors/model.ts';
@@ -63,7 +63,7 @@ for (const [what, change, after] of changes)
     assert.equal(await groups.get('r1', 'g1@g.us'), null);
   });
 
-test('groups: changes of one commit follow each other, and a group that is not stored learns nothing', async () => {
+test('groups: changes of one commit apply in order, and none applies to a group that is not stored', async () => {
   await commit(
     stored(whole('g2@g.us')),
     news('g2@g.us', { kind: 'members', action: 'join', people: [person(3)] }),
@@ -74,14 +74,14 @@ test('groups: changes of one commit follow each other, and a group that is not s
   assert.equal(await groups.get('r1', 'unknown@g.us'), null);
 });
 
-test('groups: a whole group keeps facts that it does not name, such as the code of the link', async () => {
+test('groups: a whole group keeps stored facts that it does not name, such as the code of the link', async () => {
   await commit(stored(whole('g3@g.us')), news('g3@g.us', { kind: 'settings', settings: { inviteCode: 'CODE' } }));
   await commit(stored(whole('g3@g.us', { announce: true })));
   const group = await groups.get('r1', 'g3@g.us');
   assert.deepEqual([group?.inviteCode, group?.announce], ['CODE', true]);
 });
 
-test('groups: whose row says nothing new is not written', async () => {
+test('groups: a row without a change is not written', async () => {
   const version = async () =>
     (await database.admin.rows({ name: '', text: `select xmin::text from chat_group where group_id = 'g3@g.us'` }, []))[0];
   const before = await version();
@@ -89,7 +89,7 @@ test('groups: whose row says nothing new is not written', async () => {
   assert.deepEqual(await version(), before);
 });
 
-test('groups: those that somebody is in are found by number and by LID, of this instance alone', async () => {
+test('groups: the groups of a person are found by number and by LID, within the instance', async () => {
   await commit(stored(whole('g4@g.us', { members: [member(40), member(1)] })), stored(whole('g5@g.us', { members: [member(40)] })));
   await journal.commit({ id: 'r2', owner: '', epoch }, [stored(whole('g6@g.us', { members: [member(40)] }))], () => []);
   assert.deepEqual(await groups.common('r1', [person(40).pn]), [
@@ -102,7 +102,7 @@ test('groups: those that somebody is in are found by number and by LID, of this 
   assert.equal(ids(await groups.common('r1', [person(40).pn])), 'g5@g.us');
 });
 
-test('groups: a complete list takes away what it lacks, and says when it came', async () => {
+test('groups: a complete list deletes the groups that it lacks, and stores its time', async () => {
   assert.equal((await groups.known('r1')).listedAt, null);
   await commit(stored(whole('g7@g.us')), { kind: 'groupsListed', groupIds: ['g7@g.us', 'g5@g.us'], at: 77 });
   assert.equal(ids((await groups.find('r1', everything)).groups), 'g5@g.us g7@g.us');

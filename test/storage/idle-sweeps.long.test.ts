@@ -1,4 +1,4 @@
-/** Sweeps over many webhooks of which nothing is to be done: they write nothing, and read no rows that stay. */
+/** Tests sweeps over many idle webhooks. They write nothing, and read no rows that stay. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Sweeper } from '#actors/delivery/sweeper.ts';
@@ -44,7 +44,7 @@ test(`sweeps: the tallies of ${webhooks} idle webhooks are folded once, and the 
   assert.partialDeepStrictEqual(tally, { waiting: 5, bytes: 11, delivered: 4, dead: 2 });
 });
 
-test('sweeps: past deliveries that stay are not read, and those that go are the oldest', async () => {
+test('sweeps: past deliveries that stay are not read, and the oldest ones are removed', async () => {
   await run(
     `insert into archive (webhook_id, instance_id, event_id, type, message_type, lane, body, attempts, status, error, at, seq, ended_at, dead)
       select 'w1', 'r1', 'e' || n, 'messages', '', '', '{}', 1, 200, '', n, n, n, false from generate_series(1, 5000) as n`,

@@ -1,4 +1,4 @@
-/** A statement whose answer never came: it may still arrive at the server, after what was written next. */
+/** Tests a statement whose reply was lost. It may still reach the server after later writes. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Entry, progress } from '#actors/model.ts';
@@ -20,7 +20,7 @@ const eventId = () => 'e';
 const stored = (messageId: string) =>
   database.admin.rows<{ status: string }>({ name: '', text: 'select status from message where message_id = $1' }, [messageId]);
 
-test('in doubt: a message that was given up after a lost answer is not stored as queued by a late statement', async (t) => {
+test('in doubt: a late statement cannot requeue a message that was given up after a lost reply', async (t) => {
   const network = await testNetwork(t, database.url);
   const limits = { statement: 2_000, connection: 10_000 };
   const behind = await openDatabase({ url: network.url, log: quietLog, poolSize: 2, limits });

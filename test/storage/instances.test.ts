@@ -11,7 +11,7 @@ const crowd = await (await testDatabase()).storage();
 const record = instance.record;
 await storage.instances.insert(record);
 
-test('instances: thousands come back too, in the order in which they were made', async () => {
+test('instances: thousands are read back in the order of their creation', async () => {
   const many = Array.from({ length: 620 }, (_, n) => ({
     ...record,
     id: `r${(n * 7919) % 1000}x${n}`,
@@ -23,7 +23,7 @@ test('instances: thousands come back too, in the order in which they were made',
   assert.deepEqual(await crowd.instances.all(), order);
 });
 
-test('instances: a token is found by its hash, the last one alone', async () => {
+test('instances: an instance is found by the hash of its last token only', async () => {
   await storage.instances.update(record.id, 1, { token: 'instance-token-2' });
   const hash = createHash('sha256').update('instance-token-2').digest();
   const rows = await database.admin.rows({ name: '', text: 'select id from instance where token_hash = $1' }, [hash]);
@@ -31,7 +31,7 @@ test('instances: a token is found by its hash, the last one alone', async () => 
   assert.equal((await storage.instances.all())[0]?.token, 'instance-token-2');
 });
 
-test('webhooks: saved, replaced and removed, the global one among them', async () => {
+test('webhooks: they are saved, replaced and removed, including the global one', async () => {
   const global = { ...webhook, id: 'rglobal', instanceId: null, created: webhook.created + 1 };
   await storage.webhooks.save(webhook, 1);
   await storage.webhooks.save(global, 0);
@@ -44,7 +44,7 @@ test('webhooks: saved, replaced and removed, the global one among them', async (
   assert.deepEqual(await storage.webhooks.all(), [global]);
 });
 
-test('instances, webhooks: a text that the database would refuse is stored without what it refuses', async () => {
+test('instances, webhooks: characters that the database refuses are removed from texts', async () => {
   await storage.instances.update(record.id, 1, { name: 'a\0b', fieldsMap: { 'k\0': '\ud800' } });
   const [after] = await storage.instances.all();
   assert.deepEqual([after?.name, after?.fieldsMap], ['ab', { k: '\ufffd' }]);
@@ -52,7 +52,7 @@ test('instances, webhooks: a text that the database would refuse is stored witho
   assert.deepEqual((await storage.webhooks.all())[0]?.events, ['messages']);
 });
 
-test('webhooks: names of events come back as they were given, whatever stands in them', async () => {
+test('webhooks: names of events are read back unchanged, whatever they contain', async () => {
   const events = ['messages', '', ' ', '\t', 'NULL', 'a b ', '"quoted"', 'back\\slash', '{a,b}', "it's", 'line\nbreak, comma'];
   const given = { ...webhook, id: 'rodd', events, excludeMessages: events };
   await storage.webhooks.save(given, 1);

@@ -1,4 +1,4 @@
-/** The journal on PostgreSQL beyond what every journal does (see the suite of the port): other writers, texts of strangers, what goes with an instance. */
+/** Tests the journal on PostgreSQL beyond the suite of the port: concurrent writers, texts of strangers, and the removal of an instance. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
@@ -13,7 +13,7 @@ const storage = await database.storage({ now: () => now });
 const bench = await new Bench(storage, 'rjournal').store();
 const of = bench.record;
 
-test('journal: what another writer stored of a chat survives the next commits, and both count what is unread', async () => {
+test('journal: data of a chat from another writer survives the next commits, and both count unread messages', async () => {
   const id = '551100000004@s.whatsapp.net';
   await bench.commit(arrived(fresh({ chatId: id, text: 'first' })));
   const beside = `update chat set archived = true, unread_count = unread_count + 5, extra = '{"lead_name":"Lima"}' where chat_id = $1`;
@@ -27,7 +27,7 @@ test('journal: what another writer stored of a chat survives the next commits, a
   );
 });
 
-test('journal: a chat that another writer makes meanwhile is changed, not lost', async () => {
+test('journal: a chat that another writer creates meanwhile is updated, not lost', async () => {
   const [id, model] = ['551100000005@s.whatsapp.net', '551100000004@s.whatsapp.net'];
   const ask = (text: string) => ({ name: '', text });
   const columns = `select column_name as name from information_schema.columns where table_name = 'chat' and column_name not in ('chat_id', 'notes')`;
@@ -45,7 +45,7 @@ test('journal: a chat that another writer makes meanwhile is changed, not lost',
   assert.deepEqual([chat?.lastMessageText, chat?.notes], ['after', 'made beside']);
 });
 
-test('journal: what a stranger may send never blocks the entries behind it', async () => {
+test('journal: texts of strangers never block the entries behind them', async () => {
   const bad = '\0half \ud83d pair \udc00 back\\slash {"a",NULL} \\u0000';
   const message = fresh({
     text: bad,
@@ -69,7 +69,7 @@ test('journal: what a stranger may send never blocks the entries behind it', asy
   assert.deepEqual((await bench.commit(arrived(long))).events, []);
 });
 
-test('journal: removing an instance removes everything of it, and of no other', async () => {
+test('journal: removing an instance removes all its rows, and none of another', async () => {
   const other = { ...instance.record, id: 'rother0', token: 'other' };
   await storage.instances.insert(other);
   await storage.webhooks.save({ ...webhook, id: 'rhook0', instanceId: other.id }, 1);
@@ -94,7 +94,7 @@ test('journal: removing an instance removes everything of it, and of no other', 
 });
 
 test('journal: texts that are too long for an index never block the entries behind them', async () => {
-  // Random, so that the server cannot make them short.
+  // The text is random, so that the server cannot compress it.
   const long = (end = ''): string => randomBytes(4_000).toString('hex') + end;
   const longMessage = Object.fromEntries(
     Object.entries(fresh({ text: 'kept' })).map(([name, value]) => [

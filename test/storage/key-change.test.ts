@@ -1,4 +1,4 @@
-/** A change of the encryption key: everything is sealed anew while the gateway works, and the former key is not needed afterwards. */
+/** Tests a change of the encryption key. All values are encrypted again while the gateway works, and the former key is not needed afterwards. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sealedColumns } from '#src/storage/vault/resealing.ts';
@@ -12,7 +12,7 @@ const { id } = instance.record;
 const run = (text: string) => database.admin.rows({ name: '', text }, []);
 const keyCount = 450;
 
-test('key change: with both keys everything is read and sealed anew, and the new key alone opens it afterwards', async () => {
+test('key change: with both keys all values are read and encrypted again, and then the new key alone opens them', async () => {
   const before = await database.storage({ encryptionKey: former });
   await before.instances.insert({ ...instance.record, token: 'the token', aiApikey: 'the api key' });
   await before.webhooks.save({ ...webhook, secret: 'the secret' }, 1);
@@ -47,7 +47,7 @@ test('key change: with both keys everything is read and sealed anew, and the new
   await after.close();
 });
 
-test('key change: one that is interrupted needs both keys again, and goes on', async () => {
+test('key change: an interrupted change needs both keys again, and continues', async () => {
   const third = Buffer.alloc(32, 11);
   const interrupted = await database.storage({ encryptionKey: third, formerEncryptionKey: encryptionKey });
   await interrupted.close();
@@ -60,7 +60,7 @@ test('key change: one that is interrupted needs both keys again, and goes on', a
   await after.close();
 });
 
-test('key change: every column of sealed values is known to it', async () => {
+test('key change: it covers every column with encrypted values', async () => {
   const plain = ['instance.token_hash', 'message.raw'];
   const columns = await run(
     `select table_name || '.' || column_name as name from information_schema.columns where table_schema = 'public' and data_type = 'bytea'`,

@@ -29,7 +29,7 @@ const status = (to: 'Sent' | 'Delivered' | 'Read'): Entry => ({
   at: 1,
 });
 
-/** Does what the journal does; answers what the database would be asked for (true) or spared. */
+/** Uses the cache as the journal does. Returns true if the database has to be read. */
 const setup = () => {
   let now = 0;
   const recent = createJournalCache(() => now);
@@ -49,14 +49,14 @@ const setup = () => {
 const empty: Known = { messages: [], chats: [] };
 const withChat: Known = { messages: [], chats: [chat] };
 
-test('recent: the first text to a chat asks, the steps after it do not', () => {
+test('recent: the first text to a chat reads the database, and its later steps do not', () => {
   const { commit } = setup();
   assert.deepEqual([commit([queued], withChat), commit([status('Sent')], empty)], [true, false]);
   assert.equal(commit([{ ...queued, message: { ...own, messageId: 'OWN2' } }], empty), false);
   assert.deepEqual([commit([status('Delivered')], empty), commit([status('Read')], empty)], [false, false], 'nor do the receipts');
 });
 
-test('recent: a receipt of a sent message changes what is remembered', () => {
+test('recent: a receipt of a sent message updates the cache', () => {
   const { recent, commit } = setup();
   commit([queued], withChat);
   commit([{ kind: 'composed', message: { ...own, text: 'composed', raw: Buffer.alloc(100) } }], empty);
@@ -65,7 +65,7 @@ test('recent: a receipt of a sent message changes what is remembered', () => {
   assert.deepEqual([known?.status, known?.text, known?.raw], ['Delivered', 'composed', null]);
 });
 
-test('recent: a sent message that is revised, or whose encoded form is large, is read again', () => {
+test('recent: a sent message that is edited, or is large in its encoded form, is read again', () => {
   const { recent, commit } = setup();
   const deleted: Entry = { ...status('Sent'), kind: 'deleted', messageId: own.messageId, byAdmin: false } as Entry;
   const sent = { ...own, status: 'Sent', unread: false, deletedAt: 0 } as const;
@@ -79,27 +79,27 @@ test('recent: a sent message that is revised, or whose encoded form is large, is
   assert.equal(recent.known(of, [status('Read')]), null);
 });
 
-test('recent: what arrives in between changes the chat that is remembered', () => {
+test('recent: an arriving message updates the cached chat', () => {
   const { recent, commit } = setup();
   commit([queued], withChat);
   assert.equal(commit([arrived, status('Sent')], empty), false);
   assert.equal(recent.known(of, [queued])?.chats[0]?.unreadCount, 4);
 });
 
-test('recent: the first message of a chat asks, those after it do not', () => {
+test('recent: the first message of a chat reads the database, and later ones do not', () => {
   const { commit } = setup();
   assert.equal(commit([arrived], withChat), true);
   assert.equal(commit([{ ...arrived, message: { ...sample, messageId: 'IN2', chatId: chat.chatId } }], empty), false);
   assert.equal(commit([queued], empty), false);
 });
 
-test('recent: a chat of which only receipts tell is not kept', () => {
+test('recent: a chat that only got receipts is not cached', () => {
   const { recent, commit } = setup();
   commit([status('Read')], { messages: [{ ...own, unread: false, deletedAt: 0 }], chats: [chat] });
   assert.equal(recent.known(of, [arrived]), null);
 });
 
-test('recent: a chat is kept for minutes, a waiting message for seconds, a sent one for a minute', () => {
+test('recent: a chat is cached for minutes, a waiting message for seconds, a sent one for a minute', () => {
   const { recent, commit, pass } = setup();
   commit([queued], withChat);
   pass(5_000);
@@ -114,7 +114,7 @@ test('recent: a chat is kept for minutes, a waiting message for seconds, a sent 
   assert.equal(recent.known(of, [arrived]), null);
 });
 
-test('recent: nothing is shared between instances and epochs, or outlives a doubt', () => {
+test('recent: entries are separate for each instance and epoch, and dropped after a lost reply', () => {
   const { recent, commit } = setup();
   commit([queued], withChat);
   assert.equal(recent.known({ id: 'r2', epoch: 1 }, [queued]), null);

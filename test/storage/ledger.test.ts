@@ -23,7 +23,7 @@ const call = (status: string, at: number, change: Partial<Call> = {}): Call => (
   at,
   ...change,
 });
-/** Entries, and the events of a known chat and of an unknown one. */
+/** The title, the entries, and the expected events of the chat. */
 const changes: readonly (readonly [string, readonly Entry[], readonly (readonly [string, object])[]])[] = [
   [
     'a mark that changes is told with the whole chat, and not again',
@@ -130,7 +130,7 @@ const afterCall = (entries: readonly Entry[]) => {
   return reduceEntries({ messages: [], chats: [ana] }, owner, entries, () => 'r0123456789abcd');
 };
 
-test('ledger: a call is one message of its chat, without a messages event, beside its call events', () => {
+test('ledger: a call is stored as one message of its chat, without a messages event, and has its call events', () => {
   const { events, freshMessages, chats } = afterCall([live('offer', 5_000), live('accept', 6_000), live('terminate', 9_000)]);
   assert.deepEqual(
     events.map(({ type, payload }) => [type, (payload['call'] as { status: string }).status]),
@@ -155,7 +155,7 @@ test('ledger: a call is one message of its chat, without a messages event, besid
   );
 });
 
-test('ledger: the steps of a stored call change its content, and one that says less does not', () => {
+test('ledger: later steps of a stored call change its content, and a step with less information does not', () => {
   const { freshMessages } = afterCall([live('offer', 5_000)]);
   const next = (status: string) => reduceEntries({ messages: freshMessages, chats: [] }, owner, [live(status, 7_000)], () => 'r0');
   const { content } = next('timeout').revisedMessages[0] ?? {};
@@ -163,7 +163,7 @@ test('ledger: the steps of a stored call change its content, and one that says l
   assert.deepEqual([next('offer').revisedMessages, next('offer').freshMessages], [[], []]);
 });
 
-test('ledger: calls of the past are stored with their chat, and told', () => {
+test('ledger: past calls are stored with their chat, and reported', () => {
   const missed = call('missed', 8_000, { id: 'PAST', fromMe: false, seconds: 0 });
   const { events, freshMessages, chats } = reduceEntries(
     { messages: [], chats: [] },
@@ -180,7 +180,7 @@ test('ledger: calls of the past are stored with their chat, and told', () => {
 });
 
 const group = '123@g.us';
-/** A member read what the account wrote. */
+/** Returns the receipt of a member for messages of the account. */
 const confirmed = (messageIds: readonly string[], status: 'Delivered' | 'Read'): Entry => ({
   kind: 'status',
   messageIds,
@@ -193,7 +193,7 @@ const confirmed = (messageIds: readonly string[], status: 'Delivered' | 'Read'):
   at: 1_000,
 });
 
-test('ledger: in a group every member confirms, also what others confirmed before', () => {
+test('ledger: in a group the receipt of every member counts, also for messages that others confirmed before', () => {
   const known = {
     messages: [{ ...fresh({ chatId: group, fromMe: true, status: 'Sent' }), messageId: 'G', unread: false, deletedAt: 0 }],
     chats: [],
@@ -217,7 +217,7 @@ test('ledger: a post of a channel is an event of its own type', () => {
   assert.equal(events[0]?.type, 'newsletter_messages');
 });
 
-test('history: a body stays below its limit whatever an item holds, and what was cut is still named', () => {
+test('history: a body stays below its limit for any items, and cut items are still named', () => {
   const huge = 'x'.repeat(300_000);
   const items = Array.from({ length: 200 }, (_, at) => ({
     messageid: `M${at}`,

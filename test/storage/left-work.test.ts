@@ -62,7 +62,7 @@ test('left work: one statement finds queues, interrupted messages, webhooks and 
   for (const id of ids.slice(3)) assert.deepEqual(found.get(id), { ...nothing, id });
 });
 
-test('left work: a take costs what the taken instances cost, however much waits for others', async () => {
+test('left work: the cost of a take depends on the taken instances only, not on the waiting rows of others', async () => {
   const many = `insert into outbox (webhook_id, instance_id, event_id, type, message_type, lane, body, attempts, at, not_before)
     select 'everywhere', 'x' || n, '', 'messages', '', '', '', 0, 1, n % 2 from generate_series(1, 20000) as n`;
   await run(many);

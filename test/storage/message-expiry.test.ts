@@ -1,4 +1,4 @@
-/** Old messages go in pieces, of every instance, and nothing else goes with them. */
+/** Tests that old messages of every instance are deleted in pieces, and nothing else with them. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { MessageStatus } from '#actors/model.ts';
@@ -23,7 +23,7 @@ const timesOf = async (id: string): Promise<readonly number[]> => {
   return messages.map(({ timestamp }) => timestamp).toSorted((a, b) => a - b);
 };
 
-test('expiry: pieces of a bounded size, over all instances, until nothing old is left; then again from the beginning', async () => {
+test('expiry: pieces of a bounded size run over all instances until no old message is left, then start again', async () => {
   for (const id of ['ra', 'rb', 'rc']) await storage.instances.insert({ ...instance.record, id, token: id });
   await store('ra', [1, 2, 3, 50]);
   await store('rb', [60]);
@@ -37,7 +37,7 @@ test('expiry: pieces of a bounded size, over all instances, until nothing old is
   assert.equal(await storage.messageExpiry.expire(50, 2), 1, 'an instance that was done is looked at again');
 });
 
-test('expiry: what waits to be sent stays, however old it is', async () => {
+test('expiry: queued messages stay, however old they are', async () => {
   await storage.instances.insert({ ...instance.record, id: 'rd', token: 'rd' });
   await store('rd', [1], 'Queued');
   await store('rd', [2], 'Sent');

@@ -1,4 +1,4 @@
-/** Migrations beside nodes that work: short waits for locks, indexes that hold up nobody, starts that are killed, and what a migration may not do. */
+/** Tests migrations beside working nodes: short waits for locks, concurrent index builds, killed starts, and forbidden changes. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -33,7 +33,7 @@ class Second extends Migration {
 
 const withSteps = (...steps: readonly ListedMigration[]) => ({ steps: [...migrations, ...steps] });
 
-/** Statements of others while the work goes on; answers with the longest wait of one, in milliseconds. */
+/** Runs statements of other clients during the work. Returns the longest wait of one, in milliseconds. */
 const longestWait = async (work: Promise<unknown>): Promise<number> => {
   const state = { over: false, longest: 0 };
   const others = (async () => {
@@ -49,7 +49,7 @@ const longestWait = async (work: Promise<unknown>): Promise<number> => {
   return state.longest;
 };
 
-test('migrating: behind a lock as a backup holds it a migration lets others write, and runs when the lock is free', async (t) => {
+test('migrating: a migration that waits for the lock of a backup lets others write, and runs when the lock is free', async (t) => {
   const patient = await openDatabase({ url: database.url, log: quietLog, poolSize: 1, limits: { statement: 60_000, connection: 10_000 } });
   t.after(() => patient.close());
   const waits: string[] = [];
@@ -71,7 +71,7 @@ test('migrating: behind a lock as a backup holds it a migration lets others writ
   assert.equal((await run(`select extra from large where id = 1`))[0]?.['extra'], '');
 });
 
-test('migrating: an index is built while others write, and the build is told', async () => {
+test('migrating: an index is built while others write, and the log reports the build', async () => {
   const told: MigrationProgress[] = [];
   const options = withSteps({ name: '9001-add-column', class: AddColumn }, { name: '9002-add-index', class: AddIndex });
   await longestWait(migrate(database.url, quietLog, { ...options, onProgress: (one) => void told.push(one) }));
@@ -79,14 +79,14 @@ test('migrating: an index is built while others write, and the build is told', a
   assert.deepEqual(await run(`select indisvalid as valid from pg_index where indexrelid = 'large_text'::regclass`), [{ valid: true }]);
 });
 
-/** Takes at least two seconds on the large table, however fast the machine is. */
+/** A function that makes a build on the large table take at least two seconds on any machine. */
 const slowly = `create function slowly(id int, text text) returns text immutable language plpgsql as
   $$begin if id % 1000 = 0 then perform pg_sleep(0.01); end if; return text; end$$`;
 class AddSlowIndex extends ConcurrentIndexes {
   protected override readonly indexes = ['large_slowly on large (slowly(id, text))'];
 }
 
-test('migrating: how much of an index is built is told each second', async () => {
+test('migrating: the progress of an index build is logged each second', async () => {
   await run(slowly);
   const told: MigrationProgress[] = [];
   const options = withSteps(
@@ -105,11 +105,11 @@ test('migrating: how much of an index is built is told each second', async () =>
   await run(`delete from mikro_orm_migrations where name = '9002-add-slow-index'`);
 });
 
-test('migrating: an index that a killed start left unfinished is made anew, and what was done is not done again', async () => {
+test('migrating: an index that a killed start left incomplete is built again, and finished steps are not repeated', async () => {
   await run('drop index large_text');
   await run(`delete from mikro_orm_migrations where name = '9002-add-index'`);
   await run('update large set text = $$same$$ where id < 3');
-  // Such a build fails and leaves what a killed one leaves.
+  // A failed build leaves the same state as a killed one.
   await assert.rejects(run('create unique index concurrently large_text on large (text)'));
   assert.deepEqual(await run(`select indisvalid as valid from pg_index where indexrelid = 'large_text'::regclass`), [{ valid: false }]);
   const steps = [
@@ -123,7 +123,7 @@ test('migrating: an index that a killed start left unfinished is made anew, and 
   ]);
 });
 
-test('migrating: each migration is stored when it is done, so that one that fails costs only itself', async () => {
+test('migrating: each migration is recorded when it is done, so a failure affects only its own migration', async () => {
   class Third extends Migration {
     override up(): void {
       this.addSql('create table third (id int)');
@@ -149,7 +149,7 @@ test('migrating: each migration is stored when it is done, so that one that fail
 
 const released = new Set(readPinned<readonly PinnedMigration[]>('migrations.json').map(({ name }) => name));
 
-/** Tables that grow with traffic: millions of rows after a year. */
+/** Tables that grow with traffic to millions of rows in a year. */
 const bigTables =
   'message|receipt|chat|contact|chat_group|signal_key|inbound|outbox|archive|send_key|number_lookup|picture|file|campaign_recipient|chatwoot_message';
 const forbidden: readonly (readonly [what: string, pattern: RegExp])[] = [
@@ -179,7 +179,7 @@ const breaksOf = (step: ListedMigration): readonly string[] =>
     forbidden.filter(([, pattern]) => pattern.test(query)).map(([what]) => `${step.name}: ${what}: ${query}`),
   );
 
-test('migrating: no new migration rewrites a large table or locks it for long', () =>
+test('migrating: no new migration rewrites a large table or holds a lock on it for long', () =>
   assert.deepEqual(
     migrations.filter(({ name }) => !released.has(name)).flatMap((step) => breaksOf(step)),
     [],

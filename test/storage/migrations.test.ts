@@ -1,4 +1,4 @@
-/** Tables: the same from migrations as from the entities, made once, kept as they are at the next start. */
+/** Tests the tables. Migrations and entities give the same tables, which are created once and unchanged by later starts. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { MikroORM } from '@mikro-orm/postgresql';
@@ -33,7 +33,7 @@ test('migrations: a start on an existing database changes nothing', async () => 
   assert.equal(await second.settings.get('kept'), 'yes');
 });
 
-test('migrations: they lead to the tables that the entities describe', async () => {
+test('migrations: they create the tables that the entities describe', async () => {
   const orm = await MikroORM.init({
     dbName: new URL(database.url).pathname.slice(1),
     driverOptions: { connectionString: database.url },
@@ -42,7 +42,7 @@ test('migrations: they lead to the tables that the entities describe', async () 
     schemaGenerator: { skipTables: ['mikro_orm_migrations'] },
   });
   try {
-    // Entities have no form for a trigger of whole statements, nor for one that several tables share.
+    // Entities cannot describe a statement-level trigger, nor a trigger that several tables share.
     const differences = (await orm.schema.getUpdateSchemaSQL({ wrap: false }))
       .split('\n')
       .filter((line) => !/message_receipts|^drop (?:trigger|function) if exists "(?:instance|webhook)_/.test(line));
@@ -52,7 +52,7 @@ test('migrations: they lead to the tables that the entities describe', async () 
   }
 });
 
-test('migrations: chats that were stored before chats named communities name theirs', async () => {
+test('migrations: chats from before the field of the community get their community', async () => {
   const storage = await database.storage();
   const { epoch } = instance.record;
   await storage.instances.insert({ ...instance.record, id: 'r1', token: 'r1' });

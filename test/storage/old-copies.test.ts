@@ -1,4 +1,4 @@
-/** Copies of the server's programs that an upgrade left behind go, but for those that somebody runs or has just made. */
+/** Tests the removal of old copies of the server programs, except for copies in use and new ones. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { chmod, copyFile, mkdir, readdir, realpath, utimes } from 'node:fs/promises';
@@ -9,7 +9,7 @@ import { removeFolder, temporaryFolder } from '#test/support/processes.ts';
 
 const reason = process.platform === 'linux' ? false : 'only Linux says which program a process runs';
 
-test('embedded: old copies of other versions go, and those that are in use, young or current stay', { skip: reason }, async () => {
+test('embedded: old copies of other versions are removed, and those that are in use, new or current stay', { skip: reason }, async () => {
   const cache = await realpath(temporaryFolder());
   const place = (name: string): string => join(cache, name);
   for (const name of ['postgres-1', 'postgres-2', 'postgres-3', 'postgres-4', 'other']) await mkdir(place(name));

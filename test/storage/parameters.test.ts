@@ -1,4 +1,4 @@
-/** Lists as parameters: the server reads in them what was written. */
+/** Tests lists as parameters of statements. The server reads the values that were written. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { testDatabase } from '#test/support/database.ts';
@@ -33,11 +33,11 @@ test('parameters: times and counts keep all their digits', async () => {
   assert.deepEqual(await echo('bigint', [most, -most, 1_700_000_000_123]), [String(most), String(-most), '1700000000123']);
 });
 
-test('parameters: views of a larger buffer are written alone, without the rest of the buffer', async () => {
+test('parameters: a view of a larger buffer is written without the rest of the buffer', async () => {
   const part = new Uint8Array(Buffer.from('0123456789').buffer.slice(0)).subarray(0, 2);
   assert.deepEqual(await echo('bytea', [part]), [Buffer.from(part)]);
 });
 
-test('parameters: characters that the server cannot store are taken out of a list of texts', async () => {
+test('parameters: characters that the server cannot store are removed from texts of a list', async () => {
   assert.deepEqual(await echo('text', ['a\0b', '\ud800c']), ['ab', '\ufffdc']);
 });

@@ -1,4 +1,4 @@
-/** One-time codes in PostgreSQL: one row an instance, used once, ended by time, and gone with the instance. */
+/** Tests one-time codes in PostgreSQL: one row per instance, single use, expiry, and removal with the instance. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { passkeyCodeStatements } from '#src/storage/stores/users.ts';
@@ -12,7 +12,7 @@ const run = (text: string) => database.admin.rows<Record<string, unknown>>({ nam
 const minute = 60_000;
 for (const id of ['r1', 'r2']) await instances.insert({ ...instance.record, id, token: id });
 
-test('passkey codes: one counts until another one takes its place', async () => {
+test('passkey codes: a code is valid until another one replaces it', async () => {
   await passkeyCodes.put('r1', 'first', minute);
   await passkeyCodes.put('r2', 'foreign', minute);
   assert.deepEqual(await passkeyCodes.find('first'), { instanceId: 'r1', used: false });
@@ -22,7 +22,7 @@ test('passkey codes: one counts until another one takes its place', async () => 
   assert.deepEqual(await passkeyCodes.find('foreign'), { instanceId: 'r2', used: false });
 });
 
-test('passkey codes: of many uses at once one succeeds, and its ticket takes the place of the code', async () => {
+test('passkey codes: of simultaneous uses one succeeds, and its ticket replaces the code', async () => {
   const uses = await Promise.all(['a', 'b', 'c', 'd'].map((ticket) => passkeyCodes.use('second', ticket, minute)));
   assert.equal(uses.filter(Boolean).length, 1);
   assert.equal(await passkeyCodes.find('second'), null);
@@ -37,7 +37,7 @@ test('passkey codes: one that has expired is neither found nor used', async () =
   assert.equal(await passkeyCodes.use('late', 'ticket', minute), false);
 });
 
-test('passkey codes: one ends when it is told to, and with its instance', async () => {
+test('passkey codes: a code can be revoked, and ends with its instance', async () => {
   await passkeyCodes.put('r1', 'ended', minute);
   await passkeyCodes.end('r1');
   await passkeyCodes.end('r1');
@@ -46,7 +46,7 @@ test('passkey codes: one ends when it is told to, and with its instance', async 
   assert.equal(await passkeyCodes.find('foreign'), null);
 });
 
-test('passkey codes: no question reads the table', async () => {
+test('passkey codes: no query scans the table', async () => {
   await run(`insert into instance select (jsonb_populate_record(instance, jsonb_build_object('id', 'many' || n, 'token_hash', 'many' || n))).*
     from instance, generate_series(1, 2000) as n where instance.id = 'r1'`);
   await run(`insert into passkey_code select 'many' || n, 'hash' || n, false, n from generate_series(1, 2000) as n`);

@@ -1,4 +1,4 @@
-/** Campaigns that nobody continued for long are removed with their recipients; others stay. */
+/** Tests that campaigns which were paused long ago are removed with their recipients, and others stay. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { instance } from '#test/contract/samples.ts';
@@ -9,7 +9,7 @@ const database = await testDatabase();
 const storage = await database.storage();
 const run = <T>(text: string): Promise<readonly T[]> => database.admin.rows<T>({ name: '', text }, []);
 
-test('campaigns: one that was paused long ago goes with its recipients', async () => {
+test('campaigns: one that was paused long ago is removed with its recipients', async () => {
   const { epoch } = instance.record;
   for (const id of ['ra', 'rb', 'rc']) {
     await storage.instances.insert({ ...instance.record, id, token: id });

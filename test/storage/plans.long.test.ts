@@ -1,4 +1,4 @@
-/** The cost of a question does not grow with the data of other instances: every plan goes by an index that begins with the instance. */
+/** Tests that the cost of a query does not grow with the data of other instances. Every plan uses an index that begins with the instance. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { campaignStatements, optOutStatements, recipientsStatement } from '#src/storage/stores/campaigns.ts';
@@ -57,7 +57,7 @@ await storage.journal.commit(
 await storage.vault.write('r0', 1, { credentials: '{}', keys: [{ type: 'session', id: 's', value: 'v' }] });
 await storage.vault.log('r0', 1, [{ seq: 1_000_000, stanza: Buffer.of(1) }]);
 
-/** Copies the one row of a table for all instances: `i` is the instance's number, `n` the row's. */
+/** Copies the one row of a table for all instances. `i` is the number of the instance, `n` that of the row. */
 const spread = async (table: string, keys: Readonly<Record<string, string>>, rows: number): Promise<void> => {
   const names = await run(
     `select column_name as name from information_schema.columns where table_schema = 'public' and table_name = '${table}'`,
@@ -152,7 +152,7 @@ await spread('campaign_recipient', { campaign_id: `'c' || mod(n, 20)`, position:
 await spread('opt_out', { chat_id: `'c' || n` }, 300);
 await spread('archive', { webhook_id: `'w' || i`, seq: 'n', at: 'n', dead: 'mod(n, 4) = 0' }, 200);
 
-/** The test's other tables are so small that reading them is the best plan. */
+/** Large tables of the test. The others are so small that a scan is the best plan. */
 const large = new Set([
   'contact',
   'message',
@@ -173,7 +173,7 @@ const large = new Set([
   'chatwoot_reply',
 ]);
 
-/** Rows of the outbox and the archive that a statement looks at when it is executed; what it changes is taken back. */
+/** Returns the number of outbox and archive rows that a statement reads. Its changes are rolled back. */
 const rowsRead = async (statement: Statement, values: readonly (string | number | boolean | readonly string[])[]): Promise<number> => {
   const literal = (value: unknown): string =>
     Array.isArray(value) ? `array[${value.map(literal).join(', ')}]` : typeof value === 'string' ? `'${value}'` : String(value);
@@ -191,7 +191,7 @@ const rowsRead = async (statement: Statement, values: readonly (string | number 
       throw new Error('taken back');
     })
     .catch((error: Error) => assert.equal(error.message, 'taken back'));
-  return Math.floor(sum); // the average of several loops is rounded
+  return Math.floor(sum); // REM The plan has rounded averages over several loops.
 };
 
 const checkPlan = async (statement: Statement): Promise<void> => {
@@ -224,7 +224,7 @@ const statements: readonly Statement[] = [
     ['textKind', 'fromMe'],
   ].map((asked) => findStatement(asked as never)),
   ...(['any', 'Delivered', 'Read', 'Played'] as const).map(receiptStatement),
-  // Asked once, at start, about all instances: it reads what is queued, and nothing else.
+  // The start executes the queueing statement once for all instances. It reads only queued rows.
   ...Object.values(messageStatements).filter((statement) => statement !== messageStatements.queueing),
   sendKeyStatements.find,
   recipientStatements.find,
@@ -255,9 +255,9 @@ const statements: readonly Statement[] = [
   }),
   ...Object.values(outboxStatements),
   ...([null, 'waiting', 'parked', 'dead', 'delivered'] as const).map(listStatement),
-  // The age of the oldest delivery of all instances: it reads the first row of an index.
+  // The query for the oldest delivery of all instances reads the first row of an index.
   ...Object.values(deliveryStatements).filter((statement) => statement !== deliveryStatements.oldest),
-  // Removals of all instances have indexes of their own. So have active campaigns and finished ones.
+  // Removals of all instances, active campaigns and finished campaigns have indexes of their own.
   ...Object.values(removalStatements).filter((statement) => statement !== removalStatements.pending),
   ...Object.values(campaignStatements).filter(
     (one) => one !== campaignStatements.working && one !== campaignStatements.expire && one !== campaignStatements.expirePaused,
@@ -270,7 +270,7 @@ const statements: readonly Statement[] = [
   ...Object.values(gatheredStatements),
   ...Object.values(stanzaStatements),
   ...Object.values(fileStatements),
-  // Old rows are found by their age. Messages of agents are read for all instances at once.
+  // Old rows are found by their age. Messages of Chatwoot agents are read for all instances at once.
   ...Object.values(chatwootStatements).filter((one) => one !== chatwootStatements.expire && one !== chatwootStatements.replying),
   expiryStatements.messages,
 ];
@@ -285,7 +285,7 @@ for (const [when, prepare] of [
   });
 }
 
-test('plans: the newest messages are read in the order of an index, as far as the page goes', async () => {
+test('plans: the newest messages are read in the order of an index, up to the end of the page', async () => {
   for (const asked of [[], ['chatId'], ['fromMe'], ['textKind'], ['otherKind']] as const) {
     const nodes = await planOf(database.admin, findStatement(asked));
     const scans = nodes.filter((node) => node['Relation Name'] === 'message');
@@ -297,7 +297,7 @@ test('plans: the newest messages are read in the order of an index, as far as th
   }
 });
 
-test('plans: few chats are found by an index of their own: those that carry tags, and those with a timer', async () => {
+test('plans: chats with tags and chats with a timer are found by their own indexes', async () => {
   for (const [statement, index] of [
     [chatStatements.tagged, 'chat_by_lead_tag'],
     [chatStatements.timers, 'chat_by_timer'],
@@ -309,7 +309,7 @@ test('plans: few chats are found by an index of their own: those that carry tags
 });
 
 const everyType: readonly string[] = eventTypes;
-/** Each webhook has 100 waiting deliveries, 100 parked ones and 200 past ones. */
+/** Statements and the largest number of rows that they read. Each webhook has 100 waiting deliveries, 100 parked ones and 200 past ones. */
 const bounded: readonly (readonly [what: string, Statement, Parameters<typeof rowsRead>[1], most: number])[] = [
   ['the start asks for the pairs that wait: one row for each', outboxStatements.waitingPairs, ['', '', 500], instances],
   ['the start asks for the pairs that are parked: one row for each', outboxStatements.parkedPairs, ['', '', 500], instances],
@@ -327,13 +327,13 @@ for (const [what, statement, values, most] of bounded)
     assert.ok(read <= most, `${read} rows were read, ${most} are enough`);
   });
 
-test('plans: what is dropped, forgotten and removed is read in pieces', async () => {
+test('plans: rows that are dropped, expired or removed are read in pieces', async () => {
   await run(`insert into outbox (webhook_id, instance_id, event_id, type, message_type, lane, body, attempts, at, not_before)
     select 'w4', 'r4', n::text, 'presence', '', '', '', 0, n, 0 from generate_series(1, 9000) as n`);
   await run(`insert into archive (webhook_id, dead, at, seq, instance_id, event_id, type, message_type, lane, body, attempts, status, error, ended_at)
     select 'w4', false, n, 1000000 + n, 'r4', '', 'presence', '', '', '', 1, 200, '', n from generate_series(1, 9000) as n`);
   await run('analyze');
-  // A row is read to be found and once more to be removed.
+  // A row is read once by the search and once by the deletion.
   const most = 2 * 2000 + 300;
   for (const [statement, values] of [
     [deliveryStatements.trim, ['w4', everyType, 9000, 0, 0, 2000]],

@@ -1,4 +1,4 @@
-/** Receipts of old messages become counts, in pieces and once, and go with their messages. */
+/** Tests that receipts of old messages are replaced by counts, in pieces and once, and are deleted with their messages. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { instance, message, owner } from '#test/contract/samples.ts';
@@ -11,7 +11,7 @@ const { epoch } = instance.record;
 const nothing = { delivered: 0, read: 0, played: 0 };
 const run = <T>(text: string): Promise<readonly T[]> => database.admin.rows<T>({ name: '', text }, []);
 
-/** Messages of a group, `members` receipts each: all delivered, every second one read. */
+/** Stores messages of a group with receipts of `members` members each. All were delivered, and every second one was read. */
 const store = async (id: string, times: readonly number[], members: number): Promise<void> => {
   const entries = times.map((timestamp) => {
     const made = {
@@ -31,7 +31,7 @@ const store = async (id: string, times: readonly number[], members: number): Pro
       from generate_series(1, ${members}) as n`);
 };
 
-/** A whole round: how many receipts each piece made counts of. */
+/** Runs a whole round. Returns the number of receipts that each piece replaced. */
 const expire = async (before: number): Promise<readonly number[]> => {
   const pieces: number[] = [];
   for (;;) {
@@ -46,7 +46,7 @@ const receiptsOf = async (id: string, timestamp: number) => {
   return [receipts.length, counts] as const;
 };
 
-test('receipts: those of old messages become counts, over all instances, and young ones stay', async () => {
+test('receipts: those of old messages are replaced by counts, over all instances, and new ones stay', async () => {
   for (const id of ['ra', 'rb']) await storage.instances.insert({ ...instance.record, id, token: id });
   await store(
     'ra',
@@ -67,7 +67,7 @@ test('receipts: those of old messages become counts, over all instances, and you
   assert.deepEqual(await expire(400), [0], 'once');
 });
 
-test('receipts: the next round goes on where the last one ended, and counts go with their message', async () => {
+test('receipts: the next round continues where the last one ended, and counts are deleted with their message', async () => {
   assert.deepEqual(await expire(501), [4, 0]);
   assert.deepEqual(await receiptsOf('ra', 500), [0, { delivered: 4, read: 2, played: 0 }]);
   while ((await storage.messageExpiry.expire(400, 100)) > 0);

@@ -58,7 +58,7 @@ for (const [n, [title, chatId, at, counts]] of lookups.entries())
     assert.deepEqual(await find(['other form', `f${n}`]), counts ? { chatId, at } : null);
   });
 
-test('recipients: messages count more than what the platform said, and a later answer replaces the one before', async () => {
+test('recipients: exchanged messages count more than a lookup, and a later lookup replaces the earlier one', async () => {
   const row = (chatId: string) => [{ form: 'both', chatId, businessName }];
   await recipients.save(claim, row(''), 9_000);
   await recipients.save(claim, row('account'), 9_001);
@@ -67,14 +67,14 @@ test('recipients: messages count more than what the platform said, and a later a
   assert.deepEqual(await find(['both']), { chatId: 'both', at: null });
 });
 
-test('recipients: whoever lost the instance keeps nothing; old lookups go in pieces', async () => {
+test('recipients: a former owner stores nothing, and old lookups are removed in pieces', async () => {
   await assert.rejects(recipients.save({ ...claim, epoch: epoch + 1 }, [{ form: 'late', chatId: 'x', businessName }], 9_000), EpochLost);
   assert.equal(await find(['late']), null);
   assert.deepEqual([await recipients.expire(5_000, 2), await recipients.expire(5_000, 2)], [2, 1]);
   assert.ok(await find(['f2']));
 });
 
-test('recipients: many numbers at once: each by its best form, in the order of the question, with the name of its business', async () => {
+test('recipients: of many numbers each gets its best form, in the order of the request, with the name of its business', async () => {
   await recipients.save(
     claim,
     [

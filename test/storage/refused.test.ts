@@ -1,4 +1,4 @@
-/** Refused entries in the database: sealed, bounded, fenced, gone with their instance. */
+/** Tests refused entries in the database: encrypted, bounded, fenced, and removed with their instance. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Entry } from '#actors/model.ts';
@@ -21,7 +21,7 @@ const entry: Extract<Entry, { kind: 'message' }> = {
   unread: true,
 };
 
-test('refused entries: one is read as it was kept, with its bytes, and counts its tries', async () => {
+test('refused entries: one is read as it was stored, with its bytes, and counts its tries', async () => {
   assert.equal(await refused.keep(claim, entry, '22003'), true);
   const [kept] = (await refused.list(everything)).entries;
   assert.partialDeepStrictEqual(kept, { instanceId: record.id, kind: 'message', error: '22003', tries: 1 });
@@ -34,7 +34,7 @@ test('refused entries: one is read as it was kept, with its bytes, and counts it
   assert.equal(await refused.remove(claim, id), false);
 });
 
-test('refused entries: a message that the platform repeats is kept once', async () => {
+test('refused entries: a message that the platform repeats is stored once', async () => {
   for (const error of ['22003', '23514']) assert.equal(await refused.keep(claim, entry, error), true);
   const { entries } = await refused.list(everything);
   assert.deepEqual(
@@ -44,13 +44,13 @@ test('refused entries: a message that the platform repeats is kept once', async 
   assert.equal(await refused.remove(claim, entries[0]?.id ?? ''), true);
 });
 
-test('refused entries: a former owner keeps, counts and removes none', async () => {
+test('refused entries: a former owner stores, counts and removes none', async () => {
   const former = { ...claim, epoch: claim.epoch - 1 };
   for (const work of [() => refused.keep(former, entry, ''), () => refused.tried(former, 'x', ''), () => refused.remove(former, 'x')])
     await assert.rejects(work(), { name: 'EpochLost' });
 });
 
-test('refused entries: a thousand of an instance are kept, in pages, and go with the instance', async () => {
+test('refused entries: up to a thousand per instance are kept, in pages, and removed with the instance', async () => {
   const numbered = (n: number): Entry => ({ ...entry, message: { ...entry.message, messageId: `refused ${n}` } });
   for (let n = 0; n < 1_000; n += 1) assert.equal(await refused.keep(claim, numbered(n), '22003'), true);
   assert.equal(await refused.keep(claim, numbered(1_000), '22003'), false, 'there is no room for more');

@@ -1,4 +1,4 @@
-/** Instances and webhooks with many rows: gone at once for everybody, their rows in pieces, whatever stops in between. */
+/** Tests the removal of instances and webhooks with many rows. They disappear at once, and their rows are deleted in pieces across interruptions. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Removal } from '#actors/ports.ts';
@@ -23,7 +23,7 @@ const arrived = (messageId: string) =>
   ({ kind: 'message', message: { ...message, messageId }, chat: { chatId: 'c' }, unread: true }) as const;
 
 let made = 0;
-/** An instance with a row in each table, a webhook of its own, and deliveries that wait and that are past. */
+/** Creates an instance with a row in each table, a webhook, and waiting and past deliveries. */
 const place = async (): Promise<{ id: string; hook: string }> => {
   const [id, hook] = [`r${(made += 1)}`, `w${made}`];
   await instances.insert({ ...instance.record, id, token: id });
@@ -46,7 +46,7 @@ const place = async (): Promise<{ id: string; hook: string }> => {
   await vault.write(id, epoch, { credentials: '{}', keys: [{ type: 'session', id: 's', value: 'v' }] });
   await vault.discard(id, epoch, 'setAside', 'test');
   await vault.write(id, epoch, { credentials: '{}', keys: [{ type: 'session', id: 's', value: 'v' }] });
-  // An older version kept the keys too.
+  // An older version stored retired keys as well.
   await run(`insert into retired_key (instance_id, type, id, sealed) values ($1, 'session', 's', '')`, [id]);
   await vault.log(id, epoch, [{ seq: 1, stanza: Buffer.of(1) }]);
   const chat = { chatId: 'c', contactId: 1, sourceId: '', conversationId: 1, name: '', image: '' };
@@ -69,7 +69,7 @@ const place = async (): Promise<{ id: string; hook: string }> => {
   return { id, hook };
 };
 
-/** Tables with statements of their own; leases and codes go with the row of their instance. */
+/** Tables with deletions of their own. Leases and codes are deleted with the row of their instance. */
 const goneOtherwise = ['webhook', 'outbox', 'archive', 'lease', 'passkey_code'];
 
 const rowsOf = async (id: string): Promise<number> => {
@@ -78,7 +78,7 @@ const rowsOf = async (id: string): Promise<number> => {
     count += Number((await run(`select count(*)::int as count from ${table} where instance_id = $1`, [id]))[0]?.['count']);
   return count;
 };
-test('removals: an instance is gone at once, its secrets too, and its rows go in pieces; no other instance loses any', async () => {
+test('removals: an instance and its secrets are gone at once, its rows are deleted in pieces, and no other instance loses any', async () => {
   const [one, other] = [await place(), await place()];
   const [before, kept] = [await rowsOf(one.id), await rowsOf(other.id)];
   await instances.remove(one.id, epoch);
@@ -99,7 +99,7 @@ test('removals: an instance is gone at once, its secrets too, and its rows go in
   assert.deepEqual([await removals.pending(), await rowsOf(other.id)], [[], kept]);
 });
 
-test('removals: the token of a removed instance can be given to another, and its id is not taken up again', async () => {
+test('removals: the token of a removed instance can be reused, and its id cannot', async () => {
   const { id } = await place();
   await instances.remove(id, epoch);
   await instances.insert({ ...instance.record, id: 'heir', token: id });
@@ -108,7 +108,7 @@ test('removals: the token of a removed instance can be given to another, and its
   assert.ok((await instances.all()).some((record) => record.id === 'heir' && record.token === id));
 });
 
-test('removals: a webhook is gone at once, its deliveries in pieces, and those of other webhooks stay', async () => {
+test('removals: a webhook is gone at once, its deliveries are deleted in pieces, and those of other webhooks stay', async () => {
   const { id, hook } = await place();
   const of = async (webhookId: string): Promise<number> =>
     Number(
@@ -129,7 +129,7 @@ test('removals: a webhook is gone at once, its deliveries in pieces, and those o
   assert.ok((await rowsOf(id)) > 0);
 });
 
-test('removals: one that was interrupted is found and finished by the next start, however often', async () => {
+test('removals: an interrupted one is found and finished by the next start, also after several interruptions', async () => {
   const { id } = await place();
   await instances.remove(id, epoch);
   for (let restarts = 0; restarts < 30; restarts += 1) {
@@ -143,16 +143,16 @@ test('removals: one that was interrupted is found and finished by the next start
   assert.deepEqual([await removals.pending(), await rowsOf(id)], [[], 0]);
 });
 
-test('removals: every table that refers to an instance is one that they know', async () => {
+test('removals: they cover every table that refers to an instance', async () => {
   const found = await run(
     `select table_name as name from information_schema.columns where column_name = 'instance_id' and table_schema = 'public'`,
   );
-  // Rows of files go with their bytes, by the file store. Entries of the audit log outlive their instance.
+  // Rows of files are deleted by the file store, with their bytes. Entries of the audit log outlive their instance.
   const known = [...tablesOfInstances, ...goneOtherwise, 'file', 'audit_entry'];
   assert.deepEqual(found.map(({ name }) => String(name)).toSorted(), known.toSorted());
 });
 
-test('removals: a piece of a large instance takes bounded time, the last one as the first', async () => {
+test('removals: every piece of a large instance, from the first to the last, takes bounded time', async () => {
   const { id } = await place();
   const columns = await run(`select column_name as name from information_schema.columns where table_name = 'message'`);
   const copied = columns.map(({ name }) => String(name)).filter((name) => name !== 'message_id' && name !== 'seq');

@@ -1,4 +1,4 @@
-/** The renewal of a lease has a connection of its own: it waits for no take that waits. */
+/** Tests that the renewal of a lease has its own connection and waits for no take. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { instance } from '#test/contract/samples.ts';
@@ -10,7 +10,7 @@ const storage = await database.storage({ shared: true });
 const ids = ['r1', 'r2', 'r3'];
 for (const id of ids) await storage.instances.insert({ ...instance.record, id, token: id });
 
-test('renewals: a node renews its lease while takes hold every connection that they have', async () => {
+test('renewals: a node renews its lease while takes use all their connections', async () => {
   const { leases } = storage;
   assert.ok(leases);
   const node = {

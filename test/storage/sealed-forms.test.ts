@@ -1,4 +1,7 @@
-/** Values of each instance are sealed under a key of their own. A database of the last release is read, and moves to that form when every node reads it. */
+/**
+ * Tests that values of each instance are encrypted with a key of their own. A database of the last release is read, and converted when every node reads the
+ * new form.
+ */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sealedColumns } from '#src/storage/vault/resealing.ts';
@@ -17,7 +20,7 @@ const { id } = instance.record;
 const pace = { graceMs: 100, lookMs: 10 };
 const run = (text: string, values: readonly unknown[] = []) => database.admin.rows({ name: '', text }, values);
 
-/** Puts the check as releases with one key leave it. */
+/** Stores the check value as releases with a single key did. */
 const asLastReleaseLeft = async (): Promise<void> => {
   const check = makeSealer(key, null, { derived: false }).seal(placeOf('setting', '', 'check', 'encryption.check'), 'dormouse');
   await run(`update setting set value = $1 where name = 'encryption.check'`, [check.toString('base64')]);
@@ -34,7 +37,7 @@ const newNode = {
   version: '0.2.0',
 };
 const oldNode = '00000000-0000-4000-8000-000000000001';
-/** A node of the last release begins, with its own statement. */
+/** Starts a node of the last release, with the statement of that release. */
 const joinOld = (name = 'old') => database.admin.rows(pinned.get('node-join')!, [name, oldNode, null, 60_000, 1, 0, false, '0.1.0']);
 const leaveOld = () => database.admin.rows(pinned.get('node-leave')!, [oldNode]);
 
@@ -79,12 +82,12 @@ test('sealing: a value of one instance does not open under the key of another on
   assert.throws(() => sealer.open({ ...mine, owner: '' }, sealed));
 });
 
-test('sealing: a new database has the new form alone', async () => {
+test('sealing: a new database has only the new form', async () => {
   assert.equal(await forms(), '2');
   assert.equal(await checkForm(), 2);
 });
 
-test('sealing: nodes write the former form while one of the last release lives, and the new one afterwards', async () => {
+test('sealing: nodes write the former form while a node of the last release lives, and then the new one', async () => {
   await asLastReleaseLeft();
   await joinOld();
   const storage = await database.storage({ shared: true, sealingPace: pace });
@@ -108,7 +111,7 @@ test('sealing: nodes write the former form while one of the last release lives, 
   await storage.close();
 });
 
-test('sealing: a node of the last release under the name of a newer one counts as older', async () => {
+test('sealing: a node of the last release under the name of a newer node counts as older', async () => {
   await leaveOld();
   await asLastReleaseLeft();
   await run(`update node set until = 0 where name = 'new'`);
@@ -121,7 +124,7 @@ test('sealing: a node of the last release under the name of a newer one counts a
   await storage.close();
 });
 
-test('sealing: a single gateway reads a database of the last release, and moves it at once', async () => {
+test('sealing: a single gateway reads a database of the last release, and converts it at once', async () => {
   await leaveOld();
   assert.equal(await forms(), '1,2');
   const storage = await database.storage();
@@ -133,7 +136,7 @@ test('sealing: a single gateway reads a database of the last release, and moves 
   await storage.close();
 });
 
-test('sealing: a change of the key goes before the move', async () => {
+test('sealing: a change of the key runs before the conversion', async () => {
   await asLastReleaseLeft();
   const next = Buffer.alloc(32, 9);
   const storage = await database.storage({ encryptionKey: next, formerEncryptionKey: key });

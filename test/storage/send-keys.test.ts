@@ -1,4 +1,4 @@
-/** Keys of sends in PostgreSQL: written with their message, replaced, fenced, and removed when they are old. */
+/** Tests idempotency keys of sends in PostgreSQL: written with their message, replaced, fenced, and removed when they are old. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Entry, UsedSendKey } from '#actors/model.ts';
@@ -23,14 +23,14 @@ const key = (change: Partial<UsedSendKey> = {}): UsedSendKey => ({
 });
 const commit = (entries: readonly Entry[], by = owner) => journal.commit(by, entries, () => []);
 
-test('send keys: a key is stored with its message, for its instance alone', async () => {
+test('send keys: a key is stored with its message, for its instance only', async () => {
   await commit([{ kind: 'queued', message, chat: { chatId: message.chatId }, key: key() }]);
   assert.deepEqual(await sendKeys.find('r1', 'h'), key());
   assert.equal((await messages.byId('r1', message.messageId))?.status, 'Queued');
   assert.equal(await sendKeys.find('r2', 'h'), null);
 });
 
-test('send keys: an answer comes back as it was given, and the last state of one commit counts', async () => {
+test('send keys: an answer is read back unchanged, and the last state of one commit counts', async () => {
   const answered = key({ answer: { ok: true, value: { ...message, raw: null, text: 'zero \0 and half \ud83d' } } });
   await commit([
     { kind: 'sendKey', key: key({ at: 0 }) },
@@ -41,12 +41,12 @@ test('send keys: an answer comes back as it was given, and the last state of one
   assert.deepEqual(stored.value, { ...message, raw: null, text: 'zero  and half \ufffd' });
 });
 
-test('send keys: whoever lost the instance writes none', async () => {
+test('send keys: a former owner writes none', async () => {
   await assert.rejects(commit([{ kind: 'sendKey', key: key({ hash: 'late' }) }], { ...owner, epoch: epoch + 1 }), EpochLost);
   assert.equal(await sendKeys.find('r1', 'late'), null);
 });
 
-test('send keys: old ones go in pieces, the others stay', async () => {
+test('send keys: old ones are removed in pieces, and the others stay', async () => {
   await commit([1, 2, 3, 9_000].map((at) => ({ kind: 'sendKey', key: key({ hash: `old ${at}`, at }) })));
   assert.deepEqual([await sendKeys.expire(1_000, 2), await sendKeys.expire(1_000, 2), await sendKeys.expire(1_000, 2)], [2, 1, 0]);
   assert.ok(await sendKeys.find('r1', 'old 9000'));

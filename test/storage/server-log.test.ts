@@ -1,4 +1,4 @@
-/** The log of the embedded server stays short while the server runs. */
+/** Tests that the log of the embedded server stays short while the server runs. */
 import assert from 'node:assert/strict';
 import { appendFile, mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -10,7 +10,7 @@ import { quietLog } from '#test/support/database.ts';
 import { copyPreparedDatabase } from '#test/support/prepared-database.ts';
 import { until } from '#test/support/until.ts';
 
-test('embedded: a long log of the server is moved aside, and the server goes on in the emptied file', async () => {
+test('embedded: a long log of the server is moved aside, and the server continues in the emptied file', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'dormouse-server-log-'));
   copyPreparedDatabase(dataDir);
   const server = await startEmbedded({ dataDir, log: quietLog, settings: { fsync: 'off' }, logCheckMs: 20 });

@@ -1,4 +1,4 @@
-/** Sessions that land: all of them or nothing, sealed, for the owner alone, and once in the whole database. */
+/** Tests the storing of imported sessions: completely or not at all, encrypted, by the owner only, and once in the whole database. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { InstanceRecord, Webhook } from '#actors/model.ts';
@@ -41,7 +41,7 @@ const landing = (jid: string, change: Partial<Landing> = {}): Landing => ({
 
 const hookOf = (record: InstanceRecord): Webhook => ({ ...webhook, id: `w${record.id}`, instanceId: record.id, secret: 'secret-hook-xyz' });
 
-test('landing: credentials, keys, fields and webhooks are stored together, and nothing of them is readable', async () => {
+test('landing: credentials, keys, fields and webhooks are stored together, and none of them is readable', async () => {
   const record = await fresh();
   const given = landing('551:1@s.whatsapp.net', { webhooks: [hookOf(record)] });
   assert.equal(await sessions.land({ instanceId: record.id, epoch: 1 }, given), 'stored');
@@ -70,7 +70,7 @@ const isEmpty = async ({ id }: InstanceRecord): Promise<void> => {
   assert.deepEqual(row, { keys: 0, credentials: 0, jid: '' });
 };
 
-test('landing: a session that another instance has lands nowhere else, also when both come at once', async () => {
+test('landing: a session of another instance is refused, also if both arrive at once', async () => {
   const [first, second] = [await fresh(), await fresh()];
   const both = await Promise.all(
     [first, second].map((record) =>

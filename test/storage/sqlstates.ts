@@ -1,4 +1,4 @@
-/** Every error code that PostgreSQL lists in the appendix of its documentation (versions 12 to 18), by class. Classes 00 to 02 are no errors. */
+/** All error codes of PostgreSQL 12 to 18, by class, from the appendix of its documentation. Classes 00 to 02 are no errors. */
 export const sqlStates: readonly string[] = `
 03000
 08000 08003 08006 08001 08004 08007 08P01

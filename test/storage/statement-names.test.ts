@@ -1,4 +1,4 @@
-/** A connection prepares a statement by its name once: a second text under the same name is refused, on whichever connection had the first. */
+/** Tests the names of statements. A connection prepares a statement once by its name, so a second text with the same name is refused. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { storageFiles, storageStatements } from '#test/support/upgrade.ts';
 import { root } from '../source-tree.ts';
 
-test('statements: every name stands for one text', async () => {
+test('statements: every name has one text', async () => {
   const texts = new Map<string, string>();
   const twice: string[] = [];
   for (const [file, { name, text }] of await storageStatements()) {
@@ -17,8 +17,8 @@ test('statements: every name stands for one text', async () => {
   assert.deepEqual(twice, []);
 });
 
-test('statements: every name is written in one place, also of those that no module exports', () => {
-  // Asked by two kinds of pools, with the same text.
+test('statements: every name appears in one place, also if no module exports it', () => {
+  // Two kinds of pools execute these statements, with the same text.
   const shared = new Set(['probe']);
   const places = new Map<string, string[]>();
   for (const file of storageFiles)

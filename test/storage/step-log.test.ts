@@ -1,4 +1,4 @@
-/** The last steps of sessions in the database: appended, bounded, gone with their instance. */
+/** Tests the stored last steps of sessions: appended, bounded, and removed with their instance. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { instance } from '#test/contract/samples.ts';
@@ -12,7 +12,7 @@ for (const id of ['rsteps', 'rother']) await storage.instances.insert({ ...insta
 
 const numbered = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, n) => ({ at: from + n }));
 
-test('steps: new ones stand behind those that are stored, and the newest are kept', async () => {
+test('steps: new ones are appended to the stored ones, and the newest are kept', async () => {
   assert.deepEqual(await stepLog.read('rsteps'), []);
   await stepLog.append(
     [
@@ -30,7 +30,7 @@ test('steps: new ones stand behind those that are stored, and the newest are kep
   assert.deepEqual(await stepLog.read('gone'), []);
 });
 
-test('steps: they go with their instance', async () => {
+test('steps: they are removed with their instance', async () => {
   await storage.instances.remove('rother', instance.record.epoch);
   await removeRows(storage.removals);
   assert.deepEqual(await stepLog.read('rother'), []);

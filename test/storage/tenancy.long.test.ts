@@ -1,4 +1,4 @@
-/** Only one process at a time has a database, whatever happens to its connection. */
+/** Tests that only one process at a time uses a database, whatever happens to its connection. */
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -35,27 +35,27 @@ const held = `from pg_locks where locktype = 'advisory' and granted
   and database = (select oid from pg_database where datname = current_database())`;
 const holders = async (): Promise<readonly number[]> =>
   (await database.admin.rows<{ pid: number }>({ name: '', text: `select pid ${held}` }, [])).map(({ pid }) => pid);
-/** Resolves to whom it cut off: they hold the lock until the server has come round to it. */
+/** Ends the connections of the holders. Returns their process ids, which hold the lock until the server notices. */
 const cutConnections = async (): Promise<readonly number[]> => {
   const cut = await holders();
   await database.admin.rows({ name: '', text: 'select pg_terminate_backend(pid) from unnest($1::int[]) pid' }, [cut]);
   return cut;
 };
 
-/** Connections that wait for a lock of a row or a table. */
+/** Returns the number of connections that wait for a lock of a row or a table. */
 const waiting = async (): Promise<number> => {
   const text = `select 1 from pg_stat_activity where wait_event_type = 'Lock' and wait_event <> 'advisory' and datname = current_database()`;
   return (await database.admin.rows({ name: '', text }, [])).length;
 };
 
-test('tenancy: a second one is refused with a sentence, and gets in when the first one has left', async (t) => {
+test('tenancy: a second gateway is refused with a sentence, and starts when the first one has left', async (t) => {
   const { close: leave } = await take(t);
   await assert.rejects(take(t), /Another gateway uses this database/);
   await leave();
   await take(t);
 });
 
-test('tenancy: nodes have it together, and none beside a single gateway', async (t) => {
+test('tenancy: nodes share it, and none starts beside a single gateway', async (t) => {
   const { close: leave } = await take(t);
   await assert.rejects(takeShared(t), /A gateway without NODE_NAME uses this database/);
   await leave();
@@ -67,7 +67,7 @@ test('tenancy: nodes have it together, and none beside a single gateway', async 
   await take(t);
 });
 
-test('tenancy: one node of all is on duty, and another one when that one has left or lost its connection', async (t) => {
+test('tenancy: one node of all is on duty, and another one takes over when that one leaves or loses its connection', async (t) => {
   const [first, second] = [await takeShared(t), await takeShared(t)];
   assert.deepEqual([first.onDuty, second.onDuty], [true, false]);
   await first.close();
@@ -77,8 +77,8 @@ test('tenancy: one node of all is on duty, and another one when that one has lef
   await until(() => second.onDuty !== third.onDuty, 'one of them is on duty');
 });
 
-test('tenancy: a node that is on duty and asks nothing, because its process stands still, is off duty', async (t) => {
-  const options = { url: database.url, log: quietLog, onTaken: () => undefined, patience: 3_000, shared: true, silence: 3_000 };
+test('tenancy: a node on duty whose process is paused loses duty', async (t) => {
+  const options = { url: database.url, log: quietLog, onTaken: () => undefined, patience: 300, shared: true, silence: 300 };
   const still = await takeTenancy({ ...options, checkInterval: 3_600_000 });
   t.after(() => still.close());
   assert.equal(still.onDuty, true);
@@ -88,7 +88,7 @@ test('tenancy: a node that is on duty and asks nothing, because its process stan
   await until(() => other.onDuty && !still.onDuty, 'the other one is on duty');
 });
 
-test('tenancy: a node raises no epoch, and a single gateway does not start beside a node that lives', async (t) => {
+test('tenancy: a node raises no epoch, and a single gateway does not start beside a live node', async (t) => {
   const before = await epochs();
   const node = await takeShared(t);
   await node.raise();
@@ -103,7 +103,7 @@ test('tenancy: a node raises no epoch, and a single gateway does not start besid
   await single.raise();
 });
 
-test('tenancy: nodes hear of a single gateway that had the database meanwhile', async (t) => {
+test('tenancy: nodes learn of a single gateway that used the database in between', async (t) => {
   const { promise: taken, resolve } = Promise.withResolvers<void>();
   const node = await takeShared(t, resolve);
   await node.raise();
@@ -114,7 +114,7 @@ test('tenancy: nodes hear of a single gateway that had the database meanwhile', 
   await taken;
 });
 
-test('tenancy: a name in the connection string makes nobody the same gateway', async (t) => {
+test('tenancy: a name in the connection string does not let a second gateway in', async (t) => {
   const named = `${database.url}&application_name=shop`;
   let taken = false;
   await take(t, () => (taken = true), named);
@@ -124,7 +124,7 @@ test('tenancy: a name in the connection string makes nobody the same gateway', a
   assert.equal(taken, false);
 });
 
-test('tenancy: a connection that was cut is taken up again', async (t) => {
+test('tenancy: a connection that was cut is opened again', async (t) => {
   let taken = false;
   await take(t, () => (taken = true));
   const cut = await cutConnections();
@@ -134,7 +134,7 @@ test('tenancy: a connection that was cut is taken up again', async (t) => {
   assert.equal(taken, false);
 });
 
-test('tenancy: a connection that only the server still believes in is no other gateway', async (t) => {
+test('tenancy: a stale connection on the server is not taken for another gateway', async (t) => {
   const network = await testNetwork(t, database.url);
   let taken = false;
   await take(t, () => (taken = true), network.url);
@@ -146,7 +146,7 @@ test('tenancy: a connection that only the server still believes in is no other g
   await assert.rejects(take(t), /Another gateway/);
 });
 
-/** A rival gets the lock before the one that lost it is back, since it stands in line. */
+/** Lets a rival get the lock before the former holder reconnects, because the rival already waits for it. */
 const overtake = async (work: (rival: Runner) => Promise<void>): Promise<void> =>
   database.admin.transaction(async (rival) => {
     const inLine = rival.rows({ name: '', text: 'select pg_advisory_xact_lock(7110481294)' }, []);
@@ -160,13 +160,13 @@ const epochs = async (): Promise<readonly number[]> =>
     ({ epoch }) => epoch,
   );
 
-test('tenancy: who lost it to another that stays hears of it', async (t) => {
+test('tenancy: a gateway that loses it to a rival is told', async (t) => {
   const { promise: taken, resolve } = Promise.withResolvers<void>();
   await take(t, resolve);
   await overtake(() => taken);
 });
 
-test('tenancy: a rival that gives way before it has read anything ends nobody', async (t) => {
+test('tenancy: a rival that gives up before it has read anything ends no gateway', async (t) => {
   let taken = false;
   const { raise } = await take(t, () => (taken = true));
   await raise();
@@ -178,7 +178,7 @@ test('tenancy: a rival that gives way before it has read anything ends nobody', 
   assert.deepEqual(await epochs(), before);
 });
 
-test('tenancy: who lost it to another that has left already hears of it, and leaves the lock to whoever comes', async (t) => {
+test('tenancy: a gateway that lost it to a rival which has left is told, and releases the lock', async (t) => {
   const { promise: taken, resolve } = Promise.withResolvers<void>();
   const { raise } = await take(t, resolve);
   await raise();
@@ -190,7 +190,7 @@ test('tenancy: who lost it to another that has left already hears of it, and lea
   await take(t);
 });
 
-test('tenancy: whoever takes it raises every epoch, after the writes that are under way and before it reads', async (t) => {
+test('tenancy: a new holder raises every epoch, after the writes under way and before it reads', async (t) => {
   await (await take(t)).close();
   for (const id of ['r1', 'r2']) await storage.instances.insert({ ...instance.record, id, token: id });
   const [low = 0] = await epochs();
@@ -198,18 +198,18 @@ test('tenancy: whoever takes it raises every epoch, after the writes that are un
   let raising: Promise<void> = Promise.resolve();
   const { raise } = await take(t);
   await database.admin.transaction(async (writer) => {
-    // A statement of the former owner holds this lock until it commits.
+    // A statement of the former holder holds this lock until it commits.
     await writer.rows({ name: '', text: 'select id from instance for key share' }, []);
     raising = raise().then(() => void (raised = true));
     await until(async () => (await waiting()) > 0, 'it waits');
-    // A change of a record does not wait for commits of its own process, but for the new owner.
+    // A change of a record waits for the new owner, but not for commits of its own process.
     assert.equal(raised, false);
   });
   await raising;
   assert.deepEqual(await epochs(), [low + 1, low + 1]);
 });
 
-test('tenancy: writes that are on their way when another takes over arrive late and change nothing; then it is over', async (t) => {
+test('tenancy: writes on their way at a takeover arrive late and change nothing, and then the gateway is told', async (t) => {
   const network = await testNetwork(t, database.url);
   const { promise: taken, resolve } = Promise.withResolvers<void>();
   const first = await database.storage({ databaseUrl: network.url, onTaken: resolve });
@@ -223,11 +223,11 @@ test('tenancy: writes that are on their way when another takes over arrive late 
       () => [],
     ),
   ];
-  // Each gets a connection, which it will use again.
+  // Each write opens a connection, which it will reuse.
   await Promise.all(writes('early'));
   network.pause();
   const late = writes('late').map((write) => assert.rejects(write, { name: 'EpochLost' }));
-  // The server gives up what it hears nothing of; the process behind the network cannot know.
+  // The server drops the silent connections. The process behind the network cannot know.
   await cutConnections();
   const second = await database.storage({ onTaken: () => undefined });
   const now = (await second.instances.all()).find(({ id }) => id === record.id)!;

@@ -1,4 +1,4 @@
-/** Rows with a damaged secret: they are marked, and all others are read. */
+/** Tests rows with a damaged secret. They are marked, and all other rows are read. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ClusterMemory } from '#actors/cluster/memory.ts';
@@ -25,7 +25,7 @@ const whole = {
 const damaged = { ...whole, id: 'r2', token: 'token 2', aiApikey: 'key 2', created: whole.created + 1 };
 for (const record of [whole, damaged]) await storage.instances.insert(record);
 
-/** Changes one byte of a sealed value. */
+/** Changes one byte of an encrypted value. */
 const spoil = (table: string, column: string, id: string) =>
   database.admin.rows(
     { name: '', text: `update ${table} set ${column} = set_byte(${column}, 20, get_byte(${column}, 20) # 1) where id = $1` },
@@ -41,7 +41,7 @@ const cases: readonly (readonly [column: string, empty: object, repair: Instance
 ];
 
 for (const [column, empty, repair] of cases)
-  test(`unreadable rows: an instance with a damaged ${column} is marked until it is written anew, and others come whole`, async () => {
+  test(`unreadable rows: an instance with a damaged ${column} is marked until it is written anew, and others are read completely`, async () => {
     lines.length = 0;
     await spoil('instance', column, damaged.id);
     const marked = { ...damaged, ...empty, unreadable: column };
@@ -52,14 +52,14 @@ for (const [column, empty, repair] of cases)
     );
     assert.deepEqual(await storage.instances.byToken(damaged.token), marked);
     assert.deepEqual(lines, [['storage.unreadable', { id: damaged.id, field: column }]]);
-    // A change of another field leaves the sealed value.
+    // A change of another field does not rewrite the encrypted value.
     assert.equal(await storage.instances.update(damaged.id, 1, { wanted: 'offline' }), true);
     assert.equal((await storage.instances.all())[1]?.unreadable, column);
     await storage.instances.update(damaged.id, 1, { ...repair, wanted: damaged.wanted });
     assert.deepEqual(await storage.instances.all(), [whole, damaged]);
   });
 
-test('unreadable rows: a webhook with a damaged secret is marked until it is saved again, and others come whole', async () => {
+test('unreadable rows: a webhook with a damaged secret is marked until it is saved again, and others are read completely', async () => {
   const [good, bad] = ['w1', 'w2'].map((id, n) => ({
     ...webhook,
     id,
@@ -85,7 +85,7 @@ for (const list of ['{null,zzz}', '{NULL}', '{{a},{b}}'])
     ['events', 'events'],
     ['exclude_messages', 'excludeMessages'],
   ] as const)
-    test(`unreadable rows: a webhook whose ${column} is ${list} is marked until it is saved again, and others come whole`, async () => {
+    test(`unreadable rows: a webhook whose ${column} is ${list} is marked until it is saved again, and others are read completely`, async () => {
       const id = `w-${column}-${list}`;
       const row = { ...webhook, id, instanceId: 'r1', events: ['messages'], excludeMessages: ['fromMeYes'], created: 10 };
       await storage.webhooks.save(row, 1);
@@ -119,7 +119,7 @@ test('unreadable rows: an instance with the highest epoch does not stop the star
   }
 });
 
-test('unreadable rows: a start names the row of the settings that holds no number', async () => {
+test('unreadable rows: a start names the settings row that has no valid number', async () => {
   const fresh = await testDatabase();
   await (await fresh.storage({ onTaken: () => undefined })).close();
   await fresh.admin.rows({ name: '', text: `update setting set value = 'junk' where name = 'tenancy.taken'` }, []);
@@ -130,7 +130,7 @@ test('unreadable rows: a start names the row of the settings that holds no numbe
 
 const run = (text: string, values: readonly unknown[] = []) => database.admin.rows({ name: '', text }, values);
 
-test('unreadable rows: an instance whose wanted state is none is offline with a reason', async () => {
+test('unreadable rows: an instance with an unknown wanted state is offline with a reason', async () => {
   await run(`update instance set wanted = '' where id = 'r2'`);
   lines.length = 0;
   const [record] = await storage.instances.some(['r2']);
@@ -140,7 +140,7 @@ test('unreadable rows: an instance whose wanted state is none is offline with a 
   await storage.instances.update('r2', 1, { wanted: damaged.wanted });
 });
 
-test('unreadable rows: labels of a chat, members of a group and definitions are read as far as they are whole', async () => {
+test('unreadable rows: valid labels of a chat, members of a group and definitions are read beside damaged ones', async () => {
   const entries: readonly Entry[] = [
     { kind: 'message', message: { ...message, chatId: chat.chatId }, chat: { chatId: chat.chatId }, unread: false },
     { kind: 'group', group: { ...group, id: '1@g.us', members: [member, { ...member, id: '2@lid' }] } },
@@ -182,7 +182,7 @@ test('unreadable rows: credentials of 100 MB are corrupt, and the database stays
   await run(`delete from credential where instance_id = 'r1'`);
 });
 
-test('unreadable rows: an agent with a damaged key has none, and the keys of others come whole', async () => {
+test('unreadable rows: an agent with a damaged key has none, and the keys of others are read', async () => {
   const claim = { instanceId: 'r1', epoch: 1 };
   for (const id of ['a1', 'a2']) await storage.chatbots.saveKey(claim, { id, provider: 'openai', baseUrl: '' }, `key of ${id}`);
   await database.admin.rows(
@@ -192,7 +192,7 @@ test('unreadable rows: an agent with a damaged key has none, and the keys of oth
   assert.deepEqual([...(await storage.chatbots.keys('r1')).keys()], ['a1']);
 });
 
-test('unreadable rows: a node learns what changed beside a damaged row, and the row itself', async () => {
+test('unreadable rows: a node learns of changes beside a damaged row, and of the row itself', async () => {
   const learned = new Map<string, string | undefined>();
   const time = new FakeTime();
   const memory = new ClusterMemory({

@@ -1,4 +1,4 @@
-/** An upgrade while nodes of the last release go on: what they left is readable, and what they still read and write works on the new tables. */
+/** Tests an upgrade while nodes of the last release run. Their rows are readable, and their statements work on the new tables. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { migrations, type ListedMigration } from '#src/storage/migrations/list.ts';
@@ -31,7 +31,7 @@ const database = await testDatabase({ isEmpty: true });
 const { admin } = database;
 const sql = (text: string): Promise<readonly unknown[]> => admin.rows({ name: '', text }, []);
 
-/** A log that keeps which migrations ran. */
+/** A log that records the migrations that ran. */
 const noting = () => {
   const ran: string[] = [];
   const info = (fields: object): void => void ran.push(...((fields as { readonly migrations?: readonly string[] }).migrations ?? []));
@@ -46,25 +46,25 @@ for (const { table, rows: all } of rows) stored.set(table, await rowsOf(admin, t
 const upgrade = noting();
 await migrate(database.url, upgrade.log);
 
-test('upgrade: migrations of the last release are as they were', () =>
+test('upgrade: migrations of the last release are unchanged', () =>
   assert.deepEqual(
     releasedSteps.map((step) => ({ name: step.name, digest: digestOf(step) })),
     released,
   ));
 
-test('upgrade: only migrations that came after it ran', () =>
+test('upgrade: only migrations after that release run', () =>
   assert.deepEqual(
     upgrade.ran,
     newSteps.map(({ name }) => name),
   ));
 
-test('upgrade: rows of every table are as they were', async () => {
+test('upgrade: rows of every table are unchanged', async () => {
   const tables = new Set(before.columns.map(({ table }) => table).filter((table) => table !== migratorTable));
   assert.deepEqual(new Set(stored.keys()), tables, 'the last release left rows in every table');
   for (const { table, rows: all } of rows) assert.deepEqual(await rowsOf(admin, table, columnsOf(all[0]!)), stored.get(table), table);
 });
 
-test('upgrade: the gateway reads what the last release stored', async () => {
+test('upgrade: the gateway reads the rows of the last release', async () => {
   const storage = await database.storage();
   const [record] = await storage.instances.all();
   assert.ok(record);
@@ -86,7 +86,7 @@ test('upgrade: every statement of the last release has a plan on the new tables'
   assert.deepEqual(failed, []);
 });
 
-test('upgrade: the last release goes on inserting, changing and deleting rows of every table', async () => {
+test('upgrade: the last release can still insert, change and delete rows of every table', async () => {
   await admin.transaction(async (runner) => {
     const run = (text: string): Promise<readonly unknown[]> => runner.rows({ name: '', text }, []);
     for (const { table } of rows.toReversed()) await run(`delete from ${table}`);
@@ -106,7 +106,7 @@ test('upgrade: a node of the last release starts on the new tables', async () =>
   assert.deepEqual(ran, []);
 });
 
-test('upgrade: no migration takes away what the last release uses, unless it names it', async () => {
+test('upgrade: no migration removes something that the last release uses, unless it is declared', async () => {
   const breaks = breaksOf(before, await schemaOf(admin));
   const named = new Set(newSteps.flatMap(({ contracts = [] }) => contracts));
   assert.deepEqual(
@@ -143,7 +143,7 @@ for (const [change, broken] of changes)
     const undo = new Error('undone');
     let found: readonly string[] = [];
     const changed = admin.transaction(async (runner) => {
-      // In a table without rows also what rows speak against is possible.
+      // The table is emptied, so that changes which existing rows would prevent are possible.
       for (const { table } of rows.toReversed()) await runner.rows({ name: '', text: `delete from ${table}` }, []);
       await runner.rows({ name: '', text: change }, []);
       found = [...breaksOf(schema, await schemaOf(runner)).keys()];
@@ -153,7 +153,7 @@ for (const [change, broken] of changes)
     assert.deepEqual(found, broken);
   });
 
-test('upgrade: a statement that uses what is gone has no plan', async () => {
+test('upgrade: a statement that uses a removed column has no plan', async () => {
   await sql('alter table opt_out rename to former_opt_out');
   const using = statements.find(({ text }) => /\bopt_out\b/.test(text));
   assert.ok(using);

@@ -1,4 +1,4 @@
-/** The use of the database: exact for small tables, a bounded sample of large ones. */
+/** Tests the report on the size of the database: exact for small tables, a bounded sample for large ones. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { usageStatements } from '#src/storage/stores/monitoring.ts';
@@ -68,13 +68,13 @@ test('usage: a small database is counted exactly, the largest instances first', 
       { instanceId: 'rb', rows: 1, bytes: 3_000 },
     ],
   });
-  // The bytes of instances are shares of the whole table.
+  // The bytes of instances are their shares of the whole table.
   const whole = tables.find(({ name }) => name === 'message')?.bytes ?? 0;
   assert.ok(Math.abs(messages.instances.reduce((sum, one) => sum + one.bytes, 0) - whole) <= 2);
   assert.equal(messages.bytes, whole);
 });
 
-test('usage: a sample of a large table reads a bounded number of pages, and comes near the truth', async () => {
+test('usage: a sample of a large table reads a bounded number of pages, and is close to the true value', async () => {
   await fill('ra', 9_000);
   await fill('rb', 3_000);
   const [{ pages } = { pages: 0 }] = await run<{ pages: number }>(`select (pg_relation_size('message') / 8192)::int as pages`);

@@ -1,4 +1,4 @@
-/** Tests credentials, keys and stanzas in the database: sealed at rest, set aside or deleted. `ports/` tests the contract. */
+/** Tests credentials, keys and stanzas in the database: encrypted, set aside or deleted. `ports/` tests the contract. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Log } from '#actors/ports.ts';
@@ -24,7 +24,7 @@ await vault.write(id, 1, {
 });
 await vault.log(id, 1, [{ seq: 9, stanza: Buffer.from('secret-stanza-xyz') }]);
 
-test('vault: no token, key or credential stands readable in any table', async () => {
+test('vault: no token, key or credential is readable in any table', async () => {
   await storage.journal.commit(
     { id, owner, epoch: 1 },
     [{ kind: 'message', message, chat: { chatId: message.chatId }, unread: true }],
@@ -40,7 +40,7 @@ test('vault: no token, key or credential stands readable in any table', async ()
   }
 });
 
-test('vault: a value in another place, changed or cut does not open', async () => {
+test('vault: an encrypted value that was moved, changed or cut cannot be decrypted', async () => {
   const [row] = await run(`select sealed from signal_key where instance_id = $1 and type = 'session' and id = '1'`, [id]);
   const sealed = row?.['sealed'] as Buffer;
   await run(`insert into signal_key values ($1, 'session', 'moved', $2), ($1, 'session', 'cut', $3)`, [id, sealed, sealed.subarray(0, 20)]);
@@ -48,13 +48,13 @@ test('vault: a value in another place, changed or cut does not open', async () =
   await run(`delete from signal_key where id in ('moved', 'cut')`);
 });
 
-test('vault: no two values are sealed with the same number', () => {
+test('vault: no two values are encrypted with the same nonce', () => {
   const sealer = makeSealer(Buffer.alloc(32, 7));
   const numbers = Array.from({ length: 1_000 }, () => sealer.seal(placeOf('credential', id), 'value').toString('hex', 1, 13));
   assert.equal(new Set(numbers).size, numbers.length);
 });
 
-test('vault: credentials that are damaged or no JSON are corrupt, and the error holds none of them', async () => {
+test('vault: damaged credentials and those without JSON are corrupt, and the error contains none of them', async () => {
   const [row] = await run(`select sealed from credential where instance_id = $1`, [id]);
   const put = (sealed: Buffer) => run(`update credential set sealed = $2 where instance_id = $1`, [id, sealed]);
   const sealed = row?.['sealed'] as Buffer;
@@ -95,7 +95,7 @@ test('vault: a logged stanza whose row is damaged is set aside and counted, and 
   await run(`delete from inbound where instance_id = $1`, [other.id]);
 });
 
-test('vault: what is set aside is kept with time and reason, and replaced by the next', async () => {
+test('vault: credentials that are set aside are kept with time and reason, and replaced by the next', async () => {
   await vault.discard(id, 1, 'setAside', '401: logged out');
   assert.equal(await vault.credentials(id), null);
   assert.deepEqual(await vault.logged(id, 9), { stanzas: [], aside: 0 });
@@ -112,7 +112,7 @@ test('vault: what is set aside is kept with time and reason, and replaced by the
   assert.deepEqual(await kept(), [{ reason: 'again', at: 7_000, keys: 0 }]);
 });
 
-test('vault: what is deleted is gone', async () => {
+test('vault: deleted credentials are gone', async () => {
   await vault.write(id, 1, { credentials: '{}', keys: [{ type: 'session', id: '5', value: 'v' }] });
   await vault.log(id, 1, [{ seq: 1, stanza: Buffer.of(1) }]);
   await vault.discard(id, 1, 'delete', '');
@@ -121,7 +121,7 @@ test('vault: what is deleted is gone', async () => {
   assert.deepEqual(await run(`select 1 from inbound`), []);
 });
 
-test('storage: a start with another encryption key says so', async () => {
+test('storage: a start with another encryption key fails with that reason', async () => {
   await assert.rejects(database.storage({ encryptionKey: Buffer.alloc(32, 8) }), /encryption key is not the one/);
   await assert.rejects(database.storage({ encryptionKey: Buffer.alloc(31) }), /32 bytes/);
 });

@@ -1,4 +1,4 @@
-/** A small year: an upgrade, a clock that jumps, expiry, a backup that is restored, and a logout, over rows of 365 days, while a client sends. */
+/** Tests a small year: an upgrade, a clock jump, expiry, a restored backup, and a logout, over rows of 365 days, while a client sends. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { runYear } from '#test/soak/year.ts';
@@ -7,7 +7,7 @@ import { removeFolder, temporaryFolder } from '#test/support/processes.ts';
 const folder = temporaryFolder();
 after(() => removeFolder(folder));
 
-test('year: what a year leaves is upgraded, thinned, copied, restored and removed while a gateway works on it', async () => {
+test('year: the rows of a year are upgraded, expired, backed up, restored and removed while a gateway uses them', async () => {
   const rows = await runYear({ folder, sessions: 4, days: 365, messages: 4_000, receipts: 2_000, keys: 3_000, traffic: 10 });
   const outcomes = new Map(rows.map(({ step, outcome }) => [step, outcome]));
   const steps = ['fill', 'upgrade', 'traffic', 'clock 200 days forward', 'backup', 'restore', 'sweeps', 'expiry', 'logout'];

@@ -19,7 +19,7 @@ const violations = async ({ page }: Dashboard): Promise<readonly Violation[]> =>
 const sentence = (where: string, { id, help, nodes }: Violation): string =>
   `${where}: ${id}, ${help}\n${nodes.map(({ html, failureSummary }) => `    ${html.slice(0, 200)}\n    ${failureSummary}`).join('\n')}`;
 
-/** Looks at what is shown now in every window; a sentence for each violation, and one when it is wider than the window. */
+/** Checks the current view in every window. Returns a sentence for each violation, and one if the view is wider than the window. */
 export const objectionsTo = async (dashboard: Dashboard, name: string): Promise<readonly string[]> => {
   const found: string[] = [];
   for (const [suffix, window] of Object.entries(windows)) {

@@ -1,10 +1,10 @@
-/** One instance of a running gateway with its phone: what tests do with it, over HTTP alone. */
+/** One instance of a running gateway with its phone. Tests use it over HTTP only. */
 import assert from 'node:assert/strict';
 import type { Answer, GatewayProcess } from './gateway.ts';
 import type { TestPlatform } from './platform.ts';
 import { patience, until } from './until.ts';
 
-/** The simulated platform in any process, as far as it scans codes. */
+/** The part of the simulated platform that scans codes, in any process. */
 export type Phone = Pick<TestPlatform, 'scan'>;
 
 /** The fields of an instance that tests read. */
@@ -43,7 +43,7 @@ export class Account {
     this.token = token;
   }
 
-  /** An instance that the test made itself. */
+  /** Returns the account of an instance that the test itself created. */
   static of(gateway: GatewayProcess, number: string, token: string): Account {
     return new Account(gateway, number, token);
   }
@@ -58,7 +58,7 @@ export class Account {
     return this.gateway.call(method, path, { token: this.token, ...(body === undefined ? {} : { body }) });
   }
 
-  /** The chat of this id as `/chat/find` has it; undefined when it is not stored. */
+  /** Returns the chat of this id from `/chat/find`; undefined if it is not stored. */
   async chatOf(id: string): Promise<Readonly<Record<string, unknown>> | undefined> {
     const { body } = await this.call('POST', '/chat/find', { wa_chatid: `=${id}` });
     return (body['chats'] as readonly Readonly<Record<string, unknown>>[])[0];
@@ -70,7 +70,7 @@ export class Account {
     return body['instance'] as InstanceSeen;
   }
 
-  /** Waits for one of the four words, and answers with what is seen then. */
+  /** Waits until the instance has this status. Returns the instance. */
   async reaches(status: string, ms = patience): Promise<InstanceSeen> {
     let last: InstanceSeen | null = null;
     return until(
@@ -83,7 +83,7 @@ export class Account {
     );
   }
 
-  /** Asks for a picture and scans it; the session is not connected yet. */
+  /** Requests a QR code and scans it. The session is not connected yet. */
   async scan(platform: Phone, owner: Omit<Parameters<Phone['scan']>[0], 'qrcode' | 'number'> = {}): Promise<void> {
     await this.connects();
     const qrcode = await until(async () => (await this.seen()).qrcode || undefined, `a picture for ${this.number}`);
@@ -96,7 +96,7 @@ export class Account {
     return this;
   }
 
-  /** Wherever a pairing was cut off: it is connected by itself, or a connect finishes it or shows another picture. */
+  /** Finishes a pairing that was interrupted at any point: the session connects by itself, or a connect finishes the pairing or shows another QR code. */
   async finishes(platform: Phone): Promise<void> {
     const { status } = await until(async () => {
       const seen = await this.seen();
@@ -120,6 +120,14 @@ export class Account {
     return this.call('POST', '/send/text', { number, text });
   }
 
+  /** Repeats a request while a busy database refuses it with 503, in which case nothing was done. */
+  #asked(ask: () => Promise<Answer>): Promise<Answer> {
+    return until(async () => {
+      const answer = await ask();
+      return answer.status !== 503 && answer;
+    }, 'the database answers');
+  }
+
   /** Connects on a machine that may be busy. Asserts that the request was accepted. */
   async connects(): Promise<void> {
     const { status, body } = await askedOf(() => this.connect());
@@ -132,30 +140,11 @@ export class Account {
     assert.equal(status, 200, JSON.stringify(body));
   }
 
-  /** Stored messages of a chat, newest first. */
-  messages(number: string): Promise<readonly MessageSeen[]> {
-    return this.found({ chatid: `${number}@s.whatsapp.net` });
-  }
-
-  /** All messages that `/message/find` finds with these fields. */
-  found(fields: object): Promise<readonly MessageSeen[]> {
-    // A message that arrives between two pages moves those before it to the next page, and then all pages are read anew.
-    return until(() => this.#pages(fields), 'the pages of messages fit together');
-  }
-
-  /** Undefined if a message stands on two pages. */
-  async #pages(fields: object): Promise<readonly MessageSeen[] | undefined> {
-    const all: MessageSeen[] = [];
-    const earlier = new Set<string>();
-    for (;;) {
-      const find = { ...fields, limit: 1000, offset: all.length };
-      const { status, body } = await askedOf(() => this.call('POST', '/message/find', find));
-      assert.equal(status, 200, JSON.stringify(body));
-      const page = body['messages'] as readonly MessageSeen[];
-      if (page.some(({ messageid }) => earlier.has(messageid))) return undefined;
-      for (const { messageid } of page) earlier.add(messageid);
-      all.push(...page);
-      if (body['hasMore'] !== true) return all;
-    }
+  /** Returns stored messages of a chat, newest first. */
+  async messages(number: string): Promise<readonly MessageSeen[]> {
+    const find = { chatid: `${number}@s.whatsapp.net`, limit: 1000 };
+    const { status, body } = await this.#asked(() => this.call('POST', '/message/find', find));
+    assert.equal(status, 200, JSON.stringify(body));
+    return body['messages'] as readonly MessageSeen[];
   }
 }

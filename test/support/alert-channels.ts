@@ -6,7 +6,7 @@ import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 export interface ReceivedMail {
   readonly from: string;
   readonly to: readonly string[];
-  /** Headers and body as they came. */
+  /** Headers and body as received. */
   readonly text: string;
   readonly user: string;
   readonly isEncrypted: boolean;
@@ -78,7 +78,7 @@ export interface ReceivedPost {
 export interface PostsStandIn {
   readonly address: string;
   readonly posts: readonly ReceivedPost[];
-  /** The status of the next answers. */
+  /** The status of all later answers. */
   status: number;
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** A session of the bare library with its own multi-file store, which pairs with the simulated platform: the source of an import as operators have it. */
+/** A session of the bare library with its own multi-file store, paired with the simulated platform. It is a typical source of an import. */
 import { useMultiFileAuthState, type AuthenticationCreds, type SignalKeyStore } from '@whiskeysockets/baileys';
 import { closeCode, connect, opened, qrOf, type Auth, type Client } from '#test/sandbox/client.ts';
 import type { TestPlatform } from './platform.ts';
@@ -34,7 +34,7 @@ export class BareSession {
     return session;
   }
 
-  /** Connects with what is in the folder. */
+  /** Connects with the credentials in the folder. */
   async login(): Promise<void> {
     await opened(await this.#open());
   }
@@ -49,20 +49,20 @@ export class BareSession {
     return this.#creds;
   }
 
-  /** Sends a text, and waits until this person could read it. */
+  /** Sends a text, and waits until this person has decrypted it. */
   async write(to: string, text: string, reader = to): Promise<void> {
     await this.client.sock.sendMessage(jid(to), { text });
     await until(() => this.#platform.sandbox.received(reader).some((one) => one.text === text), `${reader} reads "${text}"`);
   }
 
-  /** Waits until the session could read this text. */
+  /** Waits until the session has decrypted this text. */
   reads(text: string): Promise<true> {
     return this.client.wait('messages.upsert', ({ messages }) =>
       messages.some(({ message }) => (message?.conversation || message?.extendedTextMessage?.text) === text),
     );
   }
 
-  /** Ends the connection; everything is on the disk afterwards. */
+  /** Ends the connection. All data is on the disk afterwards. */
   async end(): Promise<void> {
     await this.#client?.end();
     await this.#saved;

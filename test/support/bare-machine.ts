@@ -1,4 +1,4 @@
-/** A machine with nothing on it but what the README asks for: a minimal Debian or Ubuntu with Git, curl, one Node and its npm. */
+/** A machine with only the requirements of the README: a minimal Debian or Ubuntu with Git, curl, Node and npm. */
 import { execFile, spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
@@ -40,7 +40,7 @@ const reasonAgainst = (): string => {
 };
 
 const reason = reasonAgainst();
-/** For titles. Empty where such a machine can be made. */
+/** The addition to titles of skipped tests; '' if such a machine can be made. */
 export const withoutBareMachine = reason === '' ? '' : ` (left out: ${reason})`;
 
 const run = promisify(execFile);
@@ -64,7 +64,7 @@ const isOwn = (folder: string): boolean => {
   return found?.uid === 0 && (found.mode & 0o022) === 0;
 };
 
-/** Removes what processes left that were killed while they made a base. */
+/** Removes the incomplete bases of killed processes. */
 const sweep = (prefix: string): void => {
   for (const name of readdirSync(tmpdir()).filter((one) => one.startsWith(prefix)))
     if (!isRunning(Number(name.slice(prefix.length)))) rmSync(join(tmpdir(), name), { recursive: true, force: true });
@@ -93,7 +93,7 @@ const openBase = async (): Promise<string> => {
   return base;
 };
 
-/** Variables of this machine that say how the registry is reached. */
+/** Environment variables of this machine with the route to the registry. */
 const routes = ['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY', 'http_proxy', 'https_proxy', 'no_proxy'];
 
 export const npmSetting = async (name: string): Promise<string> => (await run('npm', ['config', 'get', name])).stdout.trim();
@@ -111,7 +111,7 @@ const environmentOf = async ({ node }: MachineUser): Promise<Readonly<Record<str
 
 let opened: Promise<string> | null = null;
 
-/** The folder of the base, which nobody may change. */
+/** Returns the folder of the base, which is never changed. */
 export const machineBase = async (): Promise<string> => join(await (opened ??= openBase()), 'base');
 
 /** One command of a user, on a machine of its own that has a fresh copy of this project. */
@@ -138,7 +138,7 @@ export class BareMachine {
     return new BareMachine(child);
   }
 
-  /** Both streams since the start. */
+  /** Returns both output streams since the start. */
   get printed(): string {
     return this.#printed;
   }
@@ -147,7 +147,7 @@ export class BareMachine {
     return this.#child.exitCode !== null || this.#child.signalCode !== null;
   }
 
-  /** Ends the machine with everything that runs on it. */
+  /** Ends the machine with all its processes. */
   async close(): Promise<void> {
     this.#child.kill('SIGKILL');
     await this.#closed;

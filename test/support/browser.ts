@@ -1,4 +1,4 @@
-/** A real browser, when this machine has one: Chromium or Chrome without a window, with a profile of its own that goes with it. */
+/** A real browser, if this machine has one: Chromium or Chrome without a window, with a temporary profile. */
 import { spawn } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import type { Duplex } from 'node:stream';
@@ -21,7 +21,7 @@ const canRun = (path: string): boolean => {
   }
 };
 
-/** The suite needs no browser; a check that brings one says so, and then its absence is a failure. */
+/** True if a missing browser is a failure. By default tests without a browser are skipped. */
 export const isBrowserRequired = process.env['REQUIRE_BROWSER'] === 'true';
 
 /** Finds the browser that `CHROMIUM_PATH` names, or else one of the usual places. Returns null if there is none. */
@@ -32,7 +32,7 @@ export const findBrowser = (): string | null => {
 
 const switches = [
   '--headless',
-  // Its sandbox does not work for root and in most containers; it opens a page of the test and nothing else.
+  // The sandbox of the browser does not work for root and in most containers. The browser opens only pages of the test.
   '--no-sandbox',
   '--disable-gpu',
   '--disable-dev-shm-usage',
@@ -45,7 +45,7 @@ const switches = [
   '--disable-breakpad',
   '--password-store=basic',
   '--use-mock-keychain',
-  // A browser whose pipe is closed ends: it does not outlive a test that is killed.
+  // A browser ends when its pipe is closed, so it does not outlive a killed test.
   '--remote-debugging-pipe',
 ];
 
@@ -55,13 +55,13 @@ export interface Browser {
   close(): Promise<void>;
 }
 
-/** Process ids that a test process must still end when it is ended from outside. */
+/** Process ids that have to be killed when the test process exits early. */
 const running = new Set<number>();
 process.once('exit', () => {
   for (const pid of running) signalTo(-pid, 'SIGKILL');
 });
 
-/** Starts it on a page; what happens there is the page's to tell. */
+/** Starts the browser on a page. The page itself reports its results. */
 export const openBrowser = (path: string, url: string): Browser => {
   const folder = temporaryFolder();
   const child = spawn(path, [...switches, `--user-data-dir=${folder}/profile`, url], {
@@ -80,7 +80,7 @@ export const openBrowser = (path: string, url: string): Browser => {
     printed: () => printed,
     async close() {
       signalTo(-pid, 'SIGKILL');
-      // The pipes end with the last of its processes, and none writes into the folder any more.
+      // The pipes close with the last process of the browser, so none writes into the folder any more.
       await ended;
       running.delete(pid);
       await removeFolder(folder);

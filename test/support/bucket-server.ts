@@ -1,4 +1,4 @@
-/** A server that speaks S3, on loopback and on a folder of the test's own. */
+/** An S3 server on loopback, with a folder of the test. */
 import { createRequire } from 'node:module';
 import { after } from 'node:test';
 
@@ -19,7 +19,7 @@ interface S3Server {
 /** The package has no types. */
 const S3Server = createRequire(import.meta.url)('@20minutes/s3rver') as new (options: Options) => S3Server;
 
-/** Address of a bucket. `lax`: takes any signature. Closed after the file's tests. */
+/** Opens a server and returns the address of a bucket. `lax` accepts any signature. The server closes after the tests of the file. */
 export const openBucketServer = async (directory: string, { lax }: { readonly lax: boolean }): Promise<string> => {
   const usual = { address: '127.0.0.1', port: 0, silent: true, directory, configureBuckets: [{ name: 'files' }] };
   const server = new S3Server({ ...usual, allowMismatchedSignatures: lax });

@@ -1,17 +1,17 @@
 /**
- * A cable between a process and one server, which can be cut in the two ways of real networks: what is sent waits and nobody learns of it, or every
- * connection breaks and none is made. While it is whole it passes everything on, ends of connections included.
+ * A cable between a process and one server. It can stall, so that bytes wait unnoticed, or reset, so that every connection breaks and no new one opens.
+ * Otherwise it passes all bytes and ends of connections.
  */
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 
 export type Cut = 'stall' | 'reset';
 
 export interface CableOptions {
-  /** Also while it stalls an end reaches the server at once, so that the server counts the connections that the process has. */
+  /** True if the end of a connection reaches the server even during a stall, so that the server counts the connections of the process. */
   readonly endsPass?: boolean;
 }
 
-/** One connection. What happens to it while the cable stalls waits in `held`, in order. */
+/** One connection. During a stall its bytes and ends wait in `held`, in order. */
 class Strand {
   readonly #client: Socket;
   readonly #target: URL;
@@ -82,20 +82,20 @@ export class Cable {
     });
   }
 
-  /** `url`: of the server, on TCP. */
+  /** Opens a cable. `url` is that of the server on TCP. */
   static async open(url: string, options: CableOptions = {}): Promise<Cable> {
     const cable = new Cable(url, options);
     await new Promise<void>((resolve) => cable.#server.listen(0, '127.0.0.1', resolve));
     return cable;
   }
 
-  /** The server's address by this cable. */
+  /** Returns the address of the server through this cable. */
   get url(): string {
     const { port } = this.#server.address() as AddressInfo;
     return this.#target.href.replace(this.#target.host, `127.0.0.1:${port}`);
   }
 
-  /** Breaks every connection, and leads new ones to another server. */
+  /** Breaks every connection, and connects new ones to another server. */
   turnTo(url: string): void {
     for (const strand of this.#strands) strand.break();
     this.#strands.clear();

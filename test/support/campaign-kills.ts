@@ -1,4 +1,4 @@
-/** A campaign whose gateway is killed again and again: everybody has the text once, or the recipient says that this is not known. */
+/** A campaign whose gateway is killed repeatedly. Each recipient gets the text once, or has the state that the outcome is unknown. */
 import assert from 'node:assert/strict';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Scene } from './scene.ts';
@@ -9,7 +9,7 @@ type Json = Readonly<Record<string, unknown>>;
 export interface Kills {
   readonly recipients: number;
   readonly kills: number;
-  /** Milliseconds in which the campaign has to end. */
+  /** The time in which the campaign has to end, in milliseconds. */
   readonly patience: number;
   readonly random: () => number;
 }
@@ -17,7 +17,7 @@ export interface Kills {
 export interface KillsSeen {
   readonly sent: number;
   readonly unknown: number;
-  /** The texts among them that did arrive. */
+  /** The number of those texts that arrived. */
   readonly arrived: number;
 }
 
@@ -42,7 +42,7 @@ export const killCampaign = async ({ recipients, kills, patience, random }: Kill
     };
     const ended = ({ log_sucess, log_failed }: Json): number => Number(log_sucess) + Number(log_failed);
     for (let kill = 1; kill <= kills; kill++) {
-      // The kills are spread over the campaign, each at whatever moment comes then.
+      // The kills are spread over the campaign and happen at arbitrary moments.
       const share = Math.floor((recipients * kill) / (kills + 1));
       await until(async () => ended(await folder()) >= share, `${share} recipients have ended`, patience);
       await wait(random() * 30);

@@ -16,7 +16,7 @@ export const campaignSend: CampaignSend = {
   payload: { text: 'Hello' },
 };
 
-/** A campaign with one recipient, and a contact that gets none. */
+/** Stores a campaign with one recipient, and a contact that has opted out. */
 export const putCampaign = async ({ campaigns, optOuts }: Pick<Stores, 'campaigns' | 'optOuts'>, claim: Claim): Promise<void> => {
   const recipient = { number: '551', chatId: '551@s.whatsapp.net', state: 'waiting', error: '', own: null } as const;
   const times = { scheduledFor: 0, delayMin: 1, delayMax: 1, created: 1 };

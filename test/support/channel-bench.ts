@@ -1,4 +1,4 @@
-/** Channels of one account on a running gateway: one that it owns, one that it follows; what they are there and on the platform. */
+/** Channels of one account on a running gateway: one that it owns and one that it follows, as the gateway and the platform show them. */
 import assert from 'node:assert/strict';
 import { after, before } from 'node:test';
 import type { ChannelChange, ChannelView } from '#src/sandbox/face.ts';
@@ -19,7 +19,7 @@ export class ChannelBench {
     this.scene = await Scene.open();
     const { sandbox } = this.scene.platform;
     const account = await this.scene.create();
-    // There before the first login: it comes with the list of all channels.
+    // The channel exists before the first login, which delivers the list of all channels.
     this.followed = (await sandbox.createChannel({ name: 'Followed', owner: contact, description: 'Of the contact' })).jid;
     await sandbox.changeChannel(this.followed, account.number, { action: 'follow' });
     this.account = await account.pair(this.scene.platform);
@@ -35,7 +35,7 @@ export class ChannelBench {
     return answered.body;
   }
 
-  /** The object that an answer carries. */
+  /** Calls an operation. Returns the object in its answer. */
   async done(path: string, body: Json): Promise<Json> {
     return (await this.call(path, body))['response'] as Json;
   }
@@ -68,7 +68,7 @@ export class ChannelBench {
     return this.account.chatOf(id);
   }
 
-  /** The `chats` event of a channel with these fields. */
+  /** Waits for the `chats` event of a channel with these fields. */
   told(id: string, fields: Json): Promise<unknown> {
     return posted(this.scene, 'chats', { chat: { wa_chatid: id, ...fields } });
   }

@@ -1,4 +1,4 @@
-/** A collector of OpenTelemetry on loopback: keeps every span that it is sent. */
+/** A collector of OpenTelemetry on loopback, which keeps every received span. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
@@ -23,7 +23,7 @@ export interface CollectedSpan {
 export interface Collector {
   readonly url: string;
   readonly spans: readonly CollectedSpan[];
-  /** All bodies as they came. */
+  /** All bodies as received. */
   readonly bodies: readonly string[];
   close(): Promise<void>;
 }

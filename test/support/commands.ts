@@ -1,4 +1,4 @@
-/** The commands for moving as an operator calls them. */
+/** The import and export commands as an operator runs them. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
 import { root } from '#test/source-tree.ts';
@@ -26,6 +26,6 @@ export const launchCommand = (
   return { child, ended: new Promise((done) => void child.once('close', (code) => done({ code, output }))) };
 };
 
-/** Runs it to its end. */
+/** Runs the program to its end. */
 export const runCommand = (gateway: GatewayProcess, program: string, args: readonly string[]): Promise<Ran> =>
   launchCommand(gateway, program, args).ended;

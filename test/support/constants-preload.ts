@@ -1,4 +1,4 @@
-/** Gives the constants of this process the values that a test put into its environment. */
+/** Overrides the constants of this process with the values in the environment of a test. */
 import { changeConstants } from './constants.ts';
 
 changeConstants(process.env);

@@ -1,4 +1,4 @@
-/** Other values for constants of config/ in tests, which cannot wait for the real times. A test names a constant as the environment would name a setting. */
+/** Overrides for constants of config/ in tests, which cannot wait for the real times. A test names a constant as the environment would name a setting. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';

@@ -1,4 +1,4 @@
-/** One of every kind of message that a contact can write, by the name of its golden case. */
+/** One message of every kind that a contact can write, by the name of its golden case. */
 import type { Content } from '#src/sandbox/face.ts';
 
 const file = {
@@ -14,7 +14,7 @@ const jpegThumbnail = '/9j/';
 const vcard = 'BEGIN:VCARD\nVERSION:3.0\nFN:Eva\nTEL;type=CELL;waid=5511977770001:+55 11 97777-0001\nEND:VCARD';
 const raw = (message: Readonly<Record<string, unknown>>): Content => ({ kind: 'message', message });
 
-/** Kinds that depend on nothing before them. */
+/** Kinds that do not refer to another message. */
 export const kinds: Readonly<Record<string, Content>> = {
   Conversation: { kind: 'text', text: 'Oi' },
   ImageMessage: raw({
@@ -71,7 +71,7 @@ export const kinds: Readonly<Record<string, Content>> = {
   PollCreationMessageV3: { kind: 'poll', name: 'When?', options: ['now', 'later'] },
 };
 
-/** A message, then one about it. */
+/** A first message, then a second one that refers to it. */
 export const aboutAnother: Readonly<Record<string, readonly [id: string, first: Content, second: (id: string) => Content]>> = {
   ExtendedTextMessage: [
     'quoted',

@@ -1,4 +1,4 @@
-/** `curl -N`, when this machine has it: what it prints while it runs, and how it ends. */
+/** `curl -N`, if this machine has it: its output while it runs, and its exit code. */
 import { spawn, spawnSync } from 'node:child_process';
 import type { TestContext } from 'node:test';
 import { until } from './until.ts';
@@ -8,13 +8,13 @@ export const hasCurl = spawnSync('curl', ['--version'], { stdio: 'ignore' }).sta
 export interface Curl {
   /** Returns the output so far: the head of the answer, then its body. */
   readonly printed: () => string;
-  /** Waits until this was printed, so many times. */
+  /** Waits until the output has this pattern, `times` times. */
   prints(pattern: RegExp, times?: number): Promise<string>;
   /** Its exit code. */
   readonly ended: Promise<number | null>;
 }
 
-/** Without buffering, and with the head of the answer; ended with its test. */
+/** Starts curl without buffering and with the head of the answer. It ends with its test. */
 export const curl = (t: TestContext, ...args: readonly string[]): Curl => {
   const child = spawn('curl', ['-sSN', '-D', '-', ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
   const ended = new Promise<number | null>((resolve) => void child.once('close', resolve));

@@ -1,4 +1,4 @@
-/** The dashboard on the page of one session that is live, with the real gateway and the simulated platform. */
+/** The dashboard on the page of a live session, with the real gateway and the simulated platform. */
 import { after } from 'node:test';
 import type { Account } from './account.ts';
 import { Dashboard } from './dashboard.ts';
@@ -11,7 +11,7 @@ export interface DashboardStage {
   readonly dashboard: Dashboard;
 }
 
-/** One for the tests of a file. The first test opens it, so that nothing starts where there is no browser; it is closed after the last. */
+/** Returns a function that opens the stage at its first call, so that nothing starts without a browser. The stage closes after the last test of the file. */
 export const dashboardStage = (settings: Readonly<Record<string, string>> = {}): (() => Promise<DashboardStage>) => {
   const open = async (): Promise<DashboardStage> => {
     const scene = await Scene.open(settings);
@@ -29,7 +29,7 @@ export const dashboardStage = (settings: Readonly<Record<string, string>> = {}):
   return () => (opened ??= open());
 };
 
-/** The state that is lit on the chart. */
+/** Returns the highlighted state of the chart. */
 export const lit = ({ dashboard: { page } }: DashboardStage, state: string) => page.locator(`.chart .state.lit[data-state="${state}"]`);
 
 export const button = ({ dashboard: { page } }: DashboardStage, name: string) => page.getByRole('button', { name, exact: true });

@@ -1,4 +1,4 @@
-/** The dashboard in a real browser, driven by the keyboard and the mouse. What the policy refuses and what scripts throw is kept. */
+/** The dashboard in a real browser, used by keyboard and mouse. Violations of the content security policy and exceptions of scripts are recorded. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
@@ -19,7 +19,7 @@ export interface View {
   readonly width: number;
   readonly height: number;
   readonly scheme: 'light' | 'dark';
-  /** Language of the browser; English if absent. */
+  /** The language of the browser; English if absent. */
   readonly locale?: string;
 }
 
@@ -28,7 +28,7 @@ export const desk: View = { width: 1400, height: 900, scheme: 'light' };
 /** The width of the narrowest common phones. */
 export const phone: View = { width: 360, height: 780, scheme: 'light' };
 
-/** The windows in which every view has to be right. */
+/** The windows in which every view is tested. */
 export const windows: Readonly<Record<string, View>> = {
   'desk-light': desk,
   'desk-dark': { ...desk, scheme: 'dark' },
@@ -36,11 +36,8 @@ export const windows: Readonly<Record<string, View>> = {
   'phone-dark': { ...phone, scheme: 'dark' },
 };
 
-/** Bounds a failure only: a browser that shares its processor with other tests takes many seconds for a page. In milliseconds. */
-export const browserPatience = 90_000;
-
-/** Runs in the page. Colours of another scheme come with the next frame. A browser without a window draws none now and then, and tells nobody. */
-export const nextFrame = `new Promise((resolve) => {
+/** Waits for the next frame, which applies the colours of another scheme. A headless browser sometimes draws none. */
+const nextFrame = `new Promise((resolve) => {
   requestAnimationFrame(() => requestAnimationFrame(resolve));
   setTimeout(resolve, 2000);
 })`;
@@ -51,13 +48,13 @@ const launch = (): Promise<Browser> => {
 };
 
 export class Dashboard {
-  /** Present: the dashboards of this process share a browser, which the first of them starts. */
+  /** The browser that the dashboards of this process share, started by the first of them; null if none is shared. */
   static #kept: { browser?: Promise<Browser> } | null = null;
 
   readonly #context: BrowserContext;
   readonly page: Page;
   readonly address: string;
-  /** Unexpected lines of the console: refusals of the policy, exceptions. */
+  /** Unexpected lines of the console: policy violations, exceptions. */
   readonly complaints: string[] = [];
 
   private constructor(context: BrowserContext, page: Page, address: string) {
@@ -66,12 +63,12 @@ export class Dashboard {
     this.address = address;
     page.on('pageerror', (error) => void this.complaints.push(`exception: ${error.message}`));
     page.on('console', (message) => {
-      // An answer that refuses is the page's to show; the browser mentions each of them.
+      // The browser logs every error response. The page itself has to show these.
       if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) this.complaints.push(message.text());
     });
   }
 
-  /** Starts a browser once for all dashboards of this process, and closes it after the last test. Cookies and storage stay apart. */
+  /** Shares one browser among all dashboards of this process from now on, and closes it after the last test. Cookies and storage stay separate. */
   static keep(): void {
     Dashboard.#kept = {};
     after(async () => {
@@ -81,7 +78,7 @@ export class Dashboard {
     });
   }
 
-  /** Opens a browser, or a profile of the one that is kept; the caller closes it. `address`: of the gateway. */
+  /** Opens a browser, or a profile of the shared one. The caller closes it. `address` is that of the gateway. */
   static async open(address: string, view: View = desk): Promise<Dashboard> {
     const browser = await (Dashboard.#kept === null ? launch() : (Dashboard.#kept.browser ??= launch()));
     const context = await browser.newContext({
@@ -96,7 +93,7 @@ export class Dashboard {
     return new Dashboard(context, page, address);
   }
 
-  /** Opens a browser with the administrator signed in at `where`; the caller closes it. */
+  /** Opens a browser with the administrator signed in at `where`. The caller closes it. */
   static async signedIn(address: string, where = '/admin'): Promise<Dashboard> {
     const dashboard = await Dashboard.open(address);
     try {
@@ -119,7 +116,7 @@ export class Dashboard {
     await this.page.getByRole('button', { name: 'Sign out' }).waitFor();
   }
 
-  /** Signs in as a user. The page may then refuse what the user may not see. */
+  /** Signs in as a user. The page may then refuse views without permission. */
   async signInAs(name: string, password: string): Promise<void> {
     await this.page.getByRole('button', { name: 'Sign in with a name' }).click();
     await this.page.getByLabel('Name').fill(name);

@@ -1,4 +1,4 @@
-/** Sessions with texts both ways on a gateway whose database has every trouble there is, and what must be true of them afterwards. */
+/** Sessions with texts both ways on a gateway whose database has every fault, and the invariants afterwards. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,13 +21,13 @@ export interface DatabaseStormOptions {
   readonly seed: number;
 }
 
-/** Milliseconds: a busy machine takes its time. */
+/** The time-out of waits in milliseconds. The machine may be busy. */
 const patience = 120_000;
 const pairingsAtOnce = 8;
-/** Megabytes: the server's own files, its log of writes, and room for what is written. */
+/** The size of the disk in megabytes: the files of the server, its write-ahead log, and room for new rows. */
 const diskSize = 512;
 
-/** The limits of the database are shorter than the troubles, so that every one of them is run into. */
+/** The time-outs of the database are shorter than the faults, so that every fault exceeds them. */
 const limits = { DATABASE_STATEMENT_MS: '1000', DATABASE_CONNECTION_MS: '500' };
 const lasting = 2_500;
 
@@ -45,11 +45,11 @@ const clock = {
 };
 
 export interface DatabaseStorm {
-  /** Every trouble there is, in an order of chance. */
+  /** All faults in random order. */
   readonly troubles: readonly Trouble[];
   readonly flow: Flow;
   readonly gateway: GatewayProcess;
-  /** Has this trouble while texts flow, and waits until the gateway is ready and texts get through again. */
+  /** Causes the fault while texts flow, and waits until the gateway is ready and texts arrive again. */
   weather(trouble: Trouble): Promise<void>;
   /** The number of errors about a full disk in the server's log; null if no disk can be filled. */
   readonly diskErrors: () => number | null;
@@ -65,7 +65,7 @@ const pairAll = async (gateway: GatewayProcess, platform: PlatformProcess, sessi
     while (next < sessions) {
       next += 1;
       const number = `55119000${String(next).padStart(5, '0')}`;
-      // A busy machine may take longer than a statement may: this is before the storm.
+      // On a busy machine a statement may exceed its time-out before the storm begins.
       const account = await until(() => Account.create(gateway, number).catch(() => undefined), 'an instance is made');
       accounts.push(await account.pair(platform));
     }

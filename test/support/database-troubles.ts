@@ -1,4 +1,4 @@
-/** The troubles of a database, each for a while: cut, killed, stopped, held up, locked, in conflict with itself, slow, or full. */
+/** The faults of a database, each for some time: cut, killed, paused, delayed, locked, serialization failures, slow, or full. */
 import { globSync, readlinkSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Database } from '#src/storage/postgres/database.ts';
@@ -6,28 +6,28 @@ import { databaseServers, signalTo } from './processes.ts';
 import type { SmallDisk } from './small-disk.ts';
 
 export interface TroubleOptions {
-  /** The data folder of the gateway, whose embedded server it is. */
+  /** The data folder of the gateway with the embedded server. */
   readonly dataDir: string;
   readonly database: Database;
-  /** Null where none can be mounted: the server then answers like one whose disk is full. */
+  /** The disk; null if none can be mounted. The server then answers as if its disk were full. */
   readonly disk: SmallDisk | null;
-  /** Milliseconds; longer than the gateway waits for a statement. */
+  /** The duration of a fault in milliseconds. It exceeds the time-out of a statement of the gateway. */
   readonly lasting: number;
 }
 
 export interface Trouble {
   readonly name: string;
-  /** Ends when the trouble is over. */
+  /** Causes the fault. Resolves when it is over. */
   happen(): Promise<void>;
 }
 
-/** Tables that every text writes to. */
+/** The tables that every text writes to. */
 const tables = ['message', 'chat', 'signal_key', 'inbound', 'outbox'] as const;
 
-/** Bytes: some thousand refusals. */
+/** Room for the log in bytes, enough for about a thousand refusals. */
 const logRoom = 1_000_000;
 
-/** All processes of the server; each works in its folder. */
+/** Returns all processes of the server. Each has the folder as its working directory. */
 const processesOf = (dataDir: string): readonly number[] => {
   const folders = globSync('**/postmaster.pid', { cwd: dataDir }).map((path) => `${dataDir}/${path.replace(/\/postmaster\.pid$/, '')}`);
   return globSync('/proc/[0-9]*').flatMap((path) => {
@@ -39,7 +39,7 @@ const processesOf = (dataDir: string): readonly number[] => {
   });
 };
 
-/** Runs statements until the server takes them: it may be starting. */
+/** Runs statements, with retries while the server starts. */
 const insist = async (database: Database, ...texts: readonly string[]): Promise<void> => {
   for (const text of texts)
     for (let tries = 0; ; tries += 1) {
@@ -53,7 +53,7 @@ const insist = async (database: Database, ...texts: readonly string[]): Promise<
     }
 };
 
-/** Each row that is written to the tables goes through `body`, in PL/pgSQL. */
+/** Adds a trigger in PL/pgSQL to the tables during the fault. Every written row passes `body`. */
 const withTrigger = async ({ database, lasting }: TroubleOptions, body: string, chosen: readonly string[] = tables): Promise<void> => {
   await insist(
     database,
@@ -75,7 +75,7 @@ const locked = ({ database, lasting }: TroubleOptions, lock: string): Promise<vo
 const fill = async (options: TroubleOptions): Promise<void> => {
   const { dataDir, disk, lasting } = options;
   if (disk === null) return withTrigger(options, `raise exception 'no space left on device' using errcode = '53100'`);
-  // The server's log is on the disk too; without room it would not hold what the disk refused.
+  // The log of the server is on the disk too, and needs room for the refusals.
   disk.keepRoomFor(`${dataDir}/postgres/server.log`, logRoom);
   for (const until = Date.now() + lasting; Date.now() < until; await wait(50)) disk.fill();
   disk.drain();

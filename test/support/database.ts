@@ -1,8 +1,7 @@
 /**
- * A database of its own for every test file, on one PostgreSQL server that all files of a run share.
- *
- * The first process starts the server, those beside it adopt it, and the last one to leave stops it. Its folder stays in the temporary directory, so that
- * only the first run ever pays for making it. Databases are copies of one that is up to date: to migrate each took half a second of processor time.
+ * A database for every test file, on one PostgreSQL server that all files of a run share. The first process starts the server, later ones adopt it, and the
+ * last one stops it. Its folder stays in the temporary directory, so only the first run creates it. Databases are copies of a migrated one, because migrating
+ * each takes half a second of processor time.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
@@ -19,7 +18,7 @@ import { afterLastFile, isInTurn } from './together.ts';
 
 export const quietLog: Log = { info: () => undefined, warn: () => undefined, debug: () => undefined, error: () => undefined };
 
-/** Tests need not survive a power cut. */
+/** Settings of a server whose data may be lost in a power cut. */
 const settings = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '200' };
 
 const project = createHash('sha256')
@@ -30,16 +29,13 @@ const dataDir = join(tmpdir(), `dormouse-test-${process.getuid?.() ?? 0}-${proje
 
 const startServer = async (): Promise<EmbeddedServer> => {
   const start = () => startEmbedded({ dataDir, log: quietLog, settings });
-  // A start fails if another process stops the server meanwhile. The folder may be removed only when nobody uses it.
-  for (let tries = 0; tries < 3; tries += 1)
-    try {
-      return await start();
-    } catch {
-      await wait(500);
-    }
-  // Without fsync a crash of the machine may have spoilt the folder, and it holds nothing of value.
-  await rm(dataDir, { recursive: true, force: true });
-  return start();
+  try {
+    return await start();
+  } catch {
+    // Without fsync a crash of the machine may have damaged the folder, which contains nothing of value.
+    await rm(dataDir, { recursive: true, force: true });
+    return await start();
+  }
 };
 
 /** Returns the claim with which an instance may be written. The storage that was opened last raised the epoch. */
@@ -48,10 +44,7 @@ export const writerOf = async (storage: Pick<Storage, 'instances'>, id: string) 
   return { id, owner: '', epoch: record?.epoch ?? 0 };
 };
 
-/** Milliseconds, more than one statement may take. */
-const patience = 120_000;
-
-/** The server may be stopped by its last user just when it was adopted; then it is started again within moments. */
+/** Retries the work for some seconds. The last user may stop the server just when this process adopts it. */
 const patiently = async <T>(work: () => Promise<T>): Promise<T> => {
   for (const deadline = Date.now() + patience; ; await wait(50)) {
     try {
@@ -62,18 +55,15 @@ const patiently = async <T>(work: () => Promise<T>): Promise<T> => {
   }
 };
 
-/** A connection that does nothing for 10 s is closed, and a server without connections is stopped by whoever leaves it then. */
+/** The time after which a check repeats, in milliseconds. Idle connections are closed after 10 s, and a server without connections is stopped. */
 const stayingMs = 3_000;
 
 const withName = (url: string, name: string): string => url.replace('/postgres?', `/${name}?`);
 
-/**
- * In milliseconds, for statements of the tests, which fail where the gateway would try again. To drop a database the server writes a checkpoint, which
- * takes long while other tests keep the disk busy.
- */
-export const testLimits = { statement: 60_000, connection: 10_000 };
+/** The time-outs for statements of the tests, in milliseconds. Dropping a database writes a checkpoint, which takes long on a busy disk. */
+const limits = { statement: 60_000, connection: 10_000 };
 
-/** The server, and the one connection by which a process makes and drops databases. */
+/** The server, and the connection by which a process creates and drops databases. */
 class SharedServer {
   readonly #server: EmbeddedServer;
   readonly #keeper: Database;
@@ -103,12 +93,12 @@ class SharedServer {
     await patiently(() => this.#run(`create database ${name} template ${template}`));
   }
 
-  /** A busy disk takes longer than a statement may. */
+  /** Drops a database. On a busy disk this may exceed the time-out of a statement. */
   async drop(name: string): Promise<void> {
     await patiently(() => this.#run(`drop database if exists ${name} with (force)`));
   }
 
-  /** Makes a database that is up to date, unless there is one. Returns its name; nobody connects to it, so that it can be copied. */
+  /** Creates a migrated database if there is none. Returns its name. It has no connections, so that it can be copied. */
   async prepare(): Promise<string> {
     const prepared = `prepared_${schemaStamp()}`;
     const known = async () =>
@@ -118,10 +108,13 @@ class SharedServer {
     const making = `making${randomBytes(6).toString('hex')}`;
     await this.make(making, 'template1');
     await migrate(this.url(making), quietLog);
-    const isThere = async (): Promise<boolean> => (await known()).some(({ datname }) => datname === prepared);
-    // The server refuses while a connection of the migration still ends. Another process may be faster.
-    await patiently(async () => (await isThere()) || this.#run(`alter database ${making} rename to ${prepared}`));
-    await this.drop(making);
+    try {
+      await this.#run(`alter database ${making} rename to ${prepared}`);
+    } catch (error) {
+      await this.drop(making);
+      // Another process created the database first.
+      if (!(await known()).some(({ datname }) => datname === prepared)) throw error;
+    }
     for (const name of earlier) await this.#run(`drop database if exists ${name}`).catch(() => undefined);
     return prepared;
   }
@@ -133,7 +126,7 @@ class SharedServer {
   }
 }
 
-/** The server of this process while it has a database, or until the last of its files. */
+/** The server of this process while a file uses it. */
 let shared: Promise<{ readonly server: SharedServer; readonly prepared: string }> | null = null;
 let databases = 0;
 
@@ -150,17 +143,17 @@ const openShared = async () => {
 };
 
 export interface TestDatabase {
-  /** Connection string, valid in other processes too. */
+  /** The connection string, which is valid in other processes too. */
   readonly url: string;
-  /** A storage on this database, closed with it. */
+  /** Opens a storage on this database, which is closed with it. */
   storage(options?: Partial<StorageOptions>): Promise<Storage>;
-  /** For looking behind the stores. */
+  /** A connection for checks of the stored rows. */
   readonly admin: Database;
 }
 
 /**
- * Call it at the top of a test file: `const database = await testDatabase();`. Everything is closed and dropped after the file's tests.
- * `isEmpty`: without tables, for tests of migrations.
+ * Opens a database at the top of a test file: `const database = await testDatabase();`. It is closed and dropped after the tests of the file. `isEmpty`
+ * leaves out the tables, for tests of migrations.
  */
 export const testDatabase = async ({ isEmpty = false } = {}): Promise<TestDatabase> => {
   databases += 1;

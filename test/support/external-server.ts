@@ -1,4 +1,4 @@
-/** A PostgreSQL server that the gateway does not own, as an operator has one: over TCP, with a role and a database of its own, killed and started at will. */
+/** A PostgreSQL server outside the gateway, as in production: over TCP, with a role and a database. Tests kill and restart it. */
 import { appendFile, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openDatabase } from '#src/storage/postgres/database.ts';
@@ -9,25 +9,25 @@ import { copyPreparedDatabase } from './prepared-database.ts';
 import { databaseServers, isRunning, removeFolder, signalTo, temporaryFolder } from './processes.ts';
 import { until } from './until.ts';
 
-/** Stands in the connection string, and must stand nowhere else. */
+/** The password in the connection string. It must appear nowhere else. */
 export const password = 'external-server-password';
 
-/** A killed process loses nothing that it wrote; a commit that was answered must be written, so nothing else is turned off. */
+/** Settings for speed. A killed process loses no write with them. Commits stay synchronous, because an answered commit must be written. */
 const haste = { fsync: 'off', full_page_writes: 'off' };
 
-/** Servers that a test process must still end when it is ended from outside. */
+/** Servers that have to be killed when the test process exits early. */
 const running = new Set<ExternalServer>();
 process.once('exit', () => {
   for (const server of running) for (const pid of server.pids) signalTo(pid, 'SIGQUIT');
 });
 
-/** Started without being watched: nobody starts it again. */
+/** Starts the server without a supervisor, so that it is not restarted. */
 const startAlone = async (folder: string, settings: Readonly<Record<string, string>>): Promise<void> => {
   const server = await startEmbedded({ dataDir: folder, log: quietLog, settings: { ...haste, ...settings } });
   await server.close(false);
 };
 
-/** The role and its database; connections over TCP need the password. */
+/** Creates the role and its database. Connections over TCP need the password. */
 const prepare = async (folder: string): Promise<void> => {
   copyPreparedDatabase(folder);
   const server = await startEmbedded({ dataDir: folder, log: quietLog, settings: haste });
@@ -38,7 +38,7 @@ const prepare = async (folder: string): Promise<void> => {
   await server.close(true);
   const access = join(folder, 'postgres', 'data', 'pg_hba.conf');
   const refused = await readFile(access, 'utf8');
-  // Written in place, so that it stays the server's own file.
+  // The file is overwritten in place, so that its owner stays.
   await writeFile(access, 'host all all 127.0.0.1/32 scram-sha-256\n');
   await appendFile(access, refused);
 };
@@ -83,13 +83,13 @@ export class ExternalServer {
     return databaseServers(this.#folder);
   }
 
-  /** Resolves when it takes connections. */
+  /** Starts the server. Resolves when it accepts connections. */
   async start(): Promise<void> {
     const address = { listen_addresses: '127.0.0.1', port: String(this.#port), unix_socket_directories: '' };
     await startAlone(this.#folder, { ...address, ...this.#settings });
   }
 
-  /** Without a word to those that are connected. Resolves when it is gone. */
+  /** Kills the server without closing its connections. Resolves when it has ended. */
   async kill(): Promise<void> {
     const killed = this.pids.filter((pid) => signalTo(pid, 'SIGKILL'));
     if (killed.length !== 1) throw new Error(`${killed.length} servers ran`);

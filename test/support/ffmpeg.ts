@@ -1,21 +1,21 @@
-/** ffmpeg, when this machine has one, and media made by it. */
+/** ffmpeg, if this machine has it, and media that it generates. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { findProgram } from '#config/programs.ts';
 
-/** The suite needs no ffmpeg; a check that brings one says so, and then its absence is a failure. */
+/** True if a missing ffmpeg is a failure. By default tests without ffmpeg are skipped. */
 export const isFfmpegRequired = process.env['REQUIRE_FFMPEG'] === 'true';
 
 /** The program that `FFMPEG_PATH` names, or else the one in the search path; null if there is none. */
 export const ffmpegPath = findProgram(process.env['FFMPEG_PATH'] || 'ffmpeg');
 
-/** For `test`: leaves a test out where there is no ffmpeg, with the reason. */
+/** Options of `test` that skip a test without ffmpeg, with the reason. */
 export const withFfmpeg =
   ffmpegPath === null && !isFfmpegRequired ? { skip: 'this machine has no ffmpeg; FFMPEG_PATH names one' } : ({} as { skip?: string });
 
 const run = promisify(execFile);
 
-/** Makes a file of ffmpeg's own sources: `lavfi` inputs, then options of the output. */
+/** Generates a file from sources of ffmpeg: `lavfi` inputs, then options of the output. */
 export const synthesize = async (path: string, inputs: readonly string[], output: readonly string[]): Promise<void> => {
   if (ffmpegPath === null) throw new Error('REQUIRE_FFMPEG asks for ffmpeg, and there is none');
   const given = inputs.flatMap((input) => ['-f', 'lavfi', '-i', input]);

@@ -11,14 +11,14 @@ import type { Storage } from '#src/storage/open.ts';
 
 export const baseUrl = 'https://gateway.example';
 
-/** Gone after the file's tests. */
+/** Creates a folder that is removed after the tests of the file. */
 export const temporaryFolder = async (): Promise<string> => {
   const folder = await mkdtemp(join(tmpdir(), 'dormouse-files-'));
   after(() => rm(folder, { recursive: true, force: true }));
   return folder;
 };
 
-/** A file as whoever fetched it hands it over. */
+/** Returns a fetched file, ready for the store. */
 export const taken = async (temporary: TemporaryFolder, bytes: Uint8Array, about: Partial<TakenFile> = {}): Promise<TakenFile> => {
   const path = temporary.newPath();
   await writeFile(path, bytes);
@@ -26,13 +26,13 @@ export const taken = async (temporary: TemporaryFolder, bytes: Uint8Array, about
   return { path, size: bytes.length, hash, mimetype: 'image/png', filename: '', discard: () => removeFile(path), ...about };
 };
 
-/** All bytes of a kept file; null when they are gone. */
+/** Returns all bytes of a stored file; null if they are gone. */
 export const bytesOf = async (files: FileStore, file: KeptFile, range?: { start: number; end: number }): Promise<Buffer | null> => {
   const stream = await files.read(file, range);
   return stream === null ? null : Buffer.concat(await Array.fromAsync(stream));
 };
 
-/** Every file below a folder. */
+/** Returns every file below a folder. */
 export const below = async (folder: string): Promise<readonly string[]> => {
   const all = await readdir(folder, { recursive: true, withFileTypes: true });
   return all.filter((one) => one.isFile()).map(({ name }) => name);
@@ -43,7 +43,7 @@ export interface TestFiles {
   readonly blobs: BlobStore;
   readonly temporary: TemporaryFolder;
   readonly folder: string;
-  /** Unix milliseconds, as the store sees it; a test may move it. */
+  /** The clock of the store in Unix milliseconds. Tests may change it. */
   readonly clock: { now: number };
 }
 

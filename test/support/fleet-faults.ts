@@ -10,24 +10,24 @@ import { until } from './until.ts';
 
 export interface FaultScene {
   readonly fleet: Fleet;
-  /** The one that it happens to, where it happens to one. */
+  /** The node of the fault. Faults of all nodes ignore it. */
   readonly member: Member;
   readonly random: () => number;
 }
 
 export interface FleetFault {
-  /** A sentence: what happens. */
+  /** A sentence that describes the fault. */
   readonly name: string;
-  /** It happens to all, and so at no time with another. */
+  /** True for a fault of all nodes, which never happens together with another one. */
   readonly toAll?: true;
-  /** Resolves when it is undone. Answers how many logins displaced a connection that a stopped process could not end. */
+  /** Causes the fault, and resolves when it is undone. Returns the number of logins that displaced a connection of a paused process. */
   happen(scene: FaultScene): Promise<number | void>;
 }
 
-/** Milliseconds. Short: no lease ends. Long: every lease of the node has ended, and others have what it had. */
+/** Durations in milliseconds. `short` ends no lease. After `long` every lease of the node has ended, and other nodes have its sessions. */
 const short = 5_000;
 const long = 22_000;
-/** The process takes its time after it goes on. */
+/** The time that a continued process needs, in milliseconds. */
 const settling = 2_000;
 
 const kindOf = (random: () => number): Cut => (random() < 0.5 ? 'stall' : 'reset');
@@ -50,7 +50,7 @@ const killed = (ms: number): FleetFault => ({
   },
 });
 
-/** Others take its sessions meanwhile: the platform ends its connections, which it cannot. */
+/** Pauses a node. Others take its sessions, and the platform ends its connections, because the paused process cannot. */
 const stopped = (ms: number): FleetFault => ({
   name: `a node stands still for ${ms / 1000} s and goes on`,
   async happen({ fleet, member }) {
@@ -139,7 +139,7 @@ const rollingRestart: FleetFault = {
   },
 };
 
-/** Each stands here once; the seed says in which order they happen, and to whom. */
+/** All faults. The seed decides their order and their nodes. */
 export const faults = {
   killed: killed(0),
   killedForLong: killed(long),
@@ -164,7 +164,7 @@ export const faults = {
   rollingRestart,
 } as const satisfies Readonly<Record<string, FleetFault>>;
 
-/** Has these faults at once, each on a node of its own, while texts flow, and waits until everybody is well again. */
+/** Causes these faults at once, each on another node, while texts flow. Waits until all nodes have recovered. */
 export const weather = async (
   { fleet, random }: Omit<FaultScene, 'member'>,
   traffic: FleetTraffic,

@@ -1,6 +1,6 @@
 /**
- * Texts both ways on the sessions of several nodes, as a careful client has it: through any node, asked again after a failure, under a key of its own.
- * What was promised about each text is kept, so that the end can be compared with it.
+ * Texts both ways on the sessions of several nodes, as from a careful client: through any node, retried after a failure, with an idempotency key. The
+ * promises about each text are recorded and compared at the end.
  */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
@@ -23,14 +23,14 @@ export interface TrafficOptions {
 interface Wanted {
   readonly contact: string;
   readonly text: string;
-  /** Answers so far; 0: none came. */
+  /** Statuses of the answers so far; 0 stands for no answer. */
   readonly statuses: number[];
 }
 
 /** Longest pause between two texts of an account, each way. */
 const longestPause = 2_500;
 const triesAtMost = 8;
-/** A client waits so long for an answer, and so long after a failure. */
+/** The time-out of a client, and its pause after a failure, in milliseconds. */
 const answerMs = 12_000;
 const againMs = 400;
 const patience = 120_000;
@@ -45,7 +45,7 @@ const contactsOf = (number: string): readonly string[] => [`55118${number.slice(
 export class FleetTraffic {
   readonly #options: TrafficOptions;
   readonly #wanted: Wanted[] = [];
-  /** Ids of what the contacts wrote, by chat, in order. */
+  /** Ids of the messages of the contacts, by chat, in order. */
   readonly #written = new Map<string, string[]>();
   readonly #paused = { going: false };
   #work: Promise<unknown> = Promise.resolve();
@@ -120,7 +120,7 @@ export class FleetTraffic {
     assert.deepEqual(unknown, {});
   }
 
-  /** Waits until each of these messages came by webhook, always as the same event; answers with all ids in the order in which they came first. */
+  /** Waits until each of these messages arrived by webhook, always as the same event. Returns all ids in the order of their first arrival. */
   async assertCame(ids: readonly string[]): Promise<readonly string[]> {
     const { posted } = this.#options.receiver;
     const events = new Map<string, string>();
@@ -132,7 +132,7 @@ export class FleetTraffic {
         for (const event of posted.slice(read)) {
           const { messageid = '' } = messageOf(event);
           const known = events.get(messageid) ?? event.id;
-          // Later events of a message of ours say how far it came.
+          // Later events of a message of the account report its delivery status.
           if (wanted.has(messageid)) assert.equal(event.id, known, `${messageid} is one event`);
           events.set(messageid, known);
         }
@@ -192,7 +192,7 @@ export class FleetTraffic {
     assert.deepEqual(this.#options.receiver.overlapping, [], 'an event was posted twice at once');
   }
 
-  /** For the report of a run. */
+  /** Figures for the report of a run. */
   get figures(): string {
     const statuses = Map.groupBy(
       this.#wanted.flatMap((one) => one.statuses),
@@ -210,7 +210,7 @@ export class FleetTraffic {
     const { gateways, random } = this.#options;
     const gateway = gateways[Math.floor(random() * gateways.length)] as GatewayProcess;
     const options = { token: account.token, headers: { 'idempotency-key': key }, body: { number: contact, text }, ms: answerMs };
-    // A node that is away, or cut off, answers nobody.
+    // A node that is down, or cut off, does not answer.
     const answer = await gateway.call('POST', '/send/text', options).catch(() => null);
     return answer?.status ?? 0;
   }

@@ -1,6 +1,6 @@
 /**
- * Several nodes as an operator has them: processes of their own, a NATS server, one PostgreSQL, the simulated platform in a process, and between each
- * node and everything that it needs a cable that can be cut.
+ * Several nodes as in production: processes of their own, a NATS server, one PostgreSQL, and the simulated platform in a process. Between each node and its
+ * services is a cable that can be cut.
  */
 import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -32,9 +32,9 @@ export interface FleetOptions {
 /** The services that a node needs, each on a cable of its own. */
 export type Surroundings = 'database' | 'bus' | 'platform';
 
-/** Milliseconds: a busy machine takes its time. */
+/** The time-out of waits, in milliseconds. The machine may be busy. */
 const patience = 120_000;
-/** One in so many posts waits for its answer. */
+/** One post in so many is answered slowly. */
 const slowEvery = 50;
 export const hour = 3_600_000;
 
@@ -81,7 +81,7 @@ export class Member {
     for (const cable of Object.values(this.#cables)) cable.mend();
   }
 
-  /** Asserts that since the last look no error happened in the process without a fault that was done to it. */
+  /** Asserts that the process had no unexpected error since the last call. */
   assertSound(): void {
     const { printed } = this.gateway;
     // The output begins anew with each start.
@@ -94,14 +94,14 @@ export class Member {
     assert.deepEqual(lines, [], `${this.name} went wrong`);
   }
 
-  /** Asks it to end, which it does in order. */
+  /** Stops the node by SIGTERM and waits for its end. */
   async leaves(): Promise<void> {
     this.gateway.signal('SIGTERM');
     assert.equal(await this.gateway.endsWithin(patience), 0, `${this.name} ends in order: ${this.gateway.printed}`);
     this.assertSound();
   }
 
-  /** Ends the process, and looks at what it printed. */
+  /** Ends the process and checks its output. */
   async end(signal: NodeJS.Signals): Promise<void> {
     await this.gateway.end(signal);
     this.assertSound();
@@ -127,7 +127,7 @@ export class Fleet {
     this.#opened = opened;
   }
 
-  /** With all sessions connected, spread over the nodes. */
+  /** Opens the nodes with all sessions connected and spread over them. */
   static async open(options: FleetOptions): Promise<Fleet> {
     const opened = new Opened();
     try {
@@ -160,11 +160,11 @@ export class Fleet {
     return fleet;
   }
 
-  /** One more node, not started; `name`: also that of one which runs. */
+  /** Creates one more node without starting it. `name` may be that of a running node. */
   async another(name: string): Promise<Member> {
     const cable = async (url: string, endsPass = false): Promise<Cable> =>
       this.#opened.add(await Cable.open(url, { endsPass }), (one) => one.close());
-    // The platform counts the connections that nodes have, and not those which a cable keeps.
+    // The platform counts connections of nodes, so a cable must not keep any open.
     const cables = {
       database: await cable(this.server.url),
       bus: await cable(this.nats.url),
@@ -183,7 +183,7 @@ export class Fleet {
     return new FleetTraffic({ platform, receiver, accounts, random, gateways: members.map(({ gateway }) => gateway) });
   }
 
-  /** Accounts by the name of the live node that owns them; '' for those that nobody owns. */
+  /** Returns the accounts by the name of the live node that owns them; '' for accounts without an owner. */
   async owned(): Promise<ReadonlyMap<string, readonly Account[]>> {
     const text = `select instance.owner, node.name from instance join lease on lease.instance_id = instance.id
       join node on node.incarnation = lease.incarnation where node.until > extract(epoch from clock_timestamp()) * 1000`;
@@ -196,7 +196,7 @@ export class Fleet {
     return (await this.owned()).get(member.name) ?? [];
   }
 
-  /** Messages that wait for a later try to deliver them. */
+  /** Returns the number of deliveries that wait for a later attempt. */
   async postponed(accounts: readonly Account[]): Promise<number> {
     const text = `select count(*)::int as count from outbox join instance on instance.id = outbox.instance_id
       where not_before > 0 and type = 'messages' and instance.owner = any($1::text[])`;
@@ -204,7 +204,7 @@ export class Fleet {
     return (await this.#admin.rows<{ count: number }>({ name: '', text }, [owners]))[0]?.count ?? 0;
   }
 
-  /** Logins of a device that was logged in already. */
+  /** Returns the number of logins of devices that were logged in already. */
   async doubleLogins(): Promise<number> {
     return (await this.platform.stats()).logins.double;
   }

@@ -1,4 +1,4 @@
-/** Texts that go both ways on many instances at once, through everything that happens to them, with what was promised about each. */
+/** Texts both ways on many instances at once, during faults. The promises about each text are recorded. */
 import assert from 'node:assert/strict';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Account } from './account.ts';
@@ -27,17 +27,17 @@ export interface FlowOptions {
   readonly platform: PlatformProcess;
   readonly accounts: readonly Account[];
   readonly contacts: readonly string[];
-  /** Their phones unlink them at some time: what they were asked for may never happen. */
+  /** Accounts that their phones unlink at some time. Their requests may stay without effect. */
   readonly unlinked: ReadonlySet<Account>;
   readonly random: () => number;
 }
 
-/** Side by side, and the longest pause of each in milliseconds. Each writes as much as it sends, so that a slow machine is asked for less. */
+/** Parallel senders, and the longest pause of each in milliseconds. Each sends as much as it writes, so that a slow machine gets less load. */
 const lanes = 10;
 const longestPause = 400;
-/** Every so many texts go by the queue. */
+/** One text in so many is sent through the queue. */
 const queuedEvery = 4;
-/** Texts each way that count as progress. */
+/** The number of texts each way that counts as progress. */
 const progress = 10;
 /** Milliseconds. */
 const patience = 120_000;
@@ -69,14 +69,14 @@ export class Flow {
     await this.#work;
   }
 
-  /** One text each way; answers with the status of the one that was sent. */
+  /** Sends one text each way. Returns the status of the sent one. */
   async once(account: Account): Promise<number> {
     const status = await this.#send(account);
     await this.#write(account);
     return status;
   }
 
-  /** Waits until some more texts got through, both ways. */
+  /** Waits until some more texts arrived both ways. */
   async proceeds(): Promise<void> {
     const through = async () => ({
       out: this.sent.filter(({ status, queued }) => status === 200 && !queued).length,
@@ -90,7 +90,7 @@ export class Flow {
     await until(enough, 'texts get through', patience);
   }
 
-  /** Every accepted text was read once, but for those that the gateway itself calls failed; no other text was read twice. */
+  /** Asserts that every accepted text was read once, except for those with status Failed, and that no other text was read twice. */
   async assertRead(): Promise<void> {
     const { platform, accounts, contacts, unlinked } = this.#options;
     const failed = new Set<string>();
@@ -144,7 +144,7 @@ export class Flow {
     return owed.map(({ id }) => id);
   }
 
-  /** No text that was refused was read by anybody, and none that the gateway knows of is still on its way. */
+  /** Asserts that no refused text was read, and that no stored text is still queued. */
   async assertHonest(): Promise<void> {
     const { platform, accounts, contacts } = this.#options;
     const read = new Set((await Promise.all(contacts.map((contact) => platform.received(contact)))).flat().map(({ text }) => text));
@@ -164,7 +164,7 @@ export class Flow {
     const n = this.sent.length;
     const text = `${n} out of ${account.number}, ${this.#options.random()}`;
     const queued = n % queuedEvery === 0;
-    // A gateway that was killed answers nobody.
+    // A killed gateway does not answer.
     const answer = await account.call('POST', '/send/text', { number: this.#contactOf(account), text, async: queued }).catch(() => null);
     const status = answer?.status ?? 0;
     this.sent.push({ account, text, queued, status, error: String(answer?.body['error'] ?? '') });
@@ -176,7 +176,7 @@ export class Flow {
     this.written.push({ account, id });
   }
 
-  /** One of two. */
+  /** Returns one of the two contacts of the account. */
   #contactOf(account: Account): string {
     const { accounts, contacts, random } = this.#options;
     const first = accounts.indexOf(account);
@@ -196,7 +196,18 @@ export class Flow {
   }
 }
 
-/** Waits until each of these messages was told, however often, always as the same event. */
+/** Returns all messages of an account, page by page. */
+const storedBy = async (account: Account): Promise<readonly MessageSeen[]> => {
+  const all: MessageSeen[] = [];
+  for (;;) {
+    const { status, body } = await account.call('POST', '/message/find', { limit: 1000, offset: all.length });
+    assert.equal(status, 200, JSON.stringify(body));
+    all.push(...(body['messages'] as readonly MessageSeen[]));
+    if (body['hasMore'] !== true) return all;
+  }
+};
+
+/** Waits until each of these messages was reported, possibly several times, always as the same event. */
 export const assertTold = async (receiver: Receiver, ids: readonly string[]): Promise<void> => {
   const events = new Map<string, Set<string>>();
   let read = 0;

@@ -1,4 +1,4 @@
-/** A gateway with the simulated platform, a paired instance and one that is not, under the fuzzer. */
+/** Runs the fuzzer against a gateway with the simulated platform, one paired instance and one unpaired instance. */
 import type { Account } from './account.ts';
 import { fuzz, type FuzzOptions } from './fuzzer.ts';
 import { Scene } from './scene.ts';
@@ -15,7 +15,7 @@ const quick = {
   AUTH_FAILURES_PER_MINUTE: '0',
 };
 
-/** Crashes of sessions and of background workers, by what crashed. */
+/** Returns the crashes of sessions and of background workers, by name. */
 const crashesOf = (numbers: Readonly<Record<string, unknown>>): readonly (readonly [string, number])[] => {
   const instances = numbers['instances'] as readonly { readonly id: string; readonly crashes: number }[];
   const workers = numbers['workerCrashes'] as Readonly<Record<string, number>>;

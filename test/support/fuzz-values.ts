@@ -92,7 +92,7 @@ export const valid = (schema: JsonSchema): Value => {
   );
 };
 
-/** A valid object of which one field is missing, or something else. */
+/** Returns a valid object with one field missing or replaced by a hostile value. */
 const nearly = (schema: JsonSchema): Value =>
   fc.tuple(valid(schema), fc.nat(), hostile, fc.boolean()).map(([value, at, other, drop]) => {
     if (typeof value !== 'object' || value === null) return other;
@@ -102,7 +102,7 @@ const nearly = (schema: JsonSchema): Value =>
     return drop ? rest : { ...rest, [name]: other };
   });
 
-/** Every field something hostile, or no object at all. */
+/** Returns an object of hostile values, or no object at all. */
 const foreign = (schema: JsonSchema): Value => {
   const names = Object.keys((schema['properties'] ?? {}) as object);
   return fc.oneof(
@@ -114,6 +114,6 @@ const foreign = (schema: JsonSchema): Value => {
 export const bodies = (schema: JsonSchema): Value =>
   fc.oneof({ weight: 3, arbitrary: valid(schema) }, { weight: 3, arbitrary: nearly(schema) }, { weight: 2, arbitrary: foreign(schema) });
 
-/** A parameter of an address, as text. */
+/** Returns a parameter of an address as text. */
 export const parameters = (schema: JsonSchema): fc.Arbitrary<string> =>
   fc.oneof(valid(schema), fc.constantFrom(...hostileTexts)).map((value) => (typeof value === 'string' ? value : JSON.stringify(value)));

@@ -1,10 +1,10 @@
-/** Calls every route of a running gateway with values of all kinds, and says what no caller should ever see. */
+/** Calls every route of a running gateway with values of all kinds, and reports answers that no caller should ever see. */
 import * as fc from 'fast-check';
 import { bodies, parameters } from './fuzz-values.ts';
 import { adminToken } from './gateway.ts';
 import { answerOf, mediaOf, operationsOf, resolved, type Document, type JsonSchema, type Operation } from './openapi.ts';
 
-/** Not called, each with its reason. */
+/** Routes that are not called, with the reason. */
 export const excluded: Readonly<Record<string, string>> = {
   'GET /sse': 'its answer does not end',
   'GET /admin/actors/stream': 'its answer does not end',
@@ -18,19 +18,19 @@ export const excluded: Readonly<Record<string, string>> = {
   'DELETE /instance/proxy': 'it restarts the session when a proxy is set',
 };
 
-/** Milliseconds that an answer may take. */
+/** The longest time of an answer, in milliseconds. */
 const slowest = 15_000;
 /** Failure statuses that the documents may name. Refusals of the platform are 500 with `error_source`. */
 const documentedFailures: ReadonlySet<number> = new Set([501, 503, 504]);
 
 export interface FuzzOptions {
   readonly address: string;
-  /** Instances by what they are: `paired`, `not paired`. */
+  /** Tokens of instances by their kind: `paired`, `not paired`. */
   readonly tokens: Readonly<Record<string, string>>;
   readonly seed: number;
   /** Requests for each route and instance. */
   readonly perRoute: number;
-  /** The run ends after so many milliseconds, whatever is left. */
+  /** The time limit of the run in milliseconds. */
   readonly mostMs: number;
 }
 
@@ -52,7 +52,7 @@ const partsOf = (operation: Operation, shared: Readonly<Record<string, JsonSchem
   });
 };
 
-/** A `delay` shows typing for so many milliseconds before the answer: asked for, and not what is measured. */
+/** Limits `delay`, which shows typing for so many milliseconds before the answer. The wait is intended and must not count. */
 const withoutDelay = (body: unknown): unknown =>
   typeof body === 'object' && body !== null && 'delay' in body && Number(body.delay) > 100 ? { ...body, delay: 100 } : body;
 
@@ -92,7 +92,7 @@ const objectionTo = (operation: Operation, status: number, text: string, ms: num
   return `is no documented failure: ${text.slice(0, 200)}`;
 };
 
-/** Sentences on what went wrong; each names its request, so that it can be sent again. */
+/** Runs the fuzzer. Returns a sentence for each fault with its request, so that the request can be repeated. */
 export const fuzz = async ({ address, tokens, seed, perRoute, mostMs }: FuzzOptions) => {
   const document = (await (await fetch(`${address}/openapi.json`)).json()) as Document;
   const found: string[] = [];
@@ -121,7 +121,7 @@ export const fuzz = async ({ address, tokens, seed, perRoute, mostMs }: FuzzOpti
     operation,
     all: fc.sample(partsOf(operation, document.components.schemas), { seed, numRuns: perRoute }),
   }));
-  // Round by round, so that a run that is cut short has called every route.
+  // Each round calls every route, so that a run which is cut short has called all of them.
   for (let n = 0; n < perRoute; n += 1) {
     for (const { name, operation, all } of drawn) {
       if (performance.now() > end) return { found, requests, routes: routes.length };

@@ -1,4 +1,4 @@
-/** The gateway as its operator has it: a process of its own, with its data in a folder outside the project, killed and started again at will. */
+/** The gateway as in production: a process of its own, with its data in a folder outside the project. Tests kill and restart it. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,10 +19,10 @@ export interface Answer {
 }
 
 export interface CallOptions {
-  /** Token of an instance; the admin token when absent. */
+  /** The token of an instance; the admin token if absent. */
   readonly token?: string;
   readonly body?: unknown;
-  /** Beside those of the credential and the body. */
+  /** Further headers, beside those of the credential and the body. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly ms?: number;
 }
@@ -31,22 +31,22 @@ export interface CallOptions {
 export type End = number | NodeJS.Signals | null;
 
 export interface GatewayOptions {
-  /** WebSocket address of the simulated platform; absent: `--sandbox`, with one of its own. */
+  /** The WebSocket address of the simulated platform. If absent, the gateway starts with `--sandbox` and a platform of its own. */
   readonly platformUrl?: string;
-  /** Settings, and constants by the names that settings would have. */
+  /** Settings, and values for constants by the names that they would have as settings. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Arguments of Node, before the program's. */
+  /** Arguments of Node, before those of the program. */
   readonly nodeArgs?: readonly string[];
-  /** It makes the folder of its database by itself, which takes a second. */
+  /** True to create the database folder in the start, which takes a second. */
   readonly fresh?: boolean;
-  /** The folder of another version with its own Node; absent: this one. */
+  /** The folder of another version with its own Node; this version if absent. */
   readonly program?: string;
 }
 
-/** Arguments of Node with which modules are found as in the processes before. */
+/** Arguments of Node that reuse the module resolutions of earlier processes. */
 const quickly = ['--import', join(root, 'test/support/resolutions.ts')];
 
-/** The folder of compiled code that the program keeps by itself; named from outside, it serves the arguments above too. */
+/** The folder for the compile cache of the program. Naming it explicitly enables the cache with the arguments above. */
 const compiled = join(root, 'node_modules', '.cache', 'dormouse');
 
 /** Processes that a test process must still end when it is ended from outside. */
@@ -63,7 +63,7 @@ export class GatewayProcess {
   #ended: Promise<End> = Promise.resolve(null);
   #printed = '';
 
-  /** `dataDir`: the folder of another, which stays that one's. */
+  /** `dataDir` is the folder of another process, which this one does not delete. */
   constructor(options: GatewayOptions, dataDir?: string) {
     this.dataDir = dataDir ?? temporaryFolder();
     this.#options = options;
@@ -91,7 +91,7 @@ export class GatewayProcess {
     return /(?:API:|listens on) +(http:\/\/[^\s/]+)/.exec(this.#printed)?.[1] ?? '';
   }
 
-  /** Starts the process and waits for nothing. */
+  /** Starts the process without waiting. */
   launch(env: Readonly<Record<string, string>> = {}): void {
     const { platformUrl, env: own = {}, nodeArgs = [], fresh = false, program } = this.#options;
     const embedded = own['DATABASE_URL'] === undefined && env['DATABASE_URL'] === undefined;
@@ -108,7 +108,7 @@ export class GatewayProcess {
       ],
       {
         cwd: this.dataDir,
-        // No variables of the surroundings, so that the settings are those of the test.
+        // No inherited variables, so that only the settings of the test apply.
         env: {
           PATH: process.env['PATH'] ?? '',
           NODE_COMPILE_CACHE: compiled,
@@ -116,7 +116,7 @@ export class GatewayProcess {
           PORT: '0',
           ADMIN_TOKEN: adminToken,
           ALLOW_PRIVATE_RECEIVERS: 'loopback',
-          // The machine may be busy with other tests, which is no load of this gateway.
+          // The machine may be busy with other tests. That load must not count as overload of this gateway.
           OVERLOAD_LAG_MS: '0',
           SHUTDOWN_MS: '60000',
           ...platform,
@@ -154,7 +154,7 @@ export class GatewayProcess {
     return this.#ended;
   }
 
-  /** Waits for it to end by itself; rejects when it does not. */
+  /** Waits until it ends by itself. Rejects after the time-out. */
   endsWithin(ms: number): Promise<End> {
     return Promise.race([
       this.#ended,
@@ -187,14 +187,14 @@ export class GatewayProcess {
     return { status: response.status, headers: response.headers, body: text === '' ? {} : (JSON.parse(text) as Answer['body']) };
   }
 
-  /** Ends the process if it runs, its database server, and removes the folder. */
+  /** Ends the process if it runs, ends its database server, and removes the folder. */
   async close(): Promise<void> {
     await this.end();
     running.delete(this);
     await removeFolder(this.dataDir);
   }
 
-  /** Closes all that can be closed without waiting. */
+  /** Kills and closes what can be closed without waiting. */
   abandon(): void {
     this.#child?.kill('SIGKILL');
     for (const pid of this.databases) signalTo(pid, 'SIGQUIT');

@@ -11,7 +11,7 @@ const isObject = (value: Json): value is JsonObject => typeof value === 'object'
 const fits = (pattern: RegExp) => (value: Json) => typeof value === 'string' && pattern.test(value);
 const near = (unit: number) => (value: Json) => typeof value === 'number' && Math.abs(value * unit - Date.now()) < 36_000_000;
 
-/** The meaning of each word. `<id:name>` is the id that the test gives by that name, `<n items>` a list. */
+/** The check for each placeholder. `<id:name>` is the id that the test passes under that name, and `<n items>` is a list of n items. */
 const words: Readonly<Record<string, (value: Json) => boolean>> = {
   id: fits(/^[0-9A-F]{20,32}$/),
   'full id': fits(/^5511990000001:[0-9A-F]{20,32}$/),
@@ -45,7 +45,7 @@ const standsFor = (word: string, value: Json, ids: Readonly<Record<string, strin
   return known(value);
 };
 
-/** The value with the words of the expectation where they fit: what is left to differ is a difference. */
+/** Replaces values by the placeholders of the expectation that they match. Remaining differences are faults. */
 const inWords = (value: Json, expected: Json, ids: Readonly<Record<string, string>>): Json => {
   const [, word] = typeof expected === 'string' ? (/^<([^<>]+)>$/.exec(expected) ?? []) : [];
   if (word !== undefined) return standsFor(word, value, ids) ? expected : value;
@@ -54,7 +54,7 @@ const inWords = (value: Json, expected: Json, ids: Readonly<Record<string, strin
   return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, inWords(field, expected[name], ids)]));
 };
 
-/** `change` wins; objects of the base are gone into, apart from `content`, which is one thing. */
+/** Merges a change into a base. Objects are merged by field, except for `content`, which is replaced. */
 const merged = (base: Json, change: Json): Json => {
   if (!isObject(base) || !isObject(change)) return change;
   const fields = Object.entries(change).map(([name, field]) => [name, name === 'content' ? field : merged(base[name], field)]);
@@ -66,9 +66,9 @@ export interface Golden {
   expected(name: string): JsonObject;
   /** Names of all cases. */
   readonly names: readonly string[];
-  /** Compares, and counts the case as seen. `part`: only the fields that the case names itself. */
+  /** Compares a case and counts it as covered. `part` compares only the fields of the case itself. */
   check(name: string, actual: Json, ids?: Readonly<Record<string, string>>, part?: 'part'): void;
-  /** Fails when a case was never compared. */
+  /** Fails if a case was never compared. */
   finish(): void;
 }
 

@@ -1,4 +1,4 @@
-/** Groups of one account on a running gateway: one that it leads, one in which it is a plain member; what they are there and on the platform. */
+/** Groups of one account on a running gateway: one that it administers and one with plain membership, as the gateway and the platform show them. */
 import assert from 'node:assert/strict';
 import { after, before } from 'node:test';
 import type { GroupView } from '#src/sandbox/face.ts';
@@ -23,7 +23,7 @@ export const isPart = (whole: unknown, part: unknown): boolean =>
     ? Object.entries(part).every(([name, value]) => isPart((whole as Json | null)?.[name], value))
     : JSON.stringify(whole) === JSON.stringify(part);
 
-/** Waits for a posted event of this type that has these fields. */
+/** Waits for a posted event of this type with these fields. */
 export const posted = ({ receiver }: Scene, type: string, fields: Json): Promise<unknown> =>
   until(
     () => receiver.posted.some(({ body }) => body['EventType'] === type && isPart(body, fields)),
@@ -75,7 +75,7 @@ export class GroupBench {
     return this.account.chatOf(id);
   }
 
-  /** The `groups` event of a group with these fields. */
+  /** Waits for the `groups` event of a group with these fields. */
   told(id: string, fields: Json): Promise<unknown> {
     return posted(this.scene, 'groups', { event: { JID: id, ...fields } });
   }

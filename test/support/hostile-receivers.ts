@@ -1,4 +1,4 @@
-/** Receivers that misbehave in every way a network knows, each on a port of its own. */
+/** Receivers that misbehave in every known way, each on a port of its own. */
 import { createServer as createHttp, type RequestListener } from 'node:http';
 import { createServer as createTcp, type AddressInfo, type Server } from 'node:net';
 import { text } from 'node:stream/consumers';
@@ -61,7 +61,7 @@ export class Receivers {
     return url;
   }
 
-  /** Takes what it is sent; `answer` says with which status. */
+  /** Accepts posts. `answer` returns the status for each. */
   async friendly(heard: Heard[], answer: (heard: Heard) => number | Promise<number> = () => 200): Promise<string> {
     return this.listen(
       createHttp(async (request, response) => {

@@ -1,13 +1,13 @@
-/** Searches texts on which a regular expression takes more than linear time, by running it. For expressions that the analysis cannot judge. */
+/** Searches for texts on which a regular expression takes more than linear time, by running it. It serves expressions that static analysis cannot judge. */
 
-/** Characters of the texts of a search. A step that is linear takes some 8 µs for them, and one that a confirmation refuses at least 0.18 ms. */
+/** The length of the searched texts. A linear expression takes about 8 µs for them, and a rejected one at least 0.18 ms. */
 const searched = 2_000;
 const suspiciousMs = 0.12;
-/** Characters of the texts that confirm a suspicion, and the time that is too much for them. The limit of a stored text is 65,536 characters. */
+/** The length of the texts that confirm a suspicion, and the time limit for them. A stored text has at most 65,536 characters. */
 const confirmed = 30_000;
 const slowMs = 40;
 
-/** Pieces that may keep an expression busy: its own words and signs, and one character of each common class. */
+/** Returns the pieces of the texts: words and signs of the expression, and one character of each common class. */
 export function piecesOf(source: string): readonly string[] {
   const plain = source
     .replaceAll(/\\[bBdDsSwW]|\\u\{?[0-9A-Fa-f]+\}?|\{\d+,?\d*\}|\(\?<?[:=!]?/g, ' ')
@@ -21,7 +21,7 @@ export function piecesOf(source: string): readonly string[] {
 
 const repeated = (pump: string, length: number): string => pump.repeat(Math.ceil(length / pump.length));
 
-/** Every place of the text is tried, as `replaceAll` does. */
+/** Returns the shortest time of several runs over all positions of the text, as in `replaceAll`. */
 const timeOf = (expression: RegExp, text: string, tries: number): number => {
   let best = Infinity;
   for (let at = 0; at < tries; at += 1) {
@@ -32,7 +32,7 @@ const timeOf = (expression: RegExp, text: string, tries: number): number => {
   return best;
 };
 
-/** Pumps of up to three pieces, each with any piece before it and a sign at the end that may spoil the match. */
+/** Generates repetitions of up to three pieces, each with any piece before it and a sign at the end that may prevent the match. */
 function* attacks(pieces: readonly string[]): Generator<(length: number) => string> {
   const some = ['', ...pieces];
   const pumps = new Set(some.flatMap((one) => some.flatMap((two) => pieces.map((three) => one + two + three))));
@@ -40,7 +40,7 @@ function* attacks(pieces: readonly string[]): Generator<(length: number) => stri
     for (const prefix of some) for (const suffix of ['', '\n', '\0']) yield (length) => prefix + repeated(pump, length) + suffix;
 }
 
-/** A text on which the expression is slow, shortened; null when none was found. */
+/** Returns a shortened text on which the expression is slow; null if none was found. */
 export function hostileText(source: string, flags: string): string | null {
   const expression = new RegExp(source, flags.includes('g') ? flags : `${flags}g`);
   for (const attack of attacks(piecesOf(source))) {

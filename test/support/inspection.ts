@@ -1,23 +1,25 @@
-/** Counts the live objects of a running process over Node's inspector. The program itself stays unchanged. Start it with `inspectable`. */
+/**
+ * Counts the live objects of a running process over the inspector of Node. The program itself stays unchanged. The process needs the arguments `inspectable`.
+ */
 import { readdirSync } from 'node:fs';
 import { until } from './until.ts';
 
-/** Arguments of Node. */
+/** The arguments of Node that open the inspector. */
 export const inspectable = ['--inspect=127.0.0.1:0'] as const;
 
 /** Counts that grow with a leak, after garbage collection. */
 export interface Census {
   /** Bytes. */
   readonly heap: number;
-  /** Emitters that something still holds: sockets, streams, connections. */
+  /** Referenced event emitters: sockets, streams, connections. */
   readonly emitters: number;
-  /** Listeners on all of them. */
+  /** The listeners of all emitters. */
   readonly listeners: number;
-  /** Timers that are armed or held, those that keep no process alive included. */
+  /** Armed or referenced timers, including those that keep no process alive. */
   readonly timers: number;
   /** Open handles and requests that keep the event loop alive. */
   readonly resources: number;
-  /** Open files and sockets; 0 where the system does not tell. */
+  /** Open files and sockets; 0 if the system does not provide the number. */
   readonly descriptors: number;
 }
 
@@ -75,7 +77,7 @@ class Inspector {
     return Number((await this.ask('Runtime.evaluate', { expression, returnByValue: true })).result?.value);
   }
 
-  /** Collects garbage, and answers what the function with this text says of all objects with this prototype; they are its `this`. */
+  /** Collects garbage. Calls the function with this source on all objects with this prototype as its `this`, and returns its result. */
   async all<T>(prototype: string, functionDeclaration: string): Promise<T> {
     const objectGroup = 'census';
     const { result } = await this.ask('Runtime.evaluate', { expression: prototype, objectGroup });
@@ -92,14 +94,14 @@ class Inspector {
 
 const emitters = 'process.getBuiltinModule("node:events").prototype';
 const timers = 'Object.getPrototypeOf(setTimeout(() => undefined))';
-// Prototypes that stand on this one are found too, and have no listeners.
+// Prototypes that inherit from this one are found too, and have no listeners.
 const countEmitters = `function () {
   const on = (one) => Object.hasOwn(one, '_events') ? one.eventNames().map((name) => one.listenerCount(name)) : [];
   return { emitters: this.length, listeners: this.flatMap(on).reduce((sum, listeners) => sum + listeners, 0) };
 }`;
 const countTimers = 'function () { return { timers: this.length }; }';
 
-/** `printed`: what the process said so far, the address of its inspector included. */
+/** Takes a census. `printed` is the output of the process, which has the address of its inspector. */
 export const takeCensus = async (pid: number, printed: string): Promise<Census> => {
   const url = await until(() => /ws:\/\/127\.0\.0\.1:\d+\/\S+/.exec(printed)?.[0], 'the process can be inspected');
   const inspector = await Inspector.connect(url);

@@ -1,9 +1,7 @@
-/** Looks for what a narrow window breaks: texts that cover each other, text that is cut, and boxes that scroll sideways. */
+/** Finds faults of the layout in a narrow window: overlapping texts, cut texts, and boxes that scroll sideways. */
 import type { Dashboard } from './dashboard.ts';
 
-/**
- * Parts that may scroll sideways, because a finger moves them: tables in a marked box, the tabs of a session, the counts of the list, and program text.
- */
+/** Parts that may scroll sideways on touch screens: tables in a marked box, the tabs of a session, the counts of the list, and program text. */
 const sideways = '.nodes:not(.stack) > .scroll, .deliveries .scroll, .tabs, .counts, pre';
 
 /** Runs in the page. Returns a sentence for each fault. */
@@ -19,7 +17,7 @@ const faults = `(() => {
   const pieces = [...document.querySelectorAll('#app :is(' + selector + ')')]
     .filter((node) => isShown(node) && node.closest('${sideways}') === null)
     .map((node) => ({ node, box: node.getBoundingClientRect() }));
-  // Each pair is compared, so that a box is measured once, and the document is asked about the few that touch.
+  // Each pair is compared, so every box is measured once and only touching pairs are tested in the document.
   for (const [index, { node: one, box: a }] of pieces.entries())
     for (let next = index + 1; next < pieces.length; next += 1) {
       const { node: other, box: b } = pieces[next];

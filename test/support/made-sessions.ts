@@ -1,4 +1,4 @@
-/** Folders of the bare library that look like those of paired sessions, made without a pairing: for imports that never connect. */
+/** Folders of the bare library with sessions that were made without a pairing. They serve imports that never connect. */
 import { randomBytes } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -8,9 +8,9 @@ const json = (value: unknown): string => JSON.stringify(value, BufferJSON.replac
 
 export interface MadeSession {
   readonly number: string;
-  /** One-time keys; a phone leaves some 812 after a pairing. */
+  /** The number of one-time keys. A phone leaves about 812 after a pairing. */
   readonly preKeys: number;
-  /** People with a Signal session. */
+  /** The number of people with a Signal session. */
   readonly people?: number;
 }
 
@@ -29,7 +29,7 @@ export const madeCreds = (number: string): AuthenticationCreds => ({
 
 const base64 = (bytes: number): string => randomBytes(bytes).toString('base64');
 
-/** Makes a session in libsignal-node's form. */
+/** Makes a session in the format of libsignal-node. */
 const madeSignalSession = (): object => {
   const baseKey = base64(33);
   return {
@@ -50,7 +50,7 @@ const madeSignalSession = (): object => {
   };
 };
 
-/** Resolves with the number of keys that an import takes over. */
+/** Writes the folder. Resolves with the number of keys that an import takes over. */
 export const writeMadeSession = async (folder: string, { number, preKeys, people = 0 }: MadeSession): Promise<number> => {
   await mkdir(folder, { recursive: true });
   const files: [string, unknown][] = [];

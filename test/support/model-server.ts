@@ -1,4 +1,4 @@
-/** A service of language models as agents ask it: the chat completions, scripted, slow or failing. It checks everything that it is asked. */
+/** A scripted service of language models with the chat completions API, which can be slow or fail. It checks every request. */
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
@@ -66,11 +66,11 @@ export interface Asked {
 export interface Script {
   readonly text?: string;
   readonly calls?: readonly { readonly name: string; readonly arguments: string }[];
-  /** Instead of 200. */
+  /** The status of the answer; 200 if absent. */
   readonly status?: number;
-  /** Milliseconds until it answers. */
+  /** The delay of the answer in milliseconds. */
   readonly delay?: number;
-  /** Instead of the whole answer, as it stands. */
+  /** The body of the answer, sent unchanged. */
   readonly raw?: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -79,9 +79,9 @@ export interface ModelServer {
   /** The base address of agents. */
   readonly url: string;
   readonly asked: readonly Asked[];
-  /** Faults of requests. A good test ends with none. */
+  /** Faults of requests. A test asserts that there are none. */
   readonly objections: readonly string[];
-  /** Requests that their client gave up. */
+  /** The number of requests that were cancelled by their client. */
   readonly abandoned: number;
   /** The answer to all later requests. */
   answer: (asked: Asked) => Script;
@@ -108,7 +108,7 @@ const completionOf = ({ text: content = '', calls = [] }: Script, n: number) => 
   usage: { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 },
 });
 
-/** Every call of a tool has its result, before anything else is said. */
+/** Returns a fault if a call of a tool has no result before the next message. */
 const unanswered = (messages: Asked['messages']): readonly string[] => {
   const results = new Set(messages.map(({ tool_call_id: id }) => id));
   return messages
@@ -117,7 +117,7 @@ const unanswered = (messages: Asked['messages']): readonly string[] => {
     .map(({ id }) => `no result for ${id}`);
 };
 
-/** `key`: the only one that it takes; '' when it wants none. */
+/** Opens the server. `key` is the only accepted key; '' for a server without keys. */
 export const openModelServer = async (key: string): Promise<ModelServer> => {
   const asked: Asked[] = [];
   const objections: string[] = [];
@@ -126,7 +126,7 @@ export const openModelServer = async (key: string): Promise<ModelServer> => {
     const { status = 200, raw, headers = {} } = script;
     if (response.destroyed) return;
     response.writeHead(status, { 'content-type': 'application/json', ...headers });
-    // Real services repeat a part of the key too.
+    // Real services also repeat a part of the key in their errors.
     const error = JSON.stringify({ error: { message: `Incorrect API key provided: ${key.slice(0, 12)}`, type: 'error' } });
     response.end(raw ?? (status === 200 ? JSON.stringify(completionOf(script, asked.length)) : error));
   };
@@ -138,7 +138,7 @@ export const openModelServer = async (key: string): Promise<ModelServer> => {
       if (!Request.Check(body))
         objections.push(...[...Request.Errors(body)].map(({ instancePath, message }) => `${instancePath} ${message}: ${sent}`));
       else objections.push(...unanswered(body.messages));
-      // Facts about the machine, or of the operator, that services have no use for.
+      // Headers about the machine or the operator, which services do not need.
       for (const name of Object.keys(request.headers)) if (name.startsWith('x-')) objections.push(`the header ${name}`);
       asked.push(body);
       if (authorization !== (key === '' ? '' : `Bearer ${key}`)) return reply(response, { status: 401 });

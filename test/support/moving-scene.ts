@@ -19,7 +19,7 @@ export interface InstanceRow {
   readonly owner: string;
 }
 
-/** A session that has written and read, and its group. */
+/** A session that has sent and received messages, and its group. */
 export interface Used {
   readonly bare: BareSession;
   readonly group: string;
@@ -39,7 +39,7 @@ export class MovingScene {
     return new MovingScene(await Scene.open(env));
   }
 
-  /** Pairs, exchanges messages with a contact and in a group, stops, and lets messages wait. */
+  /** Pairs, exchanges messages with a contact and in a group, stops, and sends messages that wait. */
   async used(number: string, name = number): Promise<Used> {
     const { platform } = this.scene;
     const { sandbox } = platform;
@@ -78,7 +78,7 @@ export class MovingScene {
     );
   }
 
-  /** The imported session has what waited, and goes on with old contacts and groups, who read everything. */
+  /** Asserts that the imported session has the waiting messages, and that old contacts and groups can read its new ones. */
   async goesOn(account: Account, { group, waiting }: Used): Promise<void> {
     const { sandbox } = this.scene.platform;
     const { number } = account;

@@ -1,4 +1,4 @@
-/** A NATS server, when this machine has one: killed and started again at will, always on the same port. */
+/** A NATS server, if this machine has one. Tests kill and restart it on the same port. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -9,15 +9,15 @@ import { findProgram } from '#config/programs.ts';
 import { freePort } from './ports.ts';
 import { until } from './until.ts';
 
-/** The suite needs no NATS; a check that brings one says so, and then its absence is a failure. */
+/** True if the absence of NATS is a failure. By default the tests run without NATS. */
 const isRequired = process.env['REQUIRE_NATS'] === 'true';
 
 const path = findProgram('nats-server');
 
-/** For `test`: leaves a test out where there is no server, with the reason. */
+/** Options of `test` that skip a test without a server, with the reason. */
 export const withNats = path === null && !isRequired ? { skip: 'this machine has no nats-server' } : ({} as { skip?: string });
 
-/** Processes that a test process must still end when it is ended from outside. */
+/** Processes that have to be killed when the test process exits early. */
 const running = new Set<ChildProcess>();
 process.once('exit', () => {
   for (const child of running) child.kill('SIGKILL');
@@ -39,7 +39,7 @@ const answers = (port: number): Promise<boolean> =>
 
 export class NatsServer {
   readonly #port: number;
-  /** Folder of JetStream; null: without it. */
+  /** The folder of JetStream; null without JetStream. */
   readonly #folder: string | null;
   #child: ChildProcess | null = null;
 
@@ -58,7 +58,7 @@ export class NatsServer {
     return `nats://127.0.0.1:${this.#port}`;
   }
 
-  /** `token`: the server takes clients that have it, and no others. */
+  /** Starts the server. With `token` it accepts only clients that have the token. */
   async start({ token = '' } = {}): Promise<void> {
     if (path === null) throw new Error('REQUIRE_NATS asks for nats-server, and there is none');
     const keeping = this.#folder === null ? [] : ['-js', '-sd', this.#folder];
@@ -73,7 +73,7 @@ export class NatsServer {
     }, 'NATS answers');
   }
 
-  /** It stands still, with all its connections, until it goes on. */
+  /** Pauses the server with all its connections until `resume`. */
   pause(): void {
     this.#child?.kill('SIGSTOP');
   }
@@ -92,7 +92,7 @@ export class NatsServer {
       await ended;
     }
     running.delete(child);
-    // The stored messages were in memory alone.
+    // Stored messages are deleted, as if they were in memory only.
     if (this.#folder !== null) await rm(this.#folder, { recursive: true, force: true });
   }
 }

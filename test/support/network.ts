@@ -1,14 +1,14 @@
 /**
- * A network between clients and a database server: unlike a local socket it takes what is written to an end that is gone, and it can hold back what
- * passes, as a switch that restarts does.
+ * A network between clients and a database server. Unlike a local socket it accepts bytes for an endpoint that is gone, and it can hold back traffic, as a
+ * switch that restarts does.
  */
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import type { TestContext } from 'node:test';
 
 export interface Network {
-  /** The database's address on the other side of it. */
+  /** The address of the database through the network. */
   readonly url: string;
-  /** It forgets its connections: the client loses them, the server waits on. */
+  /** Drops its connections: the client loses them, and the server keeps waiting. */
   forget(): void;
   /** Stops the traffic until `resume`. Bytes that were sent meanwhile arrive late. */
   pause(): void;
@@ -18,7 +18,7 @@ export interface Network {
   close(): void;
 }
 
-/** `url`: of a server behind a socket in the file system, or behind TCP. */
+/** Opens the network. `url` is that of a server on a Unix socket or on TCP. */
 export const openNetwork = async (url: string): Promise<Network> => {
   const { pathname, searchParams, hostname, port, username, password } = new URL(url);
   const folder = searchParams.get('host');
@@ -60,7 +60,7 @@ export const openNetwork = async (url: string): Promise<Network> => {
   };
 };
 
-/** Closed after the test. */
+/** Opens a network that is closed after the test. */
 export const testNetwork = async (t: TestContext, url: string): Promise<Network> => {
   const network = await openNetwork(url);
   t.after(() => network.close());

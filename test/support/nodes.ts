@@ -30,7 +30,7 @@ export class Nodes {
     this.#leases = makeLeaseStore(admin);
   }
 
-  /** With one node, named `first`. `env`: settings of all nodes. */
+  /** Opens a cluster with one node, named `first`. `env` has the settings of all nodes. */
   static async open(env: Readonly<Record<string, string>> = {}): Promise<Nodes> {
     const server = await ExternalServer.open();
     const common = { ...shared, ...env, DATABASE_URL: server.url };
@@ -43,14 +43,14 @@ export class Nodes {
     return this.scene.gateway;
   }
 
-  /** One more node, not started. */
+  /** Creates one more node without starting it. */
   another(name: string, env: Readonly<Record<string, string>> = {}): GatewayProcess {
     const node = this.scene.another({ ...this.#common, NODE_NAME: name, ...env });
     this.#started.push(node);
     return node;
   }
 
-  /** Names of the nodes that own these accounts; '' for those that nobody owns. */
+  /** Returns the names of the owners of these accounts; '' for accounts without an owner. */
   async owners(accounts: readonly Account[]): Promise<readonly string[]> {
     const text = `select instance.owner, node.name from instance left join lease on lease.instance_id = instance.id
       left join node on node.incarnation = lease.incarnation and not node.ended`;
@@ -58,12 +58,12 @@ export class Nodes {
     return accounts.map(({ number }) => rows.find(({ owner }) => owner === number)?.name ?? '');
   }
 
-  /** Waits until these accounts are connected where they belong, so that no balance moves them from now on. Answers the names of their owners. */
+  /** Waits until these accounts are connected on their preferred nodes, so that no balance moves them. Returns the names of their owners. */
   async settled(accounts: readonly Account[]): Promise<readonly string[]> {
     const homes = async (): Promise<readonly string[]> => {
       const { nodes } = await this.#leases.look();
       const placement = new Placement(nodes, 0);
-      // Read each time: a session that is still being paired has no number yet.
+      // The ids are read each time, because a session that is still being paired has no number yet.
       const rows = await this.admin.rows<{ id: string; owner: string }>({ name: '', text: 'select id, owner from instance' }, []);
       const ids = new Map(rows.map(({ id, owner }) => [owner, id]));
       return accounts.map(({ number }) => {
@@ -86,7 +86,7 @@ export class Nodes {
     return owners;
   }
 
-  /** Waits until this node owns all of them; answers the milliseconds that it took. */
+  /** Waits until this node owns all of the accounts. Returns the milliseconds that this took. */
   async ownedBy(name: string, accounts: readonly Account[], ms?: number): Promise<number> {
     const began = performance.now();
     let last: readonly string[] = [];
@@ -101,12 +101,12 @@ export class Nodes {
     return performance.now() - began;
   }
 
-  /** The same account through another node. */
+  /** Returns the same account through another node. */
   at(node: GatewayProcess, { number, token }: Account): Account {
     return Account.of(node, number, token);
   }
 
-  /** Logins of a device that was logged in already. */
+  /** Returns the number of logins of devices that were logged in already. */
   get doubleLogins(): number {
     return this.scene.platform.sandbox.stats().logins.double;
   }
@@ -119,7 +119,7 @@ export class Nodes {
   }
 }
 
-/** The start ends with this sentence. */
+/** Asserts that the start fails with this sentence. */
 export const refusesToStart = async (node: GatewayProcess, sentence: RegExp): Promise<void> => {
   node.launch();
   assert.equal(await node.endsWithin(patience), 1, node.printed);

@@ -23,7 +23,7 @@ export interface Parameter {
 export interface Operation {
   readonly operationId: string;
   readonly summary: string;
-  /** The errors beside the usual ones. */
+  /** The description, which lists errors beside the usual ones. */
   readonly description?: string;
   readonly tags: readonly string[];
   readonly deprecated?: boolean;
@@ -36,7 +36,7 @@ export interface Operation {
 export interface Document {
   readonly tags: readonly { readonly name: string; readonly description?: string }[];
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
-  /** The credentials of operations that name none. */
+  /** The credentials of operations without credentials of their own. */
   readonly security: Operation['security'];
   readonly webhooks: Readonly<Record<string, { readonly post: Operation }>>;
   readonly components: { readonly schemas: Readonly<Record<string, JsonSchema>> };
@@ -57,7 +57,7 @@ const pointed = (value: unknown, document: Document): unknown => {
   return found;
 };
 
-/** The same operation with each component but schemas in its place, and with its credentials. One example is given as `example`. */
+/** Returns the operation with all references except those to schemas resolved, and with its credentials. A single example is given as `example`. */
 const whole = (operation: Operation, document: Document): Operation => {
   const media = ({ examples, ...rest }: Media): Media => {
     if (examples === undefined) return rest;
@@ -110,7 +110,7 @@ export const saysError = ({ description = '', responses }: Operation, status: st
 
 export const mediaOf = (content: Content | undefined): Media => Object.values(content ?? {})[0] ?? {};
 
-/** Returns the examples of a body: its own ones, else those of its schema, else the one that readers make of the fields of its schema. */
+/** Returns the examples of a body: its own ones, else those of its schema, else one that is built from the fields of its schema. */
 export const examplesOf = ({ example, examples, schema }: Media, shared: Readonly<Record<string, JsonSchema>>): readonly unknown[] => {
   if (example !== undefined) return [example];
   if (examples !== undefined) return Object.values(examples).map(({ value }) => value);
@@ -124,7 +124,7 @@ const merged = (parts: readonly JsonSchema[]): JsonSchema => ({
   required: parts.flatMap(({ required }) => (required ?? []) as readonly string[]),
 });
 
-/** The same schema with its references filled in and its compositions of objects made one object. */
+/** Returns the schema with its references resolved and its compositions of objects merged into one object. */
 export const resolved = (schema: unknown, shared: Readonly<Record<string, JsonSchema>>): JsonSchema => {
   if (!isObject(schema)) return {};
   if (typeof schema['$ref'] === 'string') return resolved(shared[schema['$ref'].split('/').at(-1) ?? ''], shared);
@@ -143,7 +143,7 @@ export const resolved = (schema: unknown, shared: Readonly<Record<string, JsonSc
   );
 };
 
-/** A resolved schema that allows no field which it does not name. */
+/** Returns a resolved schema that allows no additional fields. */
 export const strict = (schema: JsonSchema): JsonSchema => {
   const inner = Object.fromEntries(
     Object.entries(schema).map(([key, value]) => {

@@ -1,4 +1,4 @@
-/** Rows of operations, tried from the call to the phones: the answer, what the phones show afterwards, what is stored, the event. */
+/** Runs rows of operations from the request to the phones: the answer, the phones, the stored rows, the event. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { MessageSettings, ReceivedMessage, ShownMessage } from '#src/sandbox/face.ts';
@@ -8,21 +8,21 @@ import { until } from './until.ts';
 
 export type Json = Readonly<Record<string, unknown>>;
 
-/** Platform ids of messages that stand in a chat with the contact and in a group. */
+/** Platform ids of messages in a chat with the contact or in a group. */
 export interface Messages {
-  /** Sent by the API. */
+  /** The message that the API sent. */
   readonly own: string;
-  /** Written by the contact. */
+  /** The message that the contact wrote. */
   readonly theirs: string;
 }
 
-/** A member of the group beside the contact, who is its admin. */
+/** A member of the group. The contact is its admin. */
 export const member = '5511988880002';
 
 export interface Row {
   readonly title: string;
   readonly call: `${'POST' | 'GET'} /${string}`;
-  /** The chat of the messages; the chat with the contact if absent. `joined`: a group of the contact's; `led`: a group of the account's. */
+  /** The chat of the messages; the chat with the contact if absent. `joined` is a group of the contact, `led` a group of the account. */
   readonly in?: 'joined' | 'led';
   readonly body: (messages: Messages) => Json;
   readonly status?: number;
@@ -72,7 +72,7 @@ export class Operations {
     return place === undefined ? contact : this[place];
   }
 
-  /** Both messages are stored, and the contact's phone has the own one. */
+  /** Waits until both messages are stored and the phone of the contact has the sent one. */
   async stand(place?: Row['in']): Promise<Messages> {
     const chat = this.chatOf(place);
     const sent = await this.account.send(chat, 'mine');

@@ -1,4 +1,4 @@
-/** Stores of other gateways, written from a session of the bare library as those programs write them (schemas of Evolution API 2.3.6, WAHA, baileys-api). */
+/** Stores of other gateways, made from a session of the bare library in the formats of those programs (schemas of Evolution API 2.3.6, WAHA, baileys-api). */
 import { cp, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { BufferJSON } from '@whiskeysockets/baileys';
@@ -10,7 +10,7 @@ type Session = Pick<BareSession, 'creds' | 'values' | 'folder'>;
 const json = (value: unknown): string => JSON.stringify(value, BufferJSON.replacer);
 const twice = (value: unknown): string => JSON.stringify(json(value));
 
-/** Fields `<type>-<id>`. */
+/** Returns the fields under names such as `<type>-<id>`. */
 const fieldsOf = ({ values }: Session, encode: (value: unknown) => string): Record<string, string> =>
   Object.fromEntries([...values].map(([name, value]) => [name.replace(' ', '-'), encode(value)]));
 
@@ -55,7 +55,7 @@ export interface EvolutionInstance {
   readonly setting?: Readonly<Record<string, boolean>>;
 }
 
-/** `session`: with its credentials in the table `Session`; null: a row without. */
+/** Adds an instance. `session` goes into the table `Session`; null adds a row without credentials. */
 export const addEvolution = async (database: Database, given: EvolutionInstance, session: Session | null): Promise<void> => {
   const { id, name, token = null, status = 'close', integration = 'WHATSAPP-BAILEYS', code = null, webhook, proxy, setting } = given;
   await run(
@@ -87,7 +87,7 @@ export const addEvolution = async (database: Database, given: EvolutionInstance,
   }
 };
 
-/** Keys of an instance in the folder `instances`. */
+/** Writes the keys of an instance in the folder `instances`. */
 export const writeEvolutionFiles = async (folder: string, id: string, session: Session): Promise<void> => {
   const own = join(folder, id);
   await mkdir(own, { recursive: true });
@@ -95,27 +95,27 @@ export const writeEvolutionFiles = async (folder: string, id: string, session: S
     await writeFile(join(own, `${field.replaceAll('/', '__').replaceAll(':', '-')}.json`), text);
 };
 
-/** The Redis hash of an instance. `withCreds`: as CACHE_REDIS_SAVE_INSTANCES writes it. */
+/** Returns the Redis hash of an instance. `withCreds` is the form with CACHE_REDIS_SAVE_INSTANCES. */
 export const evolutionHash = (session: Session, withCreds: boolean): Readonly<Record<string, string>> => ({
   ...fieldsOf(session, twice),
   ...(withCreds ? { creds: twice(session.creds) } : {}),
 });
 
-/** The Redis hash of fazer-ai/baileys-api. */
+/** Returns the Redis hash of fazer-ai/baileys-api. */
 export const fazerHash = (session: Session, metadata: object): Readonly<Record<string, string>> => ({
   ...fieldsOf(session, json),
   creds: json(session.creds),
   metadata: JSON.stringify(metadata),
 });
 
-/** A folder of WAHA's engine NOWEB. */
+/** Writes a folder of the NOWEB engine of WAHA. */
 export const writeWaha = async (sessions: string, name: string, session: Session, config: object | null): Promise<void> => {
   const folder = join(sessions, 'noweb', name);
   await cp(session.folder, folder, { recursive: true });
   if (config !== null) await writeFile(join(folder, '.waha.session.config.json'), JSON.stringify(config));
 };
 
-/** The table of WAHA's engine NOWEB in PostgreSQL. */
+/** Writes the table of the NOWEB engine of WAHA in PostgreSQL. */
 export const writeWahaTable = async (database: Database, session: Session): Promise<void> => {
   await run(database, 'create table auth (id text primary key, data text)');
   for (const [id, data] of [['creds', json(session.creds)], ...Object.entries(fieldsOf(session, json))])

@@ -1,9 +1,9 @@
-/** Requests and their answers while the database is away. Requests that need memory alone still work. The others fail with the reason. */
+/** Checks the answers to requests while the database is away. Requests that need only memory still work. The others fail with the reason. */
 import assert from 'node:assert/strict';
 import type { GatewayProcess } from './gateway.ts';
 import { contact } from './scene.ts';
 
-/** Requests of each kind with their answers; of an instance that is connected, or (admin) of nobody. */
+/** Requests of each kind with the expected status, for a connected instance or for the administrator. */
 const requests: readonly (readonly [method: string, path: string, body: object | undefined, status: number, admin?: true])[] = [
   ['GET', '/instance/status', undefined, 200],
   ['GET', '/webhook', undefined, 200],
@@ -18,7 +18,7 @@ const requests: readonly (readonly [method: string, path: string, body: object |
   ['POST', '/instance/create', { name: 'in an outage' }, 503, true],
 ];
 
-/** The status of an answer, 0 when there is none in time. */
+/** Returns the status of an answer; 0 if there is none in time. */
 const statusOf = async (
   gateway: GatewayProcess,
   token: string,
@@ -35,7 +35,7 @@ const statusOf = async (
   }
 };
 
-/** Makes all of them. `token`: of a connected instance that nobody needs afterwards; `before`: called with the path before each. */
+/** Makes all requests. `token` is that of a connected instance that is not used afterwards. `before` is called with the path before each request. */
 export const answersInAnOutage = async (
   gateway: GatewayProcess,
   token: string,

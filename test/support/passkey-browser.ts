@@ -1,6 +1,7 @@
 /**
- * The browser of an account's owner: Chromium with the extension as the dashboard gives it, a virtual authenticator, and a page of this machine at
- * https://web.whatsapp.com. Its policy is as strict as the real one: it lets no script talk to another server. The page of evil.example has no policy.
+ * The browser of the owner of an account: Chromium with the extension of the dashboard, a virtual authenticator, and a local page at
+ * https://web.whatsapp.com. The policy of this page is as strict as the real one and lets no script talk to another server. The page of evil.example has no
+ * policy.
  */
 import assert from 'node:assert/strict';
 import { createHash, createPublicKey } from 'node:crypto';
@@ -32,7 +33,7 @@ const certificate = async (): Promise<Certificate> => {
   return generate([{ name: 'commonName', value: 'web.whatsapp.com' }], { extensions: [{ name: 'subjectAltName', altNames: names }] });
 };
 
-/** The pin by which the browser takes this certificate, and no other one. */
+/** Returns the pin with which the browser accepts this certificate and no other one. */
 const pinOf = (cert: string): string =>
   createHash('sha256')
     .update(createPublicKey(cert).export({ type: 'spki', format: 'der' }))
@@ -108,7 +109,7 @@ export class PasskeyBrowser {
     return new PasskeyBrowser(context, opened, server, folder);
   }
 
-  /** Makes a passkey on the page of the platform, as the platform's own app would. */
+  /** Makes a passkey on the page of the platform, as the app of the platform does. */
   async register(options: Creation): Promise<Creation> {
     await this.page.goto(site);
     // The script is text, because the types of a page are not those of this program.
@@ -116,7 +117,7 @@ export class PasskeyBrowser {
     return this.page.evaluate(`navigator.credentials.create({ publicKey: ${publicKey} }).then((made) => made.toJSON())`);
   }
 
-  /** Opens the page as the link of the dashboard does. */
+  /** Opens the page by the link of the dashboard. */
   async follow(link: string): Promise<void> {
     await this.page.goto('about:blank');
     await this.page.goto(`${site}/#dormouse=${encodeURIComponent(link)}`);

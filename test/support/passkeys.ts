@@ -24,7 +24,7 @@ export const reachesStage = (account: Account, stage: string): Promise<PasskeySe
     return seen.stage === stage && seen;
   }, `the passkey is at the stage ${stage}`);
 
-/** An account with a passkey whose phone has scanned the QR code. */
+/** Returns an account with a passkey whose phone has scanned the QR code. */
 export const scanned = async (scene: Scene, given: Given = {}): Promise<Account> => {
   const account = await scene.create();
   await scene.platform.sandbox.givePasskey(account.number, given);
@@ -32,7 +32,7 @@ export const scanned = async (scene: Scene, given: Given = {}): Promise<Account>
   return account;
 };
 
-/** Signs the challenge of now, as the owner's browser would on a page of `origin`. */
+/** Signs the current challenge, as the browser of the owner would on a page of `origin`. */
 export const sign = async (scene: Scene, account: Account, origin?: string): Promise<Assertion> => {
   const { options } = await reachesStage(account, 'assertion');
   assert.ok(options);
@@ -46,7 +46,7 @@ export const makeCode = async (account: Account): Promise<string> => {
   return String(body['code']);
 };
 
-/** A browser that has a code, or a ticket, and no token. */
+/** A browser that has a code or a ticket, and no token. */
 export class OwnerBrowser {
   readonly #address: string;
   readonly code: string;
@@ -73,7 +73,7 @@ export class OwnerBrowser {
     return this.ask('POST', '/passkey', await scene.platform.sandbox.signWithPasskey(account.number, options));
   }
 
-  /** The same browser after its code was used. */
+  /** Returns the same browser after its code was used. */
   with(ticket: unknown): OwnerBrowser {
     return new OwnerBrowser(this.#address, String(ticket));
   }

@@ -1,4 +1,4 @@
-/** People on a whole service: users that are made and signed in, each from a network of its own, and the audit log. */
+/** Users of a whole service that are created and signed in, each from an IP address of its own, and the audit log. */
 import assert from 'node:assert/strict';
 import type { TestService } from './service.ts';
 
@@ -15,13 +15,13 @@ export interface AuditEntry {
   readonly status: number;
 }
 
-/** The headers of the dashboard's own page. */
+/** The headers of requests from the page of the dashboard. */
 export const own = { 'sec-fetch-site': 'same-origin' };
 export const password = 'a long enough secret';
 
 export const peopleOf = (service: TestService) => {
   let made = 0;
-  /** A network of its own, so that the wrong guesses of one test do not count for another. */
+  /** Returns a new IP address, so that wrong passwords of one test do not count for another. */
   const elsewhere = (): Readonly<Record<string, string>> => ({ 'x-forwarded-for': `198.51.100.${(made += 1)}` });
 
   const newUser = async (role: string, name = `${role}-${(made += 1)}`) => {
@@ -33,7 +33,7 @@ export const peopleOf = (service: TestService) => {
   const signIn = (body: object, headers: Readonly<Record<string, string>> = elsewhere()) =>
     service.call('POST', '/admin/session/user', headers, body);
 
-  /** Signs a user in; returns the headers of later requests of the browser. */
+  /** Signs a user in. Returns the headers of later requests of the browser. */
   const signedIn = async (name: string, more: object = {}) => {
     const reply = await signIn({ name, password, ...more });
     assert.equal(reply.status, 200, JSON.stringify(reply.body));

@@ -1,4 +1,4 @@
-/** Reads the plan of a statement that the server would use for any values. */
+/** Reads the generic plan of a statement, which the server uses for any values. */
 import type { Database, Statement } from '#src/storage/postgres/database.ts';
 
 export interface Node {
@@ -13,12 +13,12 @@ export interface Node {
   readonly Plans?: readonly Node[];
 }
 
-/** A node and all below it. */
+/** Returns a node and all nodes below it. */
 export const nodesOf = (node: Node): readonly Node[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)];
 
 export type Plan = { readonly 'QUERY PLAN': readonly { readonly Plan: Node }[] };
 
-/** The nodes of the plan that is kept for a statement. */
+/** Returns the nodes of the generic plan of a statement. */
 export const planOf = async (database: Pick<Database, 'transaction'>, statement: Statement): Promise<readonly Node[]> =>
   database.transaction(async (runner) => {
     const ask = <T>(text: string): Promise<readonly T[]> => runner.rows<T>({ name: '', text }, []);

@@ -1,4 +1,4 @@
-/** The simulated platform as an integrator has it: a process of its own, told what to do over its control interface. */
+/** The simulated platform in a process of its own, controlled over its control interface. */
 import type { Fault, ReceivedMessage, Stats } from '#src/sandbox/face.ts';
 import type { SentMessage } from '#src/sandbox/control/sent-log.ts';
 import { forkSandbox } from '#src/sandbox-process.ts';
@@ -7,7 +7,7 @@ import { quietLog } from './database.ts';
 import type { Phone } from './account.ts';
 import { removeFolder, temporaryFolder } from './processes.ts';
 
-/** More than a test ever sends: pages are not needed. */
+/** A limit above the number of messages of any test, so that one page is enough. */
 const all = 'limit=10000';
 
 export class PlatformProcess implements Phone {
@@ -36,7 +36,7 @@ export class PlatformProcess implements Phone {
     await this.#ask('POST', 'phones/scan', input);
   }
 
-  /** The phone removes its linked devices. */
+  /** Removes the linked devices on the phone. */
   async logout(number: string): Promise<void> {
     await this.#ask('POST', `phones/${number}/logout`, {});
   }
@@ -49,7 +49,7 @@ export class PlatformProcess implements Phone {
     return this.#ask('GET', 'stats');
   }
 
-  /** A person writes a text; answers with the platform's id of it. */
+  /** Writes a text as a person. Returns the platform id of the message. */
   async write(from: string, to: string, text: string): Promise<string> {
     return (await this.#ask<{ readonly id: string }>('POST', `contacts/${from}/messages`, { to, text })).id;
   }

@@ -1,4 +1,4 @@
-/** The simulated platform inside the test's process: it outlives every gateway that is killed, and its counters are the oracle. */
+/** The simulated platform inside the test process. It survives every kill of a gateway, and tests assert on its counters. */
 import type { History, Sandbox } from '#src/sandbox/face.ts';
 import { type SandboxOptions, startSandbox } from '#src/sandbox/server.ts';
 import { silenceSignal } from '#src/sandbox/silence.ts';
@@ -8,12 +8,12 @@ export interface TestPlatform {
   /** WebSocket address for the gateway. */
   readonly url: string;
   readonly sandbox: Sandbox;
-  /** The phone scans the picture itself, over the control interface. */
+  /** Scans the picture with the phone, over the control interface. */
   scan(input: { readonly qrcode: string; readonly number: string; readonly name?: string; readonly history?: History }): Promise<void>;
   close(): Promise<void>;
 }
 
-/** `tap`: called with every stanza, encoded. `kept`: the folder of what the platform knows already; the caller removes it. */
+/** Opens the platform. `tap` is called with every encoded stanza. `kept` is the folder with its existing data, which the caller removes. */
 export const openPlatform = async (tap?: SandboxOptions['tap'], kept?: string): Promise<TestPlatform> => {
   silenceSignal();
   const dataDir = kept ?? temporaryFolder();

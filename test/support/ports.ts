@@ -1,10 +1,10 @@
-/** Ports that a test chooses before the program that it starts takes them. */
+/** Ports that a test chooses for a program before the program listens. */
 import { createServer } from 'node:net';
 
-/** Below the ports that systems give to outgoing connections: one of those could take it while the program is down. */
+/** Returns a port below the ephemeral range. A port of that range could be taken by an outgoing connection while the program is down. */
 const candidate = (): number => 20_000 + Math.floor(Math.random() * 10_000);
 
-/** Listens for a moment; false when the port is taken. */
+/** Listens briefly. Returns false if the port is in use. */
 export const isFree = (port: number): Promise<boolean> =>
   new Promise((resolve) => {
     const server = createServer();
@@ -14,7 +14,7 @@ export const isFree = (port: number): Promise<boolean> =>
 
 const given = new Set<number>();
 
-/** One that this process has not got before. */
+/** Returns a free port that this process has not used before. */
 export const freePort = async (): Promise<number> => {
   for (;;) {
     const port = candidate();

@@ -1,4 +1,4 @@
-/** Channels of one account on a running gateway: one that it owns, one that it follows; what they are there and on the platform. */
+/** Channels of one account on a running gateway: one that it owns and one that it follows, as the gateway and the platform show them. */
 import assert from 'node:assert/strict';
 import { after, before } from 'node:test';
 import type { Content, PostView } from '#src/sandbox/face.ts';
@@ -12,9 +12,9 @@ export type { Json } from './group-bench.ts';
 export class PostBench {
   scene!: Scene;
   account!: Account;
-  /** The account owns it, the contact follows it. */
+  /** A channel that the account owns and the contact follows. */
   led = '';
-  /** The contact owns it. */
+  /** A channel that the contact owns. */
   followed = '';
 
   async open(): Promise<void> {
@@ -43,7 +43,7 @@ export class PostBench {
     return found;
   }
 
-  /** The newest post's number; 99 in an empty channel. */
+  /** Returns the number of the newest post; 99 in an empty channel. */
   async newest(channel: string): Promise<number> {
     return (await this.scene.platform.sandbox.posts(channel, { limit: 1 }))[0]?.serverId ?? 99;
   }
@@ -53,19 +53,19 @@ export class PostBench {
     return (messages as readonly Json[])[0];
   }
 
-  /** Waits until what is stored of a message has these fields. */
+  /** Waits until the stored message has these fields. */
   storedAs(id: unknown, fields: Json): Promise<unknown> {
     return until(async () => isPart(await this.stored(id), fields), `${String(id)} is stored with ${JSON.stringify(fields)}`);
   }
 
-  /** The owner of a channel posts on the platform. Resolves when the post is stored. */
+  /** Posts as the owner of a channel. Resolves when the post is stored. */
   async arrive(content: Content, channel = this.followed): Promise<{ readonly id: string; readonly serverId: number }> {
     const post = await this.scene.platform.sandbox.post(channel, { content });
     await this.storedAs(post.id, { serverid: post.serverId });
     return post;
   }
 
-  /** Events of a type whose `message` has these fields. */
+  /** Returns the events of a type whose `message` has these fields. */
   told(type: string, fields: Json): readonly Json[] {
     return this.scene.receiver.posted
       .filter(({ body, token }) => token === this.account.token && body['EventType'] === type)

@@ -1,6 +1,6 @@
 /**
- * The folder of an embedded server, made by the program's own code and brought up to date once. Tests that start the program copy it: to make one
- * anew took a third of the processor time of such a start. Tests of starts still make their own (`fresh`).
+ * The folder of an embedded server, created by the program and migrated once. Tests that start the program copy this folder, because creating it takes a
+ * third of the processor time of a start. Tests of starts still create their own (`fresh`).
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
@@ -11,7 +11,7 @@ import { schemaStamp } from './schema-stamp.ts';
 const cache = join(root, 'node_modules', '.cache', 'prepared-database');
 const folder = join(cache, schemaStamp());
 
-/** The program's storage is loaded for this alone, which most runs need not do. */
+/** Loads the storage of the program only on demand, because most runs do not need it. */
 const make = async (): Promise<void> => {
   const [{ migrate, startEmbedded }, { quietLog }] = await Promise.all([import('#src/storage/open.ts'), import('./database.ts')]);
   mkdirSync(cache, { recursive: true });
@@ -23,7 +23,7 @@ const make = async (): Promise<void> => {
     rmSync(join(making, 'postgres', 'server.log'), { force: true });
     renameSync(making, folder);
   } catch (error) {
-    // Another test file was faster.
+    // Another test file created the folder first.
     if (!existsSync(folder)) throw error;
   } finally {
     rmSync(making, { recursive: true, force: true });
@@ -32,9 +32,9 @@ const make = async (): Promise<void> => {
 
 if (!existsSync(folder)) await make();
 
-/** Into a data folder that holds no server yet. */
+/** Copies the prepared folder into a data folder without a server. */
 export const copyPreparedDatabase = (dataDir: string): void => {
-  // The server's files belong to a user of their own where the tests run as root.
+  // The files belong to a separate user if the tests run as root.
   const { status, stderr } = spawnSync('cp', ['-a', join(folder, 'postgres'), join(dataDir, 'postgres')], { encoding: 'utf8' });
   if (status !== 0) throw new Error(`the prepared database could not be copied: ${stderr}`);
 };

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { until } from './until.ts';
 
-/** False when there is no such process. A negative id is a group. */
+/** Sends a signal. Returns false if there is no such process. A negative id is a process group. */
 export const signalTo = (pid: number, signal: NodeJS.Signals | 0): boolean => {
   try {
     return process.kill(pid, signal);
@@ -15,7 +15,7 @@ export const signalTo = (pid: number, signal: NodeJS.Signals | 0): boolean => {
   }
 };
 
-/** A server that ends takes its file along. */
+/** Returns the content of a file; '' if it is gone, because a server deletes its file when it ends. */
 const readIfThere = (path: string): string => {
   try {
     return readFileSync(path, 'utf8');
@@ -31,10 +31,10 @@ export const isRunning = (pid: number): boolean => {
   return !stat.slice(stat.lastIndexOf(')')).startsWith(') Z');
 };
 
-/** A folder outside the project. */
+/** Creates a folder outside the project. */
 export const temporaryFolder = (): string => mkdtempSync(join(tmpdir(), 'dormouse-e2e-'));
 
-/** The server's own folder is its working directory; an id in a file alone proves nothing. */
+/** Returns true if the working directory of the process is the folder. An id in a file alone proves nothing, because ids are reused. */
 const worksIn = (pid: number, folder: string): boolean => {
   try {
     return process.platform !== 'linux' || readlinkSync(`/proc/${pid}/cwd`) === folder;
@@ -43,14 +43,14 @@ const worksIn = (pid: number, folder: string): boolean => {
   }
 };
 
-/** Ids of the embedded database servers below a folder; they outlive a gateway that is killed. */
+/** Returns the ids of the embedded database servers below a folder. They survive a kill of the gateway. */
 export const databaseServers = (folder: string): readonly number[] =>
   globSync('**/postmaster.pid', { cwd: folder }).flatMap((path) => {
     const pid = Number(readIfThere(join(folder, path)).split('\n', 1)[0]);
     return Number.isInteger(pid) && pid > 0 && worksIn(pid, join(folder, path, '..')) ? [pid] : [];
   });
 
-/** Ends the database servers below the folder, then the folder itself. */
+/** Ends the database servers below the folder, then deletes the folder. */
 export const removeFolder = async (folder: string): Promise<void> => {
   const servers = databaseServers(folder);
   for (const pid of servers) signalTo(pid, 'SIGQUIT');

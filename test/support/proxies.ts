@@ -1,28 +1,28 @@
-/** Small proxies: HTTP CONNECT and SOCKS5, with credentials, which refuse, stall and die when a test says so. */
+/** Small HTTP CONNECT and SOCKS5 proxies with credentials, which refuse, stall and die on demand. */
 import { createServer, connect, type Server, type Socket } from 'node:net';
 import { freePort } from './ports.ts';
 
-/** `stall`: connections are taken and never answered. `mute`: the tunnel is made, and nothing passes. */
+/** The behaviour of a proxy. `stall` accepts connections and never answers. `mute` opens the tunnel and passes nothing. */
 export type Conduct = 'work' | 'refuse' | 'stall' | 'mute';
 
 export interface TestProxy {
   readonly port: number;
-  /** With the credentials that it wants. */
+  /** The address with valid credentials. */
   readonly url: string;
-  /** With wrong ones. */
+  /** The address with wrong credentials. */
   readonly wrongUrl: string;
-  /** From where the platform sees what comes through it. */
+  /** The IP address from which the platform sees connections through the proxy. */
   readonly from: string;
   conduct: Conduct;
   /** `host:port` of each tunnel that was made. */
   readonly tunnels: readonly string[];
-  /** Connections that clients hold now. */
+  /** The number of open connections of clients. */
   readonly open: number;
   /** Breaks every connection off. */
   cut(): void;
-  /** Breaks off and takes no more connections. */
+  /** Breaks all connections and stops listening. */
   die(): Promise<void>;
-  /** On the same port as before. */
+  /** Listens again on the same port. */
   revive(): Promise<void>;
 }
 
@@ -31,7 +31,7 @@ const user = 'us er@shop';
 const password = 'p%ss:wörd/';
 
 interface Handshake {
-  /** Reads the client's request; resolves with where it wants to, or null when its credentials are wrong. */
+  /** Reads the request of the client. Resolves with the requested target, or null if the credentials are wrong. */
   read(socket: Socket): Promise<{ readonly host: string; readonly port: number } | null>;
   readonly accepted: Buffer;
   readonly refused: Buffer;
@@ -131,7 +131,7 @@ class SmallProxy implements TestProxy {
     this.#sockets.add(socket);
     socket.once('close', () => this.#sockets.delete(socket));
     socket.on('error', () => socket.destroy());
-    // A socket that is not read does not notice its end.
+    // A paused socket does not notice that the client closed.
     if (this.conduct === 'stall') return void socket.resume();
     const { read, accepted, refused, denied } = kinds[this.#kind];
     try {
@@ -153,7 +153,7 @@ class SmallProxy implements TestProxy {
   }
 }
 
-/** `from`: an address of this machine's loopback network, by which the platform tells the proxy from the gateway. */
+/** Opens a proxy. `from` is a loopback address by which the platform distinguishes the proxy from the gateway. */
 export const openProxy = async (kind: keyof typeof kinds, from: string): Promise<TestProxy> => {
   const proxy = new SmallProxy(kind, from);
   await proxy.revive();

@@ -1,6 +1,6 @@
-/** Chance that can be repeated: whoever knows the seed sees the same run of numbers. */
+/** Random numbers that can be repeated from a seed. */
 
-/** Numbers in [0, 1), the same ones for the same seed (mulberry32). */
+/** Returns a generator of numbers in [0, 1), deterministic by the seed (mulberry32). */
 export const randomOf = (seed: number): (() => number) => {
   let state = seed;
   return () => {
@@ -11,7 +11,7 @@ export const randomOf = (seed: number): (() => number) => {
   };
 };
 
-/** The items in an order of chance. */
+/** Returns the items in a random order. */
 export const shuffled = <T>(items: readonly T[], random: () => number): T[] => {
   const all = [...items];
   for (let at = all.length - 1; at > 0; at -= 1) {

@@ -1,14 +1,14 @@
-/** HTTP as nobody polite would send it. */
+/** HTTP requests as raw bytes, also malformed ones. */
 import { connect } from 'node:net';
 
 export interface RawAnswer {
   readonly status: number;
-  /** Head and body as they came. */
+  /** Head and body as they arrived. */
   readonly text: string;
   readonly body: string;
 }
 
-/** Sends bytes and resolves with everything that comes back until the connection ends. */
+/** Sends bytes. Resolves with all bytes that arrive until the connection ends. */
 export const sendRaw = (address: string, bytes: string): Promise<RawAnswer> =>
   new Promise((resolve, reject) => {
     const { hostname, port } = new URL(address);

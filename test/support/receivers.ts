@@ -9,7 +9,7 @@ export interface Posted {
   /** The header `webhook-id`: the same for every attempt of one event. */
   readonly id: string;
   readonly type: string;
-  /** Token of the instance. */
+  /** The token of the instance. */
   readonly token: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: Readonly<Record<string, unknown>>;
@@ -21,18 +21,18 @@ export interface Receiver {
   readonly posted: readonly Posted[];
   /** Attempts that were answered with 503. */
   readonly refused: number;
-  /** Ids of events of which two attempts were under way at the same time. */
+  /** Ids of events that had two attempts under way at the same time. */
   readonly overlapping: readonly string[];
   /** Sets the answer to all later posts. */
   answer(status: 200 | 503): void;
-  /** Drops what was posted so far. */
+  /** Drops the posts so far. */
   forget(): void;
-  /** The first event, past or coming, that fits. */
+  /** Waits for the first event, past or future, that fits. */
   wait(fits: (posted: Posted) => boolean, what: string, ms?: number): Promise<Posted>;
   close(): Promise<void>;
 }
 
-/** `hold`: milliseconds for which the next attempt waits for its answer. */
+/** Opens the receiver. `hold` returns the delay of the answer to the next attempt in milliseconds. */
 export const openReceiver = async (hold: () => number = () => 0): Promise<Receiver> => {
   const posted: Posted[] = [];
   const underWay = new Set<string>();
@@ -49,14 +49,14 @@ export const openReceiver = async (hold: () => number = () => 0): Promise<Receiv
       const sent = await text(request);
       const ms = hold();
       if (ms > 0) await wait(ms);
-      // The sender is gone and counts the post as unanswered.
+      // The sender has closed the connection and counts the post as unanswered.
       if (response.destroyed) return;
       response.writeHead(status).end(status === 200 ? '' : 'out of order');
       if (status !== 200) return void (refused += 1);
       const body = JSON.parse(sent) as Posted['body'];
       posted.push({ id, type: String(body['EventType']), token: String(body['token']), headers, body });
     };
-    // A body that breaks off is no attempt that was answered.
+    // A truncated body does not count as an answered attempt.
     take().catch(() => undefined);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -79,9 +79,9 @@ export const openReceiver = async (hold: () => number = () => 0): Promise<Receiv
 };
 
 export interface StreamReader {
-  /** The `data` of every event so far. */
+  /** The `data` of all events so far. */
   readonly events: readonly Readonly<Record<string, unknown>>[];
-  /** Resolves when the stream has ended, however that happened. */
+  /** Resolves when the stream has ended for any reason. */
   readonly ended: Promise<void>;
   close(): void;
 }
@@ -99,7 +99,7 @@ export const readStream = async (address: string, token: string, events: string)
       for (const line of lines) if (line.startsWith('data: ')) heard.push(JSON.parse(line.slice(6)) as Readonly<Record<string, unknown>>);
     }
   };
-  // A stream ends with the gateway that is killed, and by `close`.
+  // A stream ends with the killed gateway, or by `close`.
   const ended = read().catch(() => undefined);
   return { events: heard, ended, close: () => abort.abort() };
 };

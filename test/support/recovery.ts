@@ -1,4 +1,4 @@
-/** A server whose crash recovery takes long: much log that no checkpoint has covered, and a server that stands still while it reads the log. */
+/** A server with a long crash recovery. It has much write-ahead log after the last checkpoint, and is paused while it reads the log. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { openDatabase } from '#src/storage/postgres/database.ts';
 import { quietLog } from './database.ts';
@@ -8,7 +8,7 @@ import { patience } from './until.ts';
 /** Settings with which no checkpoint shortens the recovery. */
 export const unwritten = { fsync: 'off', max_wal_size: '4GB', checkpoint_timeout: '1h' } as const;
 
-/** Writes some 50 MB of log. */
+/** Writes about 50 MB of write-ahead log. */
 export const writeLog = async (url: string): Promise<void> => {
   const limits = { statement: 120_000, connection: 10_000 };
   const database = await openDatabase({ url, log: quietLog, poolSize: 1, limits });
@@ -20,7 +20,7 @@ export const writeLog = async (url: string): Promise<void> => {
   await database.close();
 };
 
-/** Stops the server that starts in this folder while it reads its log, and answers its id. SIGCONT lets it go on. */
+/** Pauses the server that starts in this folder while it reads its log. Returns its process id; SIGCONT continues it. */
 export const held = async (folder: string, before: number): Promise<number> => {
   // The server reads its log in a second: it is looked for all the time.
   for (const deadline = Date.now() + patience; Date.now() < deadline; await wait(2)) {

@@ -1,4 +1,4 @@
-/** One address that stays in front of a gateway that comes and goes: it can be cut like a cable, and it remembers what passed. */
+/** A fixed address in front of a gateway that restarts. It can be cut like a cable, and it records the requests. */
 import {
   createServer,
   request as forward,
@@ -12,7 +12,7 @@ import type { AddressInfo } from 'node:net';
 export interface Passed {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
-  /** 0 until the gateway answered. */
+  /** The status of the answer; 0 until the gateway answered. */
   status: number;
   /** The received text so far. */
   text: string;
@@ -28,16 +28,16 @@ export class Relay {
     this.#server = createServer((request, response) => {
       if (this.answers(request, response)) return;
       const to = target();
-      // The port of a gateway that starts is not known yet.
+      // The port of a starting gateway is not known yet.
       if (this.#isCut || to === '') return void response.destroy();
       this.#pass(to, request, response);
     });
   }
 
-  /** Answers a request by the relay itself. Returns true if it did. */
+  /** Answers a request in the relay itself. Returns true if it did. */
   readonly answers: (request: IncomingMessage, response: ServerResponse) => boolean;
 
-  /** `target`: the gateway's address now, '' when it has none. */
+  /** Opens a relay. `target` returns the current address of the gateway, or '' without one. */
   static async open(target: () => string, own: Relay['answers'] = () => false): Promise<Relay> {
     const relay = new Relay(target, own);
     await new Promise<void>((resolve) => relay.#server.listen(0, '127.0.0.1', resolve));
@@ -48,7 +48,7 @@ export class Relay {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** Breaks every connection, and lets nothing through until `mend`. */
+  /** Breaks every connection, and refuses new ones until `mend`. */
   cut(): void {
     this.#isCut = true;
     this.#server.closeAllConnections();

@@ -1,6 +1,6 @@
 /**
- * Remembers where the imports of modules lead, for all processes of a run. A gateway loads some 2,300 modules, and Node needs a third of the processor
- * time of such a load to search folders and package.json files for them. What is remembered holds for one package-lock.json, at one place.
+ * Caches the results of module resolution for all processes of a run. A gateway loads about 2,300 modules, and Node needs a third of the processor time of
+ * the load to search folders and package.json files. The cache is valid for one package-lock.json and one folder of the project.
  */
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
@@ -13,10 +13,10 @@ const root = join(import.meta.dirname, '..', '..');
 const base = pathToFileURL(`${root}/`).href;
 const folder = join(root, 'node_modules', '.cache', 'resolutions');
 
-/** Milliseconds after which a process has loaded what it needs. */
+/** The time after which a process has loaded its modules, in milliseconds. */
 const loadedMs = 4_000;
 
-/** File below the root, and its format. */
+/** The path below the root, and the format of the module. */
 type Found = readonly [path: string, format: string];
 
 const stamp = createHash('sha256').update(process.version).update(base);
@@ -27,7 +27,7 @@ const read = (): Map<string, Found> => {
   try {
     return new Map(Object.entries(JSON.parse(readFileSync(file, 'utf8')) as Record<string, Found>));
   } catch {
-    // There is none yet.
+    // There is no cache yet.
     return new Map();
   }
 };
@@ -38,7 +38,7 @@ const added = new Map<string, Found>();
 registerHooks({
   resolve(specifier, context, next) {
     const { parentURL = '', conditions } = context;
-    // The code of tests may lie anywhere; only what is below the root stays where it is.
+    // Modules of tests may be anywhere. Only those below the root have stable paths.
     if (!parentURL.startsWith(base) || specifier.startsWith('node:')) return next(specifier, context);
     const key = `${conditions.includes('import') ? 'i' : 'r'} ${parentURL.slice(base.length)} ${specifier}`;
     const found = known.get(key);
@@ -49,7 +49,7 @@ registerHooks({
   },
 });
 
-/** Adds what this process found to what others wrote. Two processes that write at once lose one's findings, which the next process finds again. */
+/** Adds the findings of this process to the file. If two processes write at once, those of one are lost and found again by a later process. */
 const write = (): void => {
   if (added.size === 0) return;
   try {
@@ -59,12 +59,12 @@ const write = (): void => {
     renameSync(own, file);
     added.clear();
   } catch {
-    // A full disk, or a folder that this user may not write: the next run searches again.
+    // The disk is full or the folder is not writable. The next run searches again.
   }
 };
 if (isMainThread) {
   process.once('exit', write);
-  // Most gateways are killed. By now they have loaded what a session needs, and its code is compiled.
+  // Most gateways are killed, so the cache is written early. By now a session has loaded its modules and compiled its code.
   setTimeout(() => {
     write();
     flushCompileCache();

@@ -1,4 +1,4 @@
-/** The frame of tests with kills and outages: the simulated platform, a receiver of webhooks, and a gateway that starts and stops. */
+/** The setting of tests with kills and outages: the simulated platform, a receiver of webhooks, and a gateway that is stopped and started. */
 import assert from 'node:assert/strict';
 import { after } from 'node:test';
 import { Account, askedOf } from './account.ts';
@@ -8,7 +8,7 @@ import { StanzaPeer } from '#test/second-opinion/stanza-peer.ts';
 import { openReceiver, type Receiver } from './receivers.ts';
 import { until } from './until.ts';
 
-/** Retries and back-off in fractions of a second. A send waits longer than usual: a busy machine acknowledges late, and its outcome would be unknown. */
+/** Settings with retries and back-off of fractions of a second. */
 const clock = {
   RECONNECT_MIN_MS: '100',
   RECONNECT_MAX_MS: '800',
@@ -23,15 +23,15 @@ const clock = {
 export const contact = '5511988880001';
 
 export class Scene {
-  /** Present: files of this process share a scene of each kind. */
+  /** Scenes that files of this process share, by kind; null if none are shared. */
   static #kept: Map<'plain' | 'strict', Promise<Scene>> | null = null;
-  /** Settings of the scenes that are kept. */
+  /** Settings of the shared scenes. */
   static #common: Readonly<Record<string, string>> = {};
 
   readonly platform: TestPlatform;
   readonly receiver: Receiver;
   readonly gateway: GatewayProcess;
-  /** Present: refuses stanzas in a wrong form. */
+  /** The check that refuses malformed stanzas; null if there is none. */
   #peer: StanzaPeer | null = null;
   #people = 0;
 
@@ -41,7 +41,7 @@ export class Scene {
     this.gateway = gateway;
   }
 
-  /** A scene with a strict listener between gateway and platform, which `close` asks for what it refused. */
+  /** Opens a scene with a strict check of stanzas between gateway and platform. `close` asserts that no stanza was refused. */
   static strict(): Promise<Scene> {
     return Scene.#shared('strict', () => Scene.#strict());
   }
@@ -54,17 +54,14 @@ export class Scene {
     return scene;
   }
 
-  /** `env`: settings beside the shortened clock. `dataDir`: the data folder of the gateway, which the caller removes. */
+  /** Opens a scene. `env` has settings beside the shortened times. `dataDir` is the data folder of the gateway, which the caller removes. */
   static async open(env: Readonly<Record<string, string>> = {}, dataDir?: string): Promise<Scene> {
     const opened = async (settings: Readonly<Record<string, string>>): Promise<Scene> => Scene.#on(await openPlatform(), settings, dataDir);
     const isCommon = Object.entries(env).every(([name, value]) => Scene.#common[name] === value);
     return isCommon && dataDir === undefined ? Scene.#shared('plain', () => opened({ ...Scene.#common, ...env })) : opened(env);
   }
 
-  /**
-   * From now on, a scene is opened once in this process for all files whose settings are among these. It is closed after the last test.
-   * `settings`: of all these files together, which must agree with each of them.
-   */
+  /** Shares scenes from now on: each kind is opened once in this process and closed after the last test. `settings` must include those of every file. */
   static keep(settings: Readonly<Record<string, string>> = {}): void {
     Scene.#kept = new Map();
     Scene.#common = settings;
@@ -75,7 +72,7 @@ export class Scene {
     });
   }
 
-  /** Opens a scene, or answers with the one that the file before had, without its instances and events. */
+  /** Opens a scene, or returns the shared scene of the last file without its instances and events. */
   static async #shared(kind: 'plain' | 'strict', open: () => Promise<Scene>): Promise<Scene> {
     if (Scene.#kept === null) return open();
     const earlier = Scene.#kept.get(kind);
@@ -106,7 +103,7 @@ export class Scene {
     assert.equal(status, 200, JSON.stringify(body));
   }
 
-  /** Deletes the instances and users of the file before, and its events. */
+  /** Deletes the instances, users and events of the last file. */
   async #renew(): Promise<void> {
     const { gateway } = this;
     const ask = async (method: string, path: string, options: CallOptions = {}): Promise<Answer['body']> => {
@@ -123,7 +120,7 @@ export class Scene {
     await this.#hear();
   }
 
-  /** One more gateway with the same surroundings, not started; it has a folder of its own. */
+  /** Creates one more gateway with the same platform and receiver, without starting it. It has a folder of its own. */
   another(env: Readonly<Record<string, string>>): GatewayProcess {
     return new GatewayProcess({ platformUrl: this.platform.url, env: { ...clock, ...env } });
   }
@@ -141,17 +138,17 @@ export class Scene {
     return this.platform.sandbox.stats().logins.byNumber[number] ?? 0;
   }
 
-  /** The contact writes; answers with the platform's id of the message. */
+  /** Writes a text as the contact. Returns the platform id of the message. */
   async write(account: Account, text: string): Promise<string> {
     return (await this.platform.sandbox.send(contact, account.number, { kind: 'text', text })).id;
   }
 
-  /** Texts that the contact could read. */
+  /** Returns the texts that the contact decrypted. */
   readBy(number: string): ReadonlySet<string> {
     return new Set(this.platform.sandbox.received(number).map(({ text }) => text));
   }
 
-  /** Texts go both ways, and the contact can read what it gets. */
+  /** Asserts that texts go both ways, and that the contact can decrypt them. */
   async works(account: Account): Promise<void> {
     const out = `out of ${account.number} ${Math.random()}`;
     await account.sends(contact, out);
@@ -174,7 +171,7 @@ export class Scene {
     );
   }
 
-  /** Waits until every one of these messages came by webhook, however often, always as the same event. */
+  /** Waits until each of these messages arrived by webhook, possibly several times, always as the same event. */
   async told(ids: readonly string[], ms?: number): Promise<void> {
     const events = (id: string) =>
       new Set(
@@ -190,7 +187,7 @@ export class Scene {
     for (const id of ids) assert.equal(events(id).size, 1, 'one message is one event');
   }
 
-  /** A scene that is kept stays open for the next file. */
+  /** Closes the scene. A shared scene stays open for the next file. */
   async close(): Promise<void> {
     for (const kept of Scene.#kept?.values() ?? []) if ((await kept.catch(() => null)) === this) return;
     await this.gateway.close();

@@ -1,4 +1,4 @@
-/** Returns a fingerprint of the sources that decide the content of a new database, after which prepared ones are named. */
+/** Returns a fingerprint of the sources that determine a new database. Prepared databases are named after it. */
 import { createHash } from 'node:crypto';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

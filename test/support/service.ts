@@ -1,4 +1,4 @@
-/** The whole service inside the test's process, on a database of the test, without a platform: for what HTTP, storage and receivers do together. */
+/** The whole service inside the test process, on a test database and without a platform. It serves tests of HTTP, storage and receivers together. */
 import assert from 'node:assert/strict';
 import { after } from 'node:test';
 import { startService, type Service } from '#src/service.ts';
@@ -24,7 +24,7 @@ export class TestService {
     this.#env = env;
   }
 
-  /** Stopped after the file's tests. Nothing answers at the platform's address. */
+  /** Opens a service that is stopped after the tests of the file. The address of the platform has no server. */
   static async open(databaseUrl: string, env: Readonly<Record<string, string>> = {}): Promise<TestService> {
     const dataDir = temporaryFolder();
     const settings = {
@@ -35,7 +35,7 @@ export class TestService {
       ALLOW_PRIVATE_RECEIVERS: 'loopback',
       PLATFORM_URL: 'ws://127.0.0.1:9/',
       PORT: '0',
-      // The machine may be busy with other tests.
+      // The machine may be busy with other tests, which must not count as overload.
       OVERLOAD_LAG_MS: '0',
     };
     const service = new TestService({ ...settings, ...env });
@@ -80,7 +80,7 @@ export class TestService {
     return this.call(method, path, { admintoken: adminToken }, body);
   }
 
-  /** Makes an instance; answers its id, and how to call with its token. */
+  /** Creates an instance. Returns its id and functions that call with its token. */
   async instance(name: string) {
     const { status, body } = await this.admin('POST', '/instance/create', { name });
     assert.equal(status, 200);

@@ -1,4 +1,4 @@
-/** A disk that can be filled: a small file system in memory where the system lets us mount one, which takes root on Linux. */
+/** A disk that can be filled: a small file system in memory. Mounting it requires root on Linux. */
 import { spawnSync } from 'node:child_process';
 import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, statSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,7 +6,7 @@ import { join } from 'node:path';
 
 const run = (command: string, args: readonly string[]): boolean => spawnSync(command, args, { stdio: 'ignore' }).status === 0;
 
-/** Disks that a test process must still unmount when it is ended from outside. */
+/** Disks that have to be unmounted when the test process exits early. */
 const mounted = new Set<string>();
 process.once('exit', () => {
   for (const root of mounted) run('umount', ['-l', root]);
@@ -15,7 +15,7 @@ process.once('exit', () => {
 const block = Buffer.alloc(64 * 1024, 1);
 
 export class SmallDisk {
-  /** A folder on it. */
+  /** A folder on the disk. */
   readonly folder: string;
   readonly #root: string;
 
@@ -25,7 +25,7 @@ export class SmallDisk {
     mkdirSync(this.folder, { mode: 0o755 });
   }
 
-  /** Null where nothing can be mounted. */
+  /** Mounts a disk. Returns null if mounting is not possible. */
   static open(megabytes: number): SmallDisk | null {
     const root = mkdtempSync(join(tmpdir(), 'dormouse-disk-'));
     if (
@@ -40,13 +40,13 @@ export class SmallDisk {
     return null;
   }
 
-  /** `file`, which is on it, can still grow by `bytes` when it is full. */
+  /** Reserves room so that `file` on the disk can grow by `bytes` when the disk is full. */
   keepRoomFor(file: string, bytes: number): void {
     const length = String(statSync(file).size + bytes);
     if (!run('fallocate', ['--keep-size', '--length', length, file])) throw new Error(`no room could be kept for ${file}`);
   }
 
-  /** Takes all room that is left. What it took before stays taken meanwhile. */
+  /** Fills the remaining room. Earlier ballast stays. */
   fill(): void {
     const file = openSync(join(this.#root, 'ballast'), 'a');
     try {

@@ -1,4 +1,4 @@
-/** A PostgreSQL server with a standby that follows it by streaming, and takes its place when it is killed. */
+/** A PostgreSQL server with a streaming standby, which takes over when the server is killed. */
 import { spawn, spawnSync } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { appendFile, readFile, writeFile } from 'node:fs/promises';
@@ -16,7 +16,7 @@ import { until } from './until.ts';
 const secret = 'standby-password';
 const dataOf = (folder: string): string => join(folder, 'postgres', 'data');
 
-/** A role that may follow. The server is stopped before and afterwards. */
+/** Allows the replication role in the stopped server of the folder. */
 const allowStandby = async (folder: string): Promise<void> => {
   const server = await startEmbedded({ dataDir: folder, log: quietLog, settings: { fsync: 'off' } });
   const database = await openDatabase({ url: server.url, log: quietLog, poolSize: 1, limits: testLimits });
@@ -34,9 +34,9 @@ const allowStandby = async (folder: string): Promise<void> => {
 export class Replicated {
   readonly #folder: string;
   readonly #first: ExternalServer;
-  /** Between the standby and the server that it follows. */
+  /** The cable between the standby and the primary server. */
   readonly link: Cable;
-  /** Between gateways and whichever server takes writes. */
+  /** The cable between gateways and the current primary server. */
   readonly front: Cable;
   readonly #port: number;
 
@@ -48,7 +48,7 @@ export class Replicated {
     this.#port = port;
   }
 
-  /** `isSynchronous`: a commit is answered when the standby has it too. */
+  /** Opens both servers. `isSynchronous`: a commit is answered only when the standby has it. */
   static async open(isSynchronous: boolean): Promise<Replicated> {
     const folder = temporaryFolder();
     const settings = isSynchronous ? { synchronous_standby_names: 'standby', synchronous_commit: 'on' } : {};
@@ -70,7 +70,7 @@ export class Replicated {
     }
   }
 
-  /** Address of the server that takes writes. */
+  /** Returns the address of the current primary server. */
   get url(): string {
     return this.front.url;
   }
@@ -113,22 +113,7 @@ export class Replicated {
     await until(async () => (await this.#printed()).includes('started streaming'), 'the standby follows');
   }
 
-  /** Waits until the standby has everything that the first server has now. */
-  async caughtUp(): Promise<void> {
-    const database = await openDatabase({ url: this.#first.url, log: quietLog, poolSize: 1, limits: testLimits });
-    try {
-      const [now] = await database.rows<{ place: string }>({ name: '', text: 'select pg_current_wal_insert_lsn()::text as place' }, []);
-      const text = `select 1 from pg_stat_replication where application_name = 'standby' and flush_lsn >= $1::text::pg_lsn`;
-      await until(
-        async () => (await database.rows({ name: '', text }, [now?.place])).length > 0,
-        'the standby has what the first server has',
-      );
-    } finally {
-      await database.close();
-    }
-  }
-
-  /** The first server dies, and the standby takes its place. */
+  /** Kills the first server and promotes the standby. */
   async failOver(): Promise<void> {
     await this.#first.kill();
     const [standby] = databaseServers(this.#folder);

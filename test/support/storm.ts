@@ -1,4 +1,4 @@
-/** A storm: everything that can happen to sessions, each so many times, in an order of chance. Two storms of one size are alike. */
+/** A storm of all faults of sessions, each a fixed number of times in random order. Two storms of one size have the same faults. */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Fault } from '#src/sandbox/face.ts';
 import type { Database } from '#src/storage/postgres/database.ts';
@@ -11,24 +11,24 @@ import type { Receiver } from './receivers.ts';
 export interface StormOptions {
   readonly platform: PlatformProcess;
   readonly receiver: Receiver;
-  /** The gateway's database, for whoever administers it. */
+  /** The database of the gateway, with the rights of an administrator. */
   readonly database: Database;
   readonly flow: Flow;
-  /** At least a hundred: each is hit once at most by what is meant for one. */
+  /** At least a hundred accounts. Each gets at most one of the faults for single sessions. */
   readonly accounts: readonly Account[];
   readonly random: () => number;
   /** The share of the faults and the traffic; 1 if absent. */
   readonly share?: number;
-  /** Their phones unlink them. */
+  /** Accounts that their phones unlink. */
   readonly leaving?: readonly Account[];
-  /** Done once, in the middle. */
+  /** Runs once, in the middle. */
   readonly between?: () => Promise<void>;
 }
 
 type Step = () => Promise<unknown>;
 type Times = readonly (readonly [times: number, fault: Fault])[];
 
-/** Hit a live session. */
+/** Faults of a live session. */
 const live: Times = [
   [2, { kind: 'close' }],
   [1, { kind: 'close', code: 1001 }],
@@ -50,7 +50,7 @@ const live: Times = [
   [3, { kind: 'duplicate', times: 2 }],
 ];
 
-/** Hit the next login, which is provoked. */
+/** Faults of the next login, which the storm causes. */
 const atLogin: Times = [
   [2, { kind: 'loginFailure', code: 500 }],
   [2, { kind: 'loginFailure', code: 503 }],
@@ -58,7 +58,7 @@ const atLogin: Times = [
   [3, { kind: 'closeAfterLogin', times: 2 }],
 ];
 
-/** The same, and then a person has to connect it. */
+/** Faults of the next login after which a person has to connect the session. */
 const refusing: Times = [
   [1, { kind: 'loginFailure', code: 402 }],
   [1, { kind: 'loginFailure', code: 402, ms: 1000 }],
@@ -68,7 +68,7 @@ const refusing: Times = [
   [1, { kind: 'loginFailure', code: 411 }],
 ];
 
-/** Hit whoever connects next. */
+/** Faults of the next connection of any session. */
 const anybody: readonly Fault[] = [
   { kind: 'refuseUpgrade', code: 403 },
   { kind: 'refuseUpgrade', code: 429, times: 2 },
@@ -78,19 +78,19 @@ const anybody: readonly Fault[] = [
   { kind: 'badCertificate' },
 ];
 
-/** Instances that a storm leaves to a person at most. */
+/** The largest number of instances that a storm leaves disconnected. */
 export const mostRefused = refusing.length;
 
 const hibernations = 8;
 const resets = 4;
 const databaseCuts = 3;
-/** Steps that are taken within so many milliseconds. */
+/** The number of steps per round, and the length of a round in milliseconds. */
 const perRound = 8;
 const roundMs = 300;
 
 const repeat = <T>(times: number, make: () => T): T[] => Array.from({ length: times }, make);
 
-/** Closes every connection of the gateway; the server itself goes on. */
+/** Ends every connection of the gateway to the database, whose server keeps running. */
 const cutDatabase = ({ database }: StormOptions): Promise<unknown> =>
   database.rows({ name: '', text: `select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'dormouse%'` }, []);
 
@@ -100,7 +100,7 @@ const refuseEvents = async ({ receiver, random }: StormOptions): Promise<void> =
   receiver.answer(200);
 };
 
-/** Until another step wakes it. */
+/** Hibernates an instance until another step wakes it. */
 const sendToSleep = async ({ flow }: StormOptions, account: Account): Promise<void> => {
   flow.spared.add(account);
   await account.call('POST', '/instance/hibernate');
@@ -128,7 +128,7 @@ const stepsOf = (options: StormOptions): Step[] => {
     faults.flatMap(([times, fault]) =>
       each(times, (account) => platform.fault({ ...fault, number: account.number }).then(() => provoke(account))),
     );
-  // Noticed long after they began, by the gateway's own deadlines.
+  // These faults start early, because the gateway notices them only by its own time-outs.
   const early = [
     ...hit([[3, { kind: 'silence' }]]),
     ...hit([[1, { kind: 'noLogin' }]], reset),
@@ -154,7 +154,7 @@ const stepsOf = (options: StormOptions): Step[] => {
   return [...some(early), ...shuffled([...some(mixed), ...farewells], random)];
 };
 
-/** Ends when everything was done; what was armed may still wait for its moment. Between any few steps texts get through. */
+/** Runs the storm. Resolves when all steps were taken; armed faults may still wait. Texts have to arrive between rounds. */
 export const rage = async (options: StormOptions): Promise<void> => {
   const { flow, random, between } = options;
   const steps = stepsOf(options);

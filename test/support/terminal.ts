@@ -1,4 +1,4 @@
-/** Commands of the documents, pasted into a bash as a person has it: in a folder of their own, on free ports. */
+/** Runs the commands of the documents in a bash, as a user would: in a folder of their own, on free ports. */
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { cpSync, existsSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,14 +8,14 @@ import { signalTo, temporaryFolder } from './processes.ts';
 
 const documented = [3000, 3001, 4000];
 
-/** The README's ports where they are free; only those that are not are replaced. For one test alone: another one would see them free as well. */
+/** Returns replacements for the ports of the README that are in use. Only one test may use this, because a second one would see the same ports as free. */
 export const choosePorts = async (): Promise<ReadonlyMap<number, number>> => {
   const ports = new Map<number, number>();
   for (const wanted of documented) ports.set(wanted, (await isFree(wanted)) ? wanted : await freePort());
   return ports;
 };
 
-/** Other ports in place of the README's. */
+/** Returns other ports in place of those of the README. */
 export const otherPorts = async (): Promise<ReadonlyMap<number, number>> => {
   const ports = new Map<number, number>();
   for (const wanted of documented) ports.set(wanted, await freePort());
@@ -28,7 +28,7 @@ export const withPorts = (commands: string, ports: ReadonlyMap<number, number>):
     commands,
   );
 
-/** `npm run` finds the project here, and the data and logs of the walk stay here too. */
+/** Creates a folder in which `npm run` finds the project. Data and logs of the commands stay in the folder. */
 export const makeFolder = (): string => {
   const folder = temporaryFolder();
   for (const name of ['actors', 'config', 'src', 'node_modules']) symlinkSync(join(root, name), join(folder, name));
@@ -38,7 +38,7 @@ export const makeFolder = (): string => {
 
 const blockLimit = 180_000;
 
-/** One bash that stays, as a person has it: it is given a block, and answers with what the block printed. */
+/** A bash that stays open. Each block of commands resolves with its output. */
 export class Terminal {
   readonly #cwd: string;
   readonly #bash: ChildProcessWithoutNullStreams;
@@ -57,7 +57,7 @@ export class Terminal {
     this.#bash.once('exit', () => this.#heard());
   }
 
-  /** Rejects when a command of the block failed, or when it does not end. */
+  /** Runs a block. Rejects if a command fails, or if the block does not end. */
   paste(commands: string): Promise<string> {
     const done = `block-${Math.random().toString(36).slice(2)}`;
     this.#output = '';
@@ -83,7 +83,7 @@ export class Terminal {
     return existsSync(path) ? readFileSync(path, 'utf8') : '';
   }
 
-  /** With everything that was started in it. */
+  /** Ends the bash and all processes that were started in it. */
   close(): void {
     signalTo(-Number(this.#bash.pid), 'SIGKILL');
   }

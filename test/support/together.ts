@@ -13,7 +13,7 @@ export const filesOf = (folder: string): readonly string[] => globSync(`${folder
 /** Runs the file as a suite, which loads it. */
 const load = (file: string) => describe(file, async () => void (await import(join(root, file))));
 
-/** Loads all files before the first test. They open nothing while they load, but share what a hook of the process closes. */
+/** Loads all files before the first test. They open no resources while they load, and share resources that a hook of the process closes. */
 export const runTogether = (folder: string): void => {
   for (const file of filesOf(folder)) void load(file);
 };
@@ -33,11 +33,11 @@ export const afterLastFile = (tidy: Tidy): void => {
   else after(tidy);
 };
 
-/** Ends the process after its last test. A file calls it in its last hook where a library keeps a timer that nobody can stop. */
+/** Ends the process after its last test. A file calls this in its last hook if a library keeps a timer that cannot be stopped. */
 export const endAfterTests = (): void => {
   mustEnd = true;
-  // The runner ends the hooks and reports the last test meanwhile, which takes its time on a busy machine.
-  if (!shared) setTimeout(() => process.exit(), 2_000).unref();
+  // The runner reports the last test in this time.
+  if (!shared) setTimeout(() => process.exit(), 200).unref();
 };
 
 /**
@@ -48,7 +48,7 @@ export const endAfterTests = (): void => {
 export const runInTurn = async (...folders: readonly string[]): Promise<void> => {
   const tidies: Tidy[] = [];
   shared = tidies;
-  // The runner takes a process without open handles for one whose tests have ended.
+  // The runner treats a process without open handles as finished.
   const awake = setInterval(() => undefined, 60_000);
   for (const file of folders.flatMap(filesOf)) await load(file);
   for (const tidy of tidies) await tidy();

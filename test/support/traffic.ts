@@ -1,4 +1,4 @@
-/** Texts that go both ways while something is killed, with what was promised about them. */
+/** Texts both ways during kills, with the promises about them. */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Account } from './account.ts';
 import { contact, type Scene } from './scene.ts';
@@ -6,7 +6,7 @@ import { contact, type Scene } from './scene.ts';
 export interface Traffic {
   /** Ids of the texts that were answered with 200, by text. */
   readonly answered: Map<string, string>;
-  /** Ids of what the contact wrote. */
+  /** Ids of the messages of the contact. */
   readonly written: string[];
   /** Statuses of the texts that failed. */
   readonly failures: Set<number>;
@@ -14,20 +14,20 @@ export interface Traffic {
 }
 
 interface Pace {
-  /** Senders side by side. */
+  /** The number of parallel senders. */
   readonly lanes: number;
   /** Milliseconds between two texts of a sender, and of the contact. */
   readonly pause: { readonly out: number; readonly in: number };
-  /** Texts of a sender that are answered, and texts of the contact. */
+  /** The largest number of answered texts of a sender, and of texts of the contact. */
   readonly most: number;
 }
 
 const brisk: Pace = { lanes: 3, pause: { out: 0, in: 30 }, most: Number.POSITIVE_INFINITY };
 
-/** Few enough that they are found soon, and so many that they outlast an outage of minutes. */
-export const steady: Pace = { lanes: 2, pause: { out: 50, in: 50 }, most: 3_000 };
+/** A pace with few texts, so that one request finds all of them, however long the outage takes. */
+export const steady: Pace = { lanes: 2, pause: { out: 20, in: 20 }, most: 250 };
 
-/** Goes on until it is stopped or the gateway is gone. */
+/** Sends and writes until it is stopped or the gateway is gone. */
 export const startTraffic = (scene: Scene, account: Account, { lanes, pause, most }: Pace = brisk): Traffic => {
   const answered = new Map<string, string>();
   const written: string[] = [];
@@ -36,7 +36,7 @@ export const startTraffic = (scene: Scene, account: Account, { lanes, pause, mos
   const send = async (lane: number): Promise<void> => {
     for (let n = 0, good = 0; state.going && good < most; n += 1) {
       const text = `${lane}.${n} of ${account.number} ${Math.random()}`;
-      // A gateway that was killed answers nobody.
+      // A killed gateway does not answer.
       const sent = await account.send(contact, text).catch(() => null);
       if (sent === null) return;
       if (sent.status === 200) {

@@ -1,13 +1,13 @@
-/** Waiting for something outside this process: asked again and again, with a deadline that says what did not happen. */
+/** Waits for a condition outside of this process by polling. The error after the deadline names the condition. */
 import { setTimeout as wait } from 'node:timers/promises';
 
-/** Milliseconds between two questions: at first, and after so long a wait that a tenth of a second does not matter. */
+/** Milliseconds between two polls: at first, and after a long wait. */
 const shortest = 20;
 const longest = 100;
-/** Milliseconds: a busy machine takes its time, and nobody waits for it where all goes well. A test that runs into its own limit does not say what was missing. */
-export const patience = 120_000;
+/** The default time-out in milliseconds. It is long for busy machines, and a wait ends as soon as its condition holds. */
+export const patience = 60_000;
 
-/** Answers with the first value that is neither undefined nor false. `what` completes "… did not happen". */
+/** Returns the first value that is neither undefined nor false. `what` completes "… did not happen". */
 export const until = async <T>(
   ask: () => T | false | undefined | Promise<T | false | undefined>,
   what: string | (() => string),

@@ -22,22 +22,22 @@ export interface PinnedMigration {
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** In an order in which they can be inserted. */
+/** Rows of tables, in an order in which they can be inserted. */
 export type PinnedRows = readonly { readonly table: string; readonly rows: readonly Row[] }[];
 
 export const readPinned = <T>(name: string): T => JSON.parse(readFileSync(join(releaseFolder, name), 'utf8')) as T;
 
-/** The migrator's own. */
+/** The table of the migrator itself. */
 export const migratorTable = 'mikro_orm_migrations';
 
 export const digestOf = ({ class: Step }: ListedMigration): string => {
-  // A migration only lists its statements; it asks nothing of the driver.
+  // A migration only lists its statements and does not use the driver.
   const step = new Step(...([undefined, undefined] as unknown as ConstructorParameters<typeof Step>));
   void step.up();
   return createHash('sha256').update(step.getQueries().map(String).join(';\n')).digest('hex').slice(0, 16);
 };
 
-/** Statements among what a module exports: by themselves, in tables of them, and in tables of tables. */
+/** Returns the statements among the exports of a module, also those in nested tables. */
 export const statementsIn = (value: unknown): readonly Statement[] => {
   if (typeof value !== 'object' || value === null) return [];
   const { name, text } = value as Partial<Statement>;
@@ -47,7 +47,7 @@ export const statementsIn = (value: unknown): readonly Statement[] => {
 
 export const storageFiles = globSync('src/storage/**/*.ts', { cwd: root }).filter((path) => !path.includes('/migrations/'));
 
-/** Statements by the files whose modules export them. */
+/** Returns the statements by the files that export them. */
 export const storageStatements = async (): Promise<readonly (readonly [file: string, statement: Statement])[]> => {
   const found: (readonly [string, Statement])[] = [];
   for (const file of storageFiles) {
@@ -73,7 +73,7 @@ export const insertRows = async (database: Runner, pinned: PinnedRows): Promise<
   }
 };
 
-/** All rows of a table with these columns, in an order of their own. */
+/** Returns all rows of a table with these columns, in a stable order. */
 export const rowsOf = async (database: Runner, table: string, columns: string): Promise<readonly Row[]> => {
   const text = `select to_jsonb(one) as row from (select ${columns} from ${table}) as one order by to_jsonb(one)::text`;
   return (await database.rows<{ row: Row }>({ name: '', text }, [])).map(({ row }) => row);

@@ -13,7 +13,7 @@ test('tracing: a post under way can be cut as without tracing', async () => {
       return { ok: true, status: 200, ms: 1, error: '' };
     },
   };
-  // No span leaves: the ratio is 0.
+  // No span is exported, because the ratio is 0.
   const tracing = createTracing({ endpoint: 'http://127.0.0.1:9', ratio: 0, version: '1.0.0' });
   const ports = tracing.around({ receiver, platform: {}, journal: {} } as unknown as Ports);
   const cuts = new Set<(reason: Error) => void>();

@@ -1,4 +1,4 @@
-/** Passwords and one-time codes: the vectors of the standards, equal time for unknown names, and bounded work. */
+/** Tests passwords and one-time codes: the vectors of the standards, equal time for unknown names, and bounded work. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { nameObjection, passwordObjection } from '#actors/model.ts';
@@ -10,7 +10,7 @@ import { cheapPasswords } from '#test/fakes/users.ts';
 const rfcSecret = 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ';
 const codes = createOneTimeCodes();
 
-/** Six of the eight digits of the appendix. */
+/** The last six of the eight digits of the appendix. */
 for (const [seconds, code] of [
   [59, '287082'],
   [1_111_111_109, '081804'],
@@ -24,7 +24,7 @@ for (const [seconds, code] of [
     assert.equal(codes.stepOf(rfcSecret, code, seconds * 1_000), stepAt(seconds * 1_000));
   });
 
-test('one-time codes: a code counts one step before and after its own, and no longer', () => {
+test('one-time codes: a code is valid for one step before and after its own', () => {
   const now = 1_234_567_890_000;
   const step = stepAt(now);
   for (const [away, found] of [
@@ -36,7 +36,7 @@ test('one-time codes: a code counts one step before and after its own, and no lo
     assert.equal(codes.stepOf(rfcSecret, codeOf(rfcSecret, step), now + away), found, `${away}`);
 });
 
-test('one-time codes: nothing but six digits, and no secret that a client made up, is a code', () => {
+test('one-time codes: only six digits are a code, and a secret that a client made up has none', () => {
   const now = 59_000;
   for (const [secret, code] of [
     [rfcSecret, ''],
@@ -49,7 +49,7 @@ test('one-time codes: nothing but six digits, and no secret that a client made u
     assert.equal(codes.stepOf(secret, code, now), null, `${secret} ${code}`);
 });
 
-test('one-time codes: each secret is another one of 160 bits, and its address names the user', () => {
+test('one-time codes: each secret has 160 random bits, and its address names the user', () => {
   const secrets = new Set(Array.from({ length: 100 }, () => codes.newSecret()));
   assert.equal(secrets.size, 100);
   for (const secret of secrets) assert.match(secret, /^[A-Z2-7]{32}$/);
@@ -60,7 +60,7 @@ test('one-time codes: each secret is another one of 160 bits, and its address na
 
 const password = 'correct horse battery';
 
-test('passwords: a hash names its algorithm and cost, holds a new salt, and fits its password alone', async () => {
+test('passwords: a hash names its algorithm and cost, has a new salt, and matches its password only', async () => {
   const passwords = createPasswords();
   const [one, other] = [await passwords.hash(password), await passwords.hash(password)];
   assert.match(String(one), /^\$argon2id\$v=19\$m=19456,t=2,p=1\$[\w+/]{22}\$[\w+/]{43}$/);
@@ -69,7 +69,7 @@ test('passwords: a hash names its algorithm and cost, holds a new salt, and fits
   assert.equal(await passwords.verify(`${password} `, one), false);
 });
 
-test('passwords: a hash of an earlier cost, and one of another program, still counts', async () => {
+test('passwords: a hash with an earlier cost, or of another program, is still valid', async () => {
   const passwords = createPasswords();
   assert.equal(await passwords.verify(password, await cheapPasswords.hash(password)), true);
   // The command `argon2 somesalt -id -t 2 -k 65536 -p 1` of the reference implementation, for "password".
@@ -82,7 +82,7 @@ test('passwords: the same letters in another Unicode form are the same password'
   assert.equal(await cheapPasswords.verify('senha de caf\u00e9 forte', hash), true);
 });
 
-test('passwords: a damaged hash fits nothing', async () => {
+test('passwords: a damaged hash matches no password', async () => {
   for (const hash of ['', 'x', '$argon2id$v=19$m=8,t=1,p=1$$', '$argon2d$v=19$m=8,t=1,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5Q'])
     assert.equal(await cheapPasswords.verify('', hash), false, hash);
 });
@@ -95,10 +95,10 @@ const timeOf = async (work: () => Promise<unknown>): Promise<number> => {
   return (user + system) / 1_000;
 };
 
-test('passwords: a name that nobody has takes as long as a wrong password', async () => {
+test('passwords: an unknown name takes as long as a wrong password', async () => {
   const passwords = createPasswords();
   const hash = await passwords.hash(password);
-  // In turns, and the shortest of each: other work of the machine only adds time.
+  // Both are measured in turns, and the shortest times count, because other load only adds time.
   let [wrong, unknown] = [Infinity, Infinity];
   for (let n = 0; n < 8; n += 1) {
     wrong = Math.min(wrong, await timeOf(() => passwords.verify('wrong', hash)));
@@ -107,7 +107,7 @@ test('passwords: a name that nobody has takes as long as a wrong password', asyn
   assert.ok(unknown > wrong / 2 && unknown < wrong * 2, `${unknown} ms and ${wrong} ms`);
 });
 
-test('passwords: beyond the bound of waiting checks further ones are refused at once, and the others end', async () => {
+test('passwords: beyond the limit of waiting checks further ones are refused at once, and the others finish', async () => {
   const passwords = createPasswords();
   const all = await Promise.all(Array.from({ length: 70 }, () => cheapPasswords.verify('x', null)));
   assert.deepEqual([all.filter((one) => one === false).length, all.filter((one) => one === null).length], [66, 4]);
@@ -125,13 +125,13 @@ test('passwords: weak ones are refused with the reason', () => {
     assert.equal(passwordObjection(given, 'anabel'), reason);
 });
 
-test('names: letters in lower case, digits and some signs; nothing that a spreadsheet takes for a formula', () => {
+test('names: they have lower-case letters, digits and some signs, and cannot be a formula of a spreadsheet', () => {
   for (const name of ['ana', 'ana.silva@shop', '7up', 'a'.repeat(64)]) assert.equal(nameObjection(name), null, name);
   for (const name of ['', 'Ana', '=1+1', '@ana', '-ana', 'ana silva', 'a'.repeat(65), 'ana\n'])
     assert.notEqual(nameObjection(name), null, name);
 });
 
-test('guesses: after the burst one more comes with each period, and a try that is given back counts not', () => {
+test('guesses: after the burst each period allows one more, and a refunded attempt does not count', () => {
   const guesses = new Guesses({ burst: 2, every: 1_000 });
   assert.deepEqual([guesses.take('ana', 0), guesses.take('ana', 0), guesses.take('ana', 0)], [0, 0, 1_000]);
   assert.equal(guesses.take('bea', 0), 0, 'names are counted apart');

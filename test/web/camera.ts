@@ -1,8 +1,8 @@
-/** Photographs of the dashboard in every window. */
+/** Takes screenshots of the dashboard in every window size. */
 import { join } from 'node:path';
 import { type Dashboard, desk, windows } from '#test/support/dashboard.ts';
 
-/** `whole`: the page down to its end, not only what the window shows. */
+/** Takes a screenshot. `whole` includes the page down to its end, beyond the window. */
 export type Shoot = (name: string, whole?: boolean) => Promise<void>;
 
 export const cameraOf =

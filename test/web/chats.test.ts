@@ -1,4 +1,4 @@
-/** The pure parts of the chats of the dashboard: links in texts of strangers, and reactions and edits at the messages that they name. */
+/** Tests the pure parts of the chats of the dashboard: links in texts of strangers, and reactions and edits on their messages. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { itemsOf } from '#src/web/page/chats/fold.js';
@@ -42,7 +42,7 @@ for (const [text, ...links] of [
 ] as const)
   test(`links: ${text.slice(0, 40)} has ${links.length}`, () => assert.deepEqual(linksOf(text), links));
 
-test('links: the pieces together are the text', () => {
+test('links: the joined pieces equal the text', () => {
   const text = 'a https://example.com/b. c https:// d https://x@y.example e';
   assert.equal(
     piecesOf(text)
@@ -60,7 +60,7 @@ test('links: a long text of signs takes linear time', () => {
   assert.ok(user + system < 1_000_000, `${(user + system) / 1_000} ms`);
 });
 
-test('items: the last reaction of each author counts, and an empty one takes it back', () => {
+test('items: the last reaction of each author counts, and an empty one removes it', () => {
   const reaction = { messageType: 'ReactionMessage', reaction: 'a' };
   const [item] = itemsOf([
     message('a'),
@@ -76,7 +76,7 @@ test('items: the last reaction of each author counts, and an empty one takes it 
   ]);
 });
 
-test('items: an edit changes its message, whether both or one of them are loaded', () => {
+test('items: an edit changes its message, also if only one of the two is loaded', () => {
   const [first, edit] = [message('a', { edited: 'e', text: 'new' }), message('e', { edited: 'a', text: 'new' })];
   const shown = (rows: readonly Message[]) => itemsOf(rows).map((item) => [item.message.messageid, item.text, item.isEdited]);
   assert.deepEqual(shown([first, edit]), [['a', 'new', true]]);
@@ -89,6 +89,6 @@ test('items: an edit changes its message, whether both or one of them are loaded
   assert.deepEqual(shown([{ ...first, edited: 'a' }]), [['a', 'new', true]], 'a post of a channel has the id of its edit');
 });
 
-test('items: messages for programs are left out', () => {
+test('items: messages without visible content are left out', () => {
   assert.deepEqual(itemsOf([message('p', { messageType: 'UnknownMessageType', text: '' })]), []);
 });

@@ -1,4 +1,4 @@
-/** The archive of the extension: what an unpacker finds in it, and the permissions that it asks for. */
+/** Tests the archive of the extension: its files, and the requested permissions. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { extensionArchive, zipOf } from '#src/web/extension.ts';

@@ -56,7 +56,7 @@ test('tools: each one is a command of the gateway, and the model reads its outco
   );
 });
 
-test('tools: a hand-over notifies the contact, opens a ticket with an event, and pauses the chatbot', async () => {
+test('tools: a hand-over sends the answer, opens a ticket with an event, and pauses the chatbot', async () => {
   const bench = await Bench.open({ agent: { tools: ['handOver'], handOverMinutes: 30 } });
   const events: string[] = [];
   bench.gateway.subscribe(

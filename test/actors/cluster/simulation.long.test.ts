@@ -34,7 +34,7 @@ test('cluster: 100 nodes bring 100,000 sessions back without a storm, spread eve
   await simulation.time.pass(25_000);
   const looks = 25_000 / simulation.policy.lookEvery;
   assert.ok(simulation.leases.freeReads - reads <= 5 * looks, `${simulation.leases.freeReads - reads} reads in ${looks} intervals`);
-  // When one node dies, its share returns on other nodes, and no other session moves.
+  // One node dies. Its share returns on other nodes, and no other session moves.
   const lost = simulation.loads[0]!;
   simulation.node(0).kill();
   await simulation.time.pass(35_000);

@@ -55,7 +55,7 @@ const tablesOf = ({ columns, rules }: Schema): readonly string[] => {
   return ordered;
 };
 
-/** Writes through the stores, so that values are sealed and formed as the gateway does. */
+/** Writes rows through the stores, so that values are encrypted and encoded as by the gateway. */
 const writeByStores = async (): Promise<void> => {
   const storage = await database.storage();
   const { record } = instance;
@@ -88,7 +88,7 @@ test('the state of the tree is pinned as the last release', async () => {
     'migrations.json',
     migrations.map((one) => ({ name: one.name, digest: digestOf(one) })),
   );
-  // The journal has a statement for every two of its parts; the one with all parts and those with one say the same.
+  // The journal has a statement for every pair of its parts. The statement with all parts and those with one cover the same.
   const statements = (await storageStatements())
     .map(([, one]) => one)
     .filter((one) => hasPlan(one) && !/^journal-write-\d+-\d+$/.test(one.name));

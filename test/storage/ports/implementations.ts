@@ -1,4 +1,6 @@
-/** The obligations of a port are tested on both of its implementations: what the fake of the other tests does not honour proves nothing. */
+/**
+ * Implementations of a port: the real one, and the fake of the other tests. The same suite tests both, because a fake with other behaviour proves nothing.
+ */
 import type { InstanceRecord } from '#actors/model.ts';
 import type { InstanceStore, SettingStore } from '#actors/ports.ts';
 import type { Vault } from '#src/platform/wire/vault.ts';
@@ -7,14 +9,14 @@ import { FakeDatabase, FakeInstances, FakeSettings } from '#test/fakes/storage.t
 import { createFakeVault } from '#test/fakes/vault.ts';
 import { testDatabase } from '#test/support/database.ts';
 
-/** Storage's clock. */
+/** The time of the storage, in Unix milliseconds. */
 export const now = 5_000;
 
 export interface Place {
   readonly instances: InstanceStore;
   readonly settings: SettingStore;
   readonly vault: Vault;
-  /** Registered for one test alone. */
+  /** An instance that is registered for one test only. */
   readonly record: InstanceRecord;
 }
 

@@ -1,4 +1,4 @@
-/** The register of instances and the server-wide values, as the actors and the fake of their tests know them. */
+/** Tests the store of instances and the server-wide values, for the real store and its fake. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { noProxy } from '#actors/model.ts';
@@ -19,12 +19,12 @@ const patches: readonly InstancePatch[] = [
 ];
 
 for (const [name, open] of await implementations()) {
-  test(`instances, ${name}: a record comes back as it was stored`, async () => {
+  test(`instances, ${name}: a record is read back as it was stored`, async () => {
     const place = await open();
     assert.deepEqual(await stored(place, place.record), [place.record]);
   });
 
-  test(`instances, ${name}: they come back in the order in which they were made, and of those made at once in that of their ids`, async () => {
+  test(`instances, ${name}: they are read in the order of creation, and those of the same moment in the order of their ids`, async () => {
     const place = await open();
     const records = [
       place.record,
@@ -38,7 +38,7 @@ for (const [name, open] of await implementations()) {
     );
   });
 
-  test(`instances, ${name}: an update changes what it names and the time of change`, async () => {
+  test(`instances, ${name}: an update changes the named fields and the time of change`, async () => {
     const place = await open();
     let expected = place.record;
     for (const patch of patches) {
@@ -48,7 +48,7 @@ for (const [name, open] of await implementations()) {
     }
   });
 
-  test(`instances, ${name}: an update of one that is gone answers false`, async () => {
+  test(`instances, ${name}: an update of a removed one returns false`, async () => {
     const { instances } = await open();
     assert.equal(await instances.update('r99999999999999', 1, { name: 'x' }), false);
   });
@@ -71,7 +71,7 @@ for (const [name, open] of await implementations()) {
       assert.deepEqual(await stored(place, place.record, second), [place.record]);
     });
 
-  test(`instances, ${name}: one that was removed is gone, its token is free, and to remove it again is harmless`, async () => {
+  test(`instances, ${name}: a removed one is gone, its token is free, and a second removal does nothing`, async () => {
     const place = await open();
     const { id, token } = place.record;
     await place.instances.remove(id, 1);
@@ -92,7 +92,7 @@ for (const [name, open] of await implementations()) {
     assert.equal(await settings.get(`${record.id} other`), null);
   });
 
-  test(`settings, ${name}: of several that swap a value at once one is first`, async () => {
+  test(`settings, ${name}: of simultaneous swaps of a value one succeeds`, async () => {
     const { settings, record } = await open();
     const swaps = async (before: string | null, values: readonly string[]): Promise<string> => {
       const taken = await Promise.all(values.map((value) => settings.swap(record.id, before, value)));

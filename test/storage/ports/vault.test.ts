@@ -1,4 +1,4 @@
-/** Credentials, keys and the log of stanzas, as the platform adapter and the fake of its tests know them. */
+/** Tests the store of credentials, keys and logged stanzas, for the real store and its fake. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Vault, VaultChange } from '#src/platform/wire/vault.ts';
@@ -29,7 +29,7 @@ const filled = async (open: () => Promise<Place>) => {
   return { vault, id: record.id };
 };
 
-/** Every way to write. */
+/** All methods that write. */
 const writes: readonly (readonly [title: string, write: (vault: Vault, id: string, epoch: number) => Promise<void>])[] = [
   ['write credentials', (vault, id, epoch) => vault.write(id, epoch, { credentials: '{"b":2}', keys: [] })],
   ['write keys', (vault, id, epoch) => vault.write(id, epoch, { keys: [{ type: 'session', id: '2', value: null }] })],
@@ -41,14 +41,14 @@ const writes: readonly (readonly [title: string, write: (vault: Vault, id: strin
 ];
 
 for (const [name, open] of await implementations()) {
-  test(`vault, ${name}: nothing is there at first`, async () => {
+  test(`vault, ${name}: a new instance has no values`, async () => {
     const { vault, record } = await open();
     assert.deepEqual(await content(vault, record.id), nothing);
     assert.deepEqual(await vault.keys(record.id, 'session', ['1']), new Map());
     assert.deepEqual(await vault.logged(record.id, 5), { stanzas: [], aside: 0 });
   });
 
-  test(`vault, ${name}: what is written comes back, and only what was asked for`, async () => {
+  test(`vault, ${name}: written values are read back, and only the requested ones`, async () => {
     const { vault, id } = await filled(open);
     assert.equal(await vault.credentials(id), '{"a":1}');
     assert.deepEqual(await vault.keys(id, 'session', ['1 a', '3']), new Map([['1 a', 'one']]));
@@ -59,7 +59,7 @@ for (const [name, open] of await implementations()) {
     assert.deepEqual(await vault.allKeys(id, []), []);
   });
 
-  test(`vault, ${name}: ids are found by how they begin, whatever their letters mean in a pattern`, async () => {
+  test(`vault, ${name}: ids are found by their prefix, also with characters that have a meaning in patterns`, async () => {
     const { vault, record } = await open();
     const ids = ['1@g.us::7::0', '1@g.us::8_1::3', '1@g_us::9::0', '11@g.us::7::0', '1@g.us:', '%', ''];
     const keys = ids.map((one) => ({ type: 'sender-key', id: one, value: 'key' }));
@@ -70,7 +70,7 @@ for (const [name, open] of await implementations()) {
     assert.deepEqual(await found(''), ids.toSorted());
   });
 
-  test(`vault, ${name}: keys are replaced and removed, the last change of one counts, and what is not named stays`, async () => {
+  test(`vault, ${name}: keys are replaced and removed, the last change of a key wins, and other keys stay`, async () => {
     const { vault, id } = await filled(open);
     await vault.write(id, 1, {
       keys: [
@@ -87,7 +87,7 @@ for (const [name, open] of await implementations()) {
     assert.equal(await vault.credentials(id), '{"a":1}');
   });
 
-  test(`log, ${name}: stanzas come back in their order until they are handled; what is there already stays as it is`, async () => {
+  test(`log, ${name}: stanzas are read in order until they are handled, and an existing one is not replaced`, async () => {
     const { vault, record } = await open();
     const { id } = record;
     await vault.log(id, 1, [stanza(2), stanza(10)]);
@@ -103,7 +103,7 @@ for (const [name, open] of await implementations()) {
     assert.deepEqual((await content(vault, id)).log, [[9, 0, stanza(9).stanza.toString('latin1')]]);
   });
 
-  test(`log, ${name}: what was tried too often stands aside, and is counted only; what is not there is not tried`, async () => {
+  test(`log, ${name}: a stanza with too many tries is set aside and only counted, and an unknown one is not counted`, async () => {
     const { vault, id } = await filled(open);
     await vault.tried(id, 1, [5, 77]);
     await vault.tried(id, 1, []);
@@ -125,7 +125,7 @@ for (const [name, open] of await implementations()) {
     });
 
   for (const how of ['delete', 'setAside'] as const)
-    test(`vault, ${name}: after ${how} nothing is there, twice does no harm, and the next session begins anew`, async () => {
+    test(`vault, ${name}: after ${how} no value is left, a repetition is harmless, and the next session starts empty`, async () => {
       const { vault, id } = await filled(open);
       await vault.discard(id, 1, how, 'why');
       assert.deepEqual(await content(vault, id), nothing);

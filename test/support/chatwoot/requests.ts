@@ -1,4 +1,4 @@
-/** Checks that a request is one that Chatwoot's OpenAPI document describes. The facts of that document are in `requests.json`. */
+/** Checks requests against the OpenAPI document of Chatwoot. The facts of that document are in `requests.json`. */
 import { readFileSync } from 'node:fs';
 import { type JsonSchema, objections } from '#test/support/openapi.ts';
 
@@ -15,10 +15,10 @@ const facts = JSON.parse(readFileSync(new URL('./requests.json', import.meta.url
 
 const beyond = Object.values(facts.beyond);
 
-/** A request as it came. A form has its files as names, and its other fields as the values that they stand for. */
+/** A received request. A form has the names of its files, and the values of its other fields. */
 export interface Came {
   readonly method: string;
-  /** Behind the account. */
+  /** The path after the account. */
   readonly path: string;
   readonly query: URLSearchParams;
   readonly kind: 'none' | 'json' | 'form';
@@ -30,7 +30,7 @@ const patterns = Object.entries(facts.requests).map(([name, of]) => {
   return { name, of, method, pattern: new RegExp(`^${path.replaceAll(/\{\w+\}/g, String.raw`\d+`)}$`) };
 });
 
-/** No field that the schema does not name, apart from those that are known beside it. */
+/** Returns the schema without additional fields, except for the known undocumented ones. */
 const closed = (name: string, schema: JsonSchema): JsonSchema => {
   const also = beyond.flatMap((list) => list[name] ?? []).map((field) => [field, { type: 'string' }] as const);
   return { ...schema, properties: { ...(schema['properties'] as object), ...Object.fromEntries(also) }, additionalProperties: false };

@@ -1,6 +1,6 @@
 /**
- * A stand-in for a Chatwoot server: HTTP with the state of contacts, conversations and messages. It checks every request against Chatwoot's own
- * OpenAPI document, tells the inbox's webhook of everything as Chatwoot does, and can be slow, refuse, and lose its answers.
+ * A stand-in for a Chatwoot server: HTTP with contacts, conversations and messages. It checks every request against the OpenAPI document of Chatwoot and
+ * posts events to the webhook of the inbox as Chatwoot does. It can be slow, refuse, and lose its answers.
  */
 import assert from 'node:assert/strict';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -43,7 +43,7 @@ const conversationView = ({ id, inboxId: inbox_id, status, sourceId }: Conversat
 const fieldOf = (name: string, text: string): unknown =>
   name === 'private' ? text === 'true' : name === 'content_attributes' ? JSON.parse(text) : text;
 
-/** Files and fields of a form. */
+/** Reads the files and fields of a form. */
 const readForm = async (
   bytes: Buffer,
   type: string,
@@ -56,30 +56,30 @@ const readForm = async (
 
 export class ChatwootStandIn {
   readonly world = new ChatwootWorld(inboxId);
-  /** Sentences about requests that stand in no document; a test is over with an empty list. */
+  /** Faults of requests that the document does not describe. A test asserts that there are none. */
   readonly wrong: string[] = [];
-  /** Such as `POST /contacts`, in the order in which they came. */
+  /** Requests such as `POST /contacts`, in order. */
   readonly asked: string[] = [];
   /** The time that each request waits for its answer. 0 ends the waits of those that came before. */
   delayMs = 0;
-  /** Requests that the delay holds. */
+  /** The number of requests that wait for the delay. */
   waiting = 0;
   channelType = 'Channel::Api';
-  /** Answered instead of the next requests. */
+  /** Statuses that answer the next requests. */
   readonly refusals: number[] = [];
-  /** It answers 500 to everything. */
+  /** Returns true while every request gets 500; null for never. */
   refusesAll: (() => boolean) | null = null;
-  /** The largest form that is taken, in bytes, as a proxy in front of Chatwoot has one. */
+  /** The largest accepted form in bytes, like the limit of a proxy in front of Chatwoot. */
   formBytes = Infinity;
-  /** Requests that are done and get no answer; by method and the end of the path. */
+  /** Selects requests that are executed without an answer, by method and end of the path. */
   loses: ((request: string) => boolean) | null = null;
-  /** Names of files that were fetched, in the order in which they were asked for. */
+  /** Names of fetched files, in the order of the requests. */
   readonly fetched: string[] = [];
-  /** Files that are asked for and never come; by name. */
+  /** Selects files that never arrive, by name. */
   holds: ((file: string) => boolean) | null = null;
   /** The webhook address of the inbox; '' for none. */
   hookUrl = '';
-  /** Statuses that the webhook answered. */
+  /** Statuses with which the webhook answered. */
   readonly hooked: { readonly event: string; readonly id: number; readonly status: number }[] = [];
   readonly #server = createServer((request, response) => void this.#serve(request, response).catch(() => response.destroy()));
   readonly #hooks = new Set<Promise<void>>();
@@ -99,19 +99,19 @@ export class ChatwootStandIn {
     return `http://127.0.0.1:${this.port}`;
   }
 
-  /** The settings of an instance. */
+  /** Returns the settings of an instance for this server. */
   get settings() {
     return { enabled: true, url: this.url, access_token: accessToken, account_id: accountId, inbox_id: inboxId };
   }
 
-  /** Connects an instance with the inbox. A gateway of a test has a free port, which its own address does not know. */
+  /** Connects an instance with the inbox. The gateway of a test has a free port, which is not in its base URL. */
   async connect(account: Account, more: object = {}): Promise<void> {
     const { status, body } = await account.call('PUT', '/chatwoot/config', { ...this.settings, ...more });
     assert.equal(status, 200, JSON.stringify(body));
     this.hookUrl = account.gateway.address + new URL(String(body['chatwoot_inbox_webhook_url'])).pathname;
   }
 
-  /** Messages of all conversations that are no notes of the platform, in their order. */
+  /** Returns the messages of all conversations, without notes of the platform, in order. */
   texts(conversationId?: number): readonly string[] {
     return this.world.messages
       .filter((one) => conversationId === undefined || one.conversationId === conversationId)
@@ -125,7 +125,7 @@ export class ChatwootStandIn {
     return made;
   }
 
-  /** Posts to the webhook that are under way have ended. */
+  /** Waits until all posts to the webhook have ended. */
   async told(): Promise<void> {
     while (this.#hooks.size > 0) await Promise.all(this.#hooks);
   }
@@ -263,7 +263,7 @@ export class ChatwootStandIn {
     }));
   }
 
-  /** In answers the type is a number; in webhooks it is a word. */
+  /** Returns a message for an answer, in which the type is a number. In webhooks it is a word. */
   #messageView(message: Message) {
     return {
       id: message.id,
@@ -279,7 +279,7 @@ export class ChatwootStandIn {
     };
   }
 
-  /** Chatwoot tells of each message once, waits 5 s, and marks it as failed when nobody takes it. */
+  /** Posts a message event once with a time-out of 5 s, and marks the message as failed if the post fails, as Chatwoot does. */
   #tell(event: string, message: Message): void {
     const conversation = this.world.conversations.get(message.conversationId);
     const contact = this.world.contacts.get(conversation?.contactId ?? 0);
@@ -330,7 +330,7 @@ export class ChatwootStandIn {
     if (status >= 300 || status === 0) message.status = 'failed';
   }
 
-  /** The first address leads to another one, as that of Active Storage does. */
+  /** Serves a file. The first address redirects to another one, as in Active Storage. */
   #file(path: string, response: ServerResponse): void {
     const [, , , , way, id = '', name = ''] = path.split('/');
     const file = this.world.messages.flatMap(({ files }) => files).find((one) => one.id === Number(id));

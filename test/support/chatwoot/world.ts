@@ -23,7 +23,7 @@ export interface Attached {
   readonly name: string;
   readonly mimetype: string;
   readonly bytes: Buffer;
-  /** The address that the file's message names, in place of the stand-in. */
+  /** The address of the file in the message, in place of the address of the stand-in. */
   readonly url?: string;
 }
 
@@ -55,7 +55,7 @@ export class ChatwootWorld {
   readonly contacts = new Map<number, Contact>();
   readonly conversations = new Map<number, Conversation>();
   readonly messages: Message[] = [];
-  /** A message was made or changed. */
+  /** Called when a message was created or changed. */
   changed: (event: 'message_created' | 'message_updated', message: Message) => void = () => undefined;
   #last = 100;
 
@@ -78,7 +78,7 @@ export class ChatwootWorld {
     return null;
   }
 
-  /** `inbox`: false for one that an agent made by hand. */
+  /** Adds a contact. `inbox` is false for a contact that an agent created by hand. */
   addContact(fields: ContactFields, inbox = true): Contact | Refused {
     const objection = this.#objection(fields, 0);
     if (objection) return objection;
@@ -132,7 +132,7 @@ export class ChatwootWorld {
   setStatus(conversationId: number, id: number, status: Message['status'], error: string): Message | Refused {
     const message = this.messages.find((one) => one.id === id && one.conversationId === conversationId);
     if (!message) return missing;
-    // A message that was read is not delivered any more.
+    // A read message does not become delivered again.
     if (message.status === 'read' && status === 'delivered') return message;
     message.status = status;
     message.error = status === 'failed' ? error : '';

@@ -1,11 +1,11 @@
-/** A device with keys out of thin air, for what needs no platform: the store is read, and nobody logs in. */
+/** A device with generated keys, for tests that read the store without a login. */
 import { randomBytes } from 'node:crypto';
 import { Curve, initAuthCreds, proto } from '@whiskeysockets/baileys';
 import type { Held } from './writer.ts';
 
 const lid = '100000000000001';
 
-/** `number:device@s.whatsapp.net` as `id`. */
+/** Makes a device. `id` has the form `number:device@s.whatsapp.net`. */
 export const madeDevice = (id: string, values: ReadonlyMap<string, unknown> = new Map()): Held => ({
   creds: {
     ...initAuthCreds(),

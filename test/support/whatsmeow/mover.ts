@@ -1,4 +1,4 @@
-/** A device on the client library whose Signal records can be carried to whatsmeow's form and back, between any two messages. */
+/** A device of the client library whose Signal records can be converted to the format of whatsmeow and back between any two messages. */
 import {
   addTransactionCapability,
   Curve,
@@ -25,7 +25,7 @@ export class MovingDevice {
   get #store(): SignalKeyStore {
     const stored = this.#stored;
     return {
-      // The names go through unchanged, and with them the types.
+      // Names and types of the records pass unchanged.
       get: async (type, ids) =>
         Object.fromEntries(ids.map((id) => [id, stored.get(`${type} ${id}`)]).filter(([, value]) => value !== undefined)) as never,
       set: (data: SignalDataSet) => {
@@ -60,7 +60,7 @@ export class MovingDevice {
     };
   }
 
-  /** The stored value of a Signal record, as the library left it. */
+  /** Returns the stored value of a Signal record, as the library wrote it. */
   record(type: 'session' | 'sender-key', id: string): unknown {
     return this.#stored.get(`${type} ${id}`);
   }
@@ -69,7 +69,7 @@ export class MovingDevice {
     this.#stored.set(`${type} ${id}`, value);
   }
 
-  /** Every record goes to whatsmeow's form and comes back; the library begins anew on what came. */
+  /** Converts every record to the format of whatsmeow and back. The library restarts on the result. */
   move(): void {
     for (const [name, value] of this.#stored) {
       const came = name.startsWith('session ')

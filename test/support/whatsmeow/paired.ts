@@ -1,4 +1,4 @@
-/** A device that the bare library paired with the simulated platform, with conversations behind it, as another gateway leaves it when it stops. */
+/** A device that the bare library paired with the simulated platform. It has conversations, and is stopped as another gateway leaves it. */
 import { BufferJSON } from '@whiskeysockets/baileys';
 import type { Found, FoundSession, SessionKey } from '#src/moving/session.ts';
 import { type Client, connect, createAuth, eventually, pair, type TestSandbox } from '#test/sandbox/client.ts';
@@ -55,7 +55,7 @@ export const sessionOf = (found: Found | undefined): FoundSession => {
 /** Values as the vault stores them, so that Buffers, lists of numbers and objects of the protocol compare. */
 export const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value, BufferJSON.replacer));
 
-/** The bare library on what a reader gave. */
+/** Starts the bare library on the session that a reader returned. */
 export const libraryOn = async (sandbox: TestSandbox, found: FoundSession): Promise<Client> => {
   const auth = createAuth();
   Object.assign(auth.creds, found.creds);

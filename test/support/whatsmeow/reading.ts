@@ -16,7 +16,7 @@ export const options = (given: Partial<SourceOptions>): SourceOptions => ({
   ...given,
 });
 
-/** Reads the keys of every session too, before the next one is asked for. */
+/** Returns the sessions of a reader. The keys of each session are read before the next session. */
 export const readAll = (reader: Reader, given: Partial<SourceOptions>): Promise<readonly Found[]> =>
   Array.fromAsync(reader.read(options(given)), async (found) => {
     if (found.found === 'session') await keysOf(found);
@@ -31,7 +31,7 @@ export interface Places {
   newFolder(): Promise<string>;
 }
 
-/** Call it at the top of a test file; the folder is removed after the file's tests. */
+/** Returns a folder that is removed after the tests of the file. Called at the top of a test file. */
 export const testPlaces = async (): Promise<Places> => {
   const folder = await mkdtemp(join(tmpdir(), 'whatsmeow-'));
   after(() => rm(folder, { recursive: true, force: true }));

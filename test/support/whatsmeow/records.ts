@@ -1,4 +1,4 @@
-/** Signal records of the client library as whatsmeow would have stored them: what `src/moving/whatsmeow` reads, made the other way round. */
+/** Converts Signal records of the client library to the format of whatsmeow, which is the inverse of `src/moving/whatsmeow`. */
 import { createHmac, hkdfSync } from 'node:crypto';
 import { type AuthenticationCreds, BufferJSON, generateSignalPubKey } from '@whiskeysockets/baileys';
 import type { SessionEntry, SessionRecord } from '#src/moving/whatsmeow/records.ts';
@@ -8,14 +8,14 @@ type Chain = SessionEntry['_chains'][string];
 const derive = (seed: Uint8Array, info: string, length: number): Buffer =>
   Buffer.from(hkdfSync('sha256', seed, Buffer.alloc(32), Buffer.from(info), length));
 
-/** Go keeps keys of skipped messages derived, libsignal-node keeps their seeds. */
+/** Returns the key of a skipped message. Go stores derived keys, and libsignal-node stores their seeds. */
 const messageKey = ([index, seed]: readonly [string, string]) => {
   const keys = derive(Buffer.from(seed, 'base64'), 'WhisperMessageKeys', 80);
   const [CipherKey, MacKey, IV] = [keys.subarray(0, 32), keys.subarray(32, 64), keys.subarray(64)].map((part) => part.toString('base64'));
   return { CipherKey, MacKey, IV, Index: Number(index) };
 };
 
-/** Chains that libsignal-node has closed have no key any more; whatsmeow keeps it. */
+/** A key for closed chains. libsignal-node drops the key of such a chain, and whatsmeow keeps it. */
 const closedKey = createHmac('sha256', 'closed').digest('base64');
 
 const chainOf = ([publicKey, chain]: readonly [string, Chain], privateKey: string | null) => ({
@@ -25,7 +25,7 @@ const chainOf = ([publicKey, chain]: readonly [string, Chain], privateKey: strin
   MessageKeys: Object.entries(chain.messageKeys).map(messageKey),
 });
 
-/** The chain that Go makes for the contact's signed pre-key when it begins a session. */
+/** Returns the chain that Go creates for the signed pre-key of the contact at the start of a session. */
 const unreadChain = (publicKey: string) => ({
   SenderRatchetKeyPublic: publicKey,
   SenderRatchetKeyPrivate: null,
@@ -64,7 +64,7 @@ const stateOf = (entry: SessionEntry, creds: AuthenticationCreds) => {
   };
 };
 
-/** Null when no session of the record is open: whatsmeow always has a current one. */
+/** Returns the session in the format of Go; null if no session of the record is open, because whatsmeow always has a current one. */
 export const goSessionOf = ({ _sessions }: SessionRecord, creds: AuthenticationCreds): Buffer | null => {
   const entries = Object.values(_sessions).toSorted((a, b) => b.indexInfo.used - a.indexInfo.used);
   const current = entries.find(({ indexInfo }) => indexInfo.closed === -1);
@@ -80,7 +80,7 @@ interface LibraryState {
   readonly senderMessageKeys: readonly { readonly iteration: number; readonly seed: Uint8Array }[];
 }
 
-/** The library writes the bytes of a sender key as base64 or as lists of numbers. */
+/** Returns the bytes of a sender key, which the library stores as base64 or as a list of numbers. */
 const bytes = (value: unknown): Buffer => Buffer.from(value as Uint8Array);
 
 const groupKey = (iteration: number, seed: Buffer) => {
@@ -93,7 +93,7 @@ const groupKey = (iteration: number, seed: Buffer) => {
   };
 };
 
-/** `zeros`: private keys of others as whatsmeow writes them after it has read the record once. */
+/** Returns the sender key. `zeros` writes private keys of other people as whatsmeow does after it has read the record once. */
 export const goSenderKeyOf = (stored: Uint8Array, zeros = false): Buffer => {
   const states = JSON.parse(Buffer.from(stored).toString(), BufferJSON.reviver) as readonly LibraryState[];
   const none = zeros ? Buffer.alloc(32).toString('base64') : null;

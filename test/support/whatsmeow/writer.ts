@@ -8,7 +8,7 @@ import { Client } from 'pg';
 import type { SessionRecord } from '#src/moving/whatsmeow/records.ts';
 import { goSenderKeyOf, goSessionOf } from './records.ts';
 
-/** The state of a device; keys under `<type> <id>`. */
+/** The state of a device, with keys under `<type> <id>`. */
 export interface Held {
   readonly creds: AuthenticationCreds;
   readonly values: ReadonlyMap<string, unknown>;
@@ -19,13 +19,13 @@ export interface Target {
   close(): Promise<void>;
 }
 
-/** `wal`: what is written stays in the log, which `close` leaves beside the file as a killed program does. */
+/** Opens an SQLite file. With `wal` the write-ahead log stays beside the file after `close`, as after a kill. */
 export const sqliteTarget = (path: string, wal = false): Target => {
   const database = new DatabaseSync(path);
   // The store does not have to survive a power cut.
   database.exec('pragma synchronous = off');
   if (wal) database.exec('pragma journal_mode = wal; pragma wal_autocheckpoint = 0');
-  // A second reader keeps the last one from moving the log into the file.
+  // An open reader prevents the checkpoint that would move the log into the file.
   const reader = wal ? new DatabaseSync(path, { readOnly: true }) : null;
   reader?.prepare('pragma journal_mode').get();
   return {
@@ -54,7 +54,7 @@ export type Schema = 4 | 15;
 
 const owned = (name: string, columns: string): string => `create table ${name} (${columns});`;
 
-/** The tables of one schema. Those that nothing reads are left out. */
+/** Returns the statements that create the tables of a schema, without tables that are never read. */
 const tablesOf = (schema: Schema): string =>
   [
     owned(
@@ -88,7 +88,7 @@ const tablesOf = (schema: Schema): string =>
 
 export const createTables = (target: Target, schema: Schema): Promise<void> => target.run(tablesOf(schema));
 
-/** The address in whatsmeow's spelling. */
+/** Returns the address in the format of whatsmeow. */
 const addressOf = (id: string): string => id.replace(/\.(\d+)$/, ':$1');
 
 const insert = (target: Target, table: string, row: Readonly<Record<string, unknown>>): Promise<void> => {
@@ -101,10 +101,10 @@ const insert = (target: Target, table: string, row: Readonly<Record<string, unkn
 
 export const oldJid = (jid: string): string => jid.replace(':', '.0:');
 
-/** The row of the device. */
+/** Returns the row of the device. */
 export const deviceRow = ({ creds }: Held, schema: Schema): Readonly<Record<string, unknown>> => {
   const { me, signedPreKey } = creds;
-  // Read from a file, its bytes are base64.
+  // In a file these bytes are base64.
   const account = proto.ADVSignedDeviceIdentity.fromObject(creds.account ?? {});
   const id = me?.id ?? '';
   return {
@@ -137,7 +137,7 @@ interface Token {
   readonly senderTimestamp?: number;
 }
 
-/** One row for one key of the library, without its owner. */
+/** Functions that return the row of one key of the library, without its owner. */
 const writers: Readonly<Record<string, Writer>> = {
   'pre-key': (_, id, value) => ['whatsmeow_pre_keys', { key_id: Number(id), key: (value as Pair).private, uploaded: 1 }],
   'identity-key': (_, id, value) => [
@@ -182,7 +182,7 @@ const owners: Readonly<Record<string, string | undefined>> = {
 
 export interface WriteOptions {
   readonly schema?: Schema;
-  /** Tables that go to another database. */
+  /** The database for keys, if it is a separate one. */
   readonly keys?: Target;
 }
 
@@ -193,7 +193,7 @@ const keyTables: ReadonlySet<string> = new Set([
   'whatsmeow_sender_keys',
 ]);
 
-/** Writes one device with everything that whatsmeow keeps of it. The tables must exist. */
+/** Writes one device with all its rows. The tables must exist. */
 export const writeDevice = async (target: Target, held: Held, { schema = 15, keys = target }: WriteOptions = {}): Promise<void> => {
   const device = deviceRow(held, schema);
   await insert(target, 'whatsmeow_device', device);
