@@ -1,4 +1,4 @@
-/** Runs the script of releases in a copy of the files that it changes. */
+/** Tests the release script in a copy of the files that it changes. */
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -24,7 +24,7 @@ const repository = (folder: string) => {
   return { git, release };
 };
 
-test('release: the version, the changelog and the tag say the same, and what is not ready is refused', async () => {
+test('release: the version, the changelog and the tag agree, and an incomplete release is refused', async () => {
   const folder = await temporaryFolder();
   const { git, release } = repository(folder);
   for (const version of ['', '1', '0.0.1', 'v9.0.0']) assert.notEqual(release(version, '--no-image').status, 0, version);

@@ -1,4 +1,4 @@
-/** The simulated platform and its control interface: their files share a process. */
+/** Runs the tests of the simulated platform in one process. */
 import { runInTurn } from './support/together.ts';
 
 await runInTurn('test/sandbox', 'test/sandbox-control');

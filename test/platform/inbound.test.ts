@@ -1,11 +1,11 @@
-/** Messages on their way in: logged before the library has them, handled in order, kept until what they led to is stored. */
+/** Tests arriving messages: logged before the library gets them, handled in order, and kept until their entries are stored. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createFakeVault } from '#test/fakes/vault.ts';
 import { until } from '#test/support/until.ts';
 import { happens, hashOfStanza, type Run, stanza, start } from './inbound-run.ts';
 
-test('inbox: a message is in the log when the library gets it, and leaves it when what it led to is stored', async () => {
+test('inbox: a message is in the log before the library gets it, and leaves the log when its entries are stored', async () => {
   const vault = createFakeVault();
   const run = await start(vault);
   let release = (_stored: boolean): void => undefined;
@@ -25,7 +25,7 @@ test('inbox: a message is in the log when the library gets it, and leaves it whe
   assert.equal(vault.stored.keys.size, 0, 'and the plaintext goes with it');
 });
 
-test('inbox: nothing of a message is handed over before the login, nor while the storage is away; the order stays', async () => {
+test('inbox: no message is handed over before the login or while storage is away, and the order stays', async () => {
   const vault = createFakeVault();
   const run = await start(vault);
   run.inbox.take('notification', stanza('0', 'notification'));
@@ -43,7 +43,7 @@ test('inbox: nothing of a message is handed over before the login, nor while the
   assert.equal(run.nodes[3]?.attrs['offline'], undefined, 'the library would queue it elsewhere');
 });
 
-test('inbox: what is in the log before the login is handed over once', async () => {
+test('inbox: messages that are in the log before the login are handed over once', async () => {
   const vault = createFakeVault();
   const run = await start(vault);
   for (const id of ['a', 'b']) run.inbox.take('message', stanza(id));
@@ -91,7 +91,7 @@ test('inbox: many messages share a write, and each is handled before the next be
   assert.ok(writes <= 2, `${writes} writes`);
 });
 
-test('inbox: a backlog goes on one stanza a turn, and others have the turns between', async () => {
+test('inbox: a backlog is handled one stanza per turn of the event loop, with other work in between', async () => {
   const run = await start(createFakeVault());
   const asked: (() => void)[] = [];
   run.turn = () => new Promise((resolve) => asked.push(resolve));
@@ -108,11 +108,11 @@ test('inbox: a backlog goes on one stanza a turn, and others have the turns betw
   assert.deepEqual(run.handed, expected);
 });
 
-test('inbox: what a connection left half done is handed to the next one, first', async () => {
+test('inbox: messages that a connection left unfinished are handed to the next one first', async () => {
   const vault = createFakeVault();
   const run = await start(vault);
   run.inbox.open();
-  // The confirmation fails when the connection is gone, and the library gives the message up.
+  // The confirmation fails because the connection is gone, and the library gives up the message.
   run.handle = (id) => void (run.connected = id !== 'b');
   for (const id of ['a', 'b']) run.inbox.take('message', stanza(id));
   await happens(run, 2);
@@ -131,7 +131,7 @@ test('inbox: what a connection left half done is handed to the next one, first',
   assert.equal(vault.inbound.size, 0);
 });
 
-test('inbox: an event tells that a message is on its way though the connection ended meanwhile', async () => {
+test('inbox: an event reports that a message is on its way, although the connection has ended', async () => {
   const vault = createFakeVault();
   const run = await start(vault);
   run.inbox.open();
@@ -149,7 +149,7 @@ test('inbox: an event tells that a message is on its way though the connection e
 /** Handles a message as the library does if it can read the message. */
 const reads = (run: Run) => (id: string) => run.inbox.reported(id);
 
-test('inbox: what the platform repeats is neither logged nor handled twice while it waits, and only confirmed afterwards', async () => {
+test('inbox: a repeated message is neither logged nor handled twice while it waits, and only confirmed afterwards', async () => {
   const vault = createFakeVault();
   const run = await start(vault);
   run.handle = reads(run);
@@ -169,11 +169,11 @@ test('inbox: what the platform repeats is neither logged nor handled twice while
   assert.equal(run.handed.at(-1), 'message a');
 });
 
-test('inbox: what was finished before a kill is only confirmed when the platform repeats it, and what could not be read is tried again', async () => {
+test('inbox: a repeated message that was finished before a kill is only confirmed, and an unreadable one is tried again', async () => {
   const vault = createFakeVault();
   const run = await start(vault);
   run.inbox.open();
-  // More than a page of names.
+  // These are more names than fit on a page.
   const ids = Array.from({ length: 100 }, (_, n) => `m${n}`);
   run.handle = reads(run);
   for (const id of ids) run.inbox.take('message', stanza(id));
@@ -189,7 +189,7 @@ test('inbox: what was finished before a kill is only confirmed when the platform
   assert.deepEqual(again.handed, [...ids.map((id) => `confirmed ${id}`), 'message unread']);
 });
 
-test('inbox: a message that fails, or takes its time, does not stop the next', async () => {
+test('inbox: a message that fails or is slow does not stop the next one', async () => {
   const run = await start(createFakeVault());
   run.inbox.open();
   run.handle = (id) => (id === 'a' ? Promise.reject(new Error('broken')) : undefined);
@@ -197,7 +197,7 @@ test('inbox: a message that fails, or takes its time, does not stop the next', a
   await happens(run, 2);
 });
 
-test('inbox: a closed one hands nothing over, and logs nothing that waits', async () => {
+test('inbox: a closed one hands over nothing, and does not log waiting messages', async () => {
   const vault = createFakeVault();
   const run = await start(vault);
   vault.away = true;
@@ -210,7 +210,7 @@ test('inbox: a closed one hands nothing over, and logs nothing that waits', asyn
   assert.deepEqual(run.handed, []);
 });
 
-test('inbox: a log that cannot be written for good ends the connection', async () => {
+test('inbox: a log that permanently fails ends the connection', async () => {
   const vault = createFakeVault();
   const run = await start(vault);
   vault.epoch = 2;
@@ -221,7 +221,7 @@ test('inbox: a log that cannot be written for good ends the connection', async (
   assert.deepEqual(run.handed, []);
 });
 
-test('inbox: more than memory should hold ends the connection, and the platform keeps it', async () => {
+test('inbox: messages beyond the memory limit end the connection, and the platform keeps them', async () => {
   const vault = createFakeVault();
   const run = await start(vault);
   vault.away = true;
@@ -232,7 +232,7 @@ test('inbox: more than memory should hold ends the connection, and the platform 
   await run.inbox.close();
 });
 
-test('log: after a crash the plaintexts of unfinished messages are known, and what belongs to none is removed', async () => {
+test('log: after a crash the plaintexts of unfinished messages are known, and others are removed', async () => {
   const vault = createFakeVault();
   const run = await start(vault);
   run.inbox.open();
@@ -250,7 +250,7 @@ test('log: after a crash the plaintexts of unfinished messages are known, and wh
   await until(() => vault.stored.keys.size === 1, 'the orphan is removed');
 });
 
-test('log: a stanza that ends every process is set aside, and those beside it are not', async (t) => {
+test('log: a stanza that crashes every process is set aside, and the others are not', async () => {
   const vault = createFakeVault();
   // A process that ended goes on to no other stanza.
   const patient = { handling: 600_000 };
@@ -263,9 +263,9 @@ test('log: a stanza that ends every process is set aside, and those beside it ar
   await happens(first, 3);
   let last: Run | null = null;
   for (let crash = 0; crash < 5; crash += 1) {
-    const run = await start(vault, true, patient);
-    // The process ends in the middle of it.
-    run.handle = (id) => (id === 'poison' ? over.promise : undefined);
+    const run = await start(vault);
+    // The process ends while it handles this stanza.
+    run.handle = (id) => (id === 'poison' ? new Promise(() => undefined) : undefined);
     run.inbox.open();
     await until(() => run.handed.includes('message poison'), 'it is tried');
     last = run;
@@ -283,7 +283,7 @@ test('log: a stanza that ends every process is set aside, and those beside it ar
   assert.equal(vault.inbound.size, 1);
 });
 
-test('log: tries are not counted after a connection that ended in order', async () => {
+test('log: tries are not counted for a connection that ended in order', async () => {
   const vault = createFakeVault();
   const first = await start(vault);
   first.inbox.open();
@@ -299,7 +299,7 @@ test('log: tries are not counted after a connection that ended in order', async 
   assert.equal([...vault.inbound.values()][0]?.tries, 0);
 });
 
-test('log: what could not be stored stays for the next connection, which handles it again', async () => {
+test('log: messages that could not be stored stay for the next connection, which handles them again', async () => {
   const vault = createFakeVault();
   const run = await start(vault);
   run.stored = async () => false;
@@ -315,7 +315,7 @@ test('log: what could not be stored stays for the next connection, which handles
   assert.deepEqual(run.handed, ['message a'], 'and is not handled again by this one');
 });
 
-test('log: a message that crashes the session each time is set aside, though the process goes on', async () => {
+test('log: a message that crashes the session each time is set aside, although the process survives', async () => {
   const vault = createFakeVault();
   const run = await start(vault, false);
   run.stored = async () => false;
@@ -328,7 +328,7 @@ test('log: a message that crashes the session each time is set aside, though the
     const left = run.log.takeUnfinished();
     if (left.length === 0) break;
     assert.ok(crash <= 6, 'it is set aside in the end');
-    // The one before it is handled and stored at the second attempt, this one never.
+    // The message before it is stored at the second attempt, and this one never is.
     for (const message of left) {
       await run.log.trying(message);
       if (message.node.attrs['id'] === 'good' && crash === 2) run.log.finish(message, true, async () => true);
@@ -346,7 +346,7 @@ test('log: a message that crashes the session each time is set aside, though the
   );
 });
 
-test('log: a message that cannot be logged is handed over all the same', async () => {
+test('log: a message that cannot be logged is still handed over', async () => {
   const run = await start(createFakeVault());
   run.inbox.open();
   run.inbox.take('message', { ...stanza('a'), content: [{ tag: 'enc', attrs: {}, content: 7 as unknown as Uint8Array }] });
@@ -355,7 +355,7 @@ test('log: a message that cannot be logged is handed over all the same', async (
   assert.deepEqual(run.handed, ['message a', 'message b']);
 });
 
-test('log: a batch that cannot be finished is a crash of the session and not the end of the log', async () => {
+test('log: a batch that cannot be finished crashes the session, and the log continues', async () => {
   const vault = createFakeVault();
   const run = await start(vault);
   run.inbox.open();

@@ -1,4 +1,4 @@
-/** Keys in memory and their way into the storage: order, merging, faults, and what reads see meanwhile. */
+/** Tests keys in memory and their storage: order, merging, faults, and reads in between. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { EpochLost } from '#actors/ports.ts';
@@ -43,7 +43,7 @@ test('keys: fresh credentials come with 812 stored keys, and the credentials las
   );
 });
 
-test('keys: a key that was used up at pairing stays gone', async () => {
+test('keys: a key that was used up during pairing stays deleted', async () => {
   const { auth, keys } = await open(createFakeVault());
   await keys.set({ 'pre-key': { '5': null } });
   await auth.durable();
@@ -52,12 +52,12 @@ test('keys: a key that was used up at pairing stays gone', async () => {
   assert.deepEqual(Object.keys(await keys.get('pre-key', ['5', '6'])), ['6']);
 });
 
-test('keys: the map of devices that have a sender key is written when it grew, and not with each send', async () => {
+test('keys: the map of devices with a sender key is written when it grew, not at each send', async () => {
   const vault = createFakeVault();
   const { auth, keys } = await open(vault);
   const send = async (...devices: readonly string[]): Promise<string | undefined> => {
     vault.stored.keys.delete('sender-key-memory g');
-    // The library also adds to the map that it was given.
+    // The library also changes the map that it was given.
     const map = (await keys.get('sender-key-memory', ['g']))['g'] ?? {};
     for (const device of devices) map[device] = true;
     await keys.set({ 'sender-key-memory': { g: map } });
@@ -71,7 +71,7 @@ test('keys: the map of devices that have a sender key is written when it grew, a
   assert.equal(await send('a'), '{"a":true}');
 });
 
-test('keys: what was set is read at once, and stored when it is asked to be durable', async () => {
+test('keys: a changed key is read at once, and stored when durable is called', async () => {
   const vault = createFakeVault();
   const { auth, keys } = await open(vault);
   await keys.set({ session: { 'a.0': Uint8Array.of(1) }, 'lid-mapping': { '55': '11' } });
@@ -83,7 +83,7 @@ test('keys: what was set is read at once, and stored when it is asked to be dura
   assert.equal(vault.stored.keys.get('lid-mapping 55'), '"11"');
 });
 
-test('keys: changes that wait share one write, and the last one of a key wins', async () => {
+test('keys: waiting changes share one write, and the last change of a key wins', async () => {
   const vault = createFakeVault();
   const { auth, keys } = await open(vault);
   const before = vault.writes.length;
@@ -97,7 +97,7 @@ test('keys: changes that wait share one write, and the last one of a key wins', 
   assert.deepEqual(await again.keys.get('session', ['a.0']), { 'a.0': Buffer.of(49) });
 });
 
-test('keys: a change during a write is a later write, and durable waits only for what came before it', async () => {
+test('keys: a change during a write goes into a later write, and durable waits only for earlier changes', async () => {
   const vault = createFakeVault();
   const { auth, keys } = await open(vault);
   const first = gate();
@@ -117,7 +117,7 @@ test('keys: a change during a write is a later write, and durable waits only for
   assert.match(vault.stored.keys.get('session a.0') ?? '', /Ag==/);
 });
 
-test('keys: a storage that was away gets everything in the end', async () => {
+test('keys: after a storage outage all changes are stored', async () => {
   const vault = createFakeVault();
   const { auth, keys } = await open(vault);
   vault.away = true;
@@ -131,7 +131,7 @@ test('keys: a storage that was away gets everything in the end', async () => {
   assert.match(vault.stored.keys.get('session a.0') ?? '', /Ag==/);
 });
 
-test('keys: reads wait for a storage that is away, and give up with their connection', async () => {
+test('keys: reads wait for storage that is away, and fail when their connection ends', async () => {
   const vault = createFakeVault();
   const { auth, keys } = await open(vault);
   vault.away = true;
@@ -141,7 +141,7 @@ test('keys: reads wait for a storage that is away, and give up with their connec
   await read;
 });
 
-test('keys: with a lost epoch nothing is written any more, and whoever waits is told', async () => {
+test('keys: after a lost epoch nothing is written, and waiting callers are told', async () => {
   const vault = createFakeVault();
   const { auth, keys, lost } = await open(vault);
   vault.epoch = 2;
@@ -154,7 +154,7 @@ test('keys: with a lost epoch nothing is written any more, and whoever waits is 
   assert.equal(vault.stored.keys.has('session b.0'), false);
 });
 
-test('keys: the storage is asked once for a key, present or absent', async () => {
+test('keys: storage is queried once for a key, present or absent', async () => {
   const vault = createFakeVault();
   const { auth, keys } = await open(vault);
   vault.queries.length = 0;
@@ -168,7 +168,7 @@ test('keys: the storage is asked once for a key, present or absent', async () =>
   assert.equal(auth.peek('session', 'never'), undefined);
 });
 
-test('keys: a change during a query wins over what the query found', async () => {
+test('keys: a change during a query wins over the result of the query', async () => {
   const vault = createFakeVault();
   vault.stored.keys.set('session a.0', '"old"');
   const { keys } = await open(vault);
@@ -177,7 +177,7 @@ test('keys: a change during a query wins over what the query found', async () =>
   assert.deepEqual(await reading, { 'a.0': Uint8Array.of(9) });
 });
 
-test('keys: memory is bounded, and what left it is read again', async () => {
+test('keys: memory is bounded, and evicted keys are read again', async () => {
   const vault = createFakeVault();
   const { auth, keys } = await open(vault);
   for (let id = 0; id < 1_500; id += 1) await keys.set({ 'lid-mapping': { [String(id)]: `l${id}` } });
@@ -202,7 +202,7 @@ test('keys: memory is bounded in bytes, while large keys are set and while they 
   assert.ok(inMemory() <= 2_200, `${inMemory()} KB after reading`);
 });
 
-test('keys: keys of the synchronisation come back as what the library expects', async () => {
+test('keys: keys of the synchronisation are read in the form that the library expects', async () => {
   const vault = createFakeVault();
   const { auth, keys } = await open(vault);
   await keys.set({ 'app-state-sync-key': { k: { keyData: Uint8Array.of(1, 2), timestamp: 5 } } });
@@ -213,7 +213,7 @@ test('keys: keys of the synchronisation come back as what the library expects', 
   assert.deepEqual(Buffer.from(k?.keyData ?? []), Buffer.of(1, 2));
 });
 
-test('keys: credentials that are no credentials are corrupt', async () => {
+test('keys: malformed credentials are corrupt', async () => {
   for (const text of ['', 'null', '{}', '{"noiseKey":1']) {
     const vault = createFakeVault();
     vault.stored.credentials = text;
@@ -221,7 +221,7 @@ test('keys: credentials that are no credentials are corrupt', async () => {
   }
 });
 
-test('keys: that a privacy token was given is noted once a week, beside the token that was received', async () => {
+test('keys: the time of a given privacy token is stored once a week, beside the received token', async () => {
   const vault = createFakeVault();
   const { auth, keys } = await open(vault);
   const [week, jid] = [604_800_000, '111222333444555@lid'];
@@ -241,7 +241,7 @@ test('keys: that a privacy token was given is noted once a week, beside the toke
   });
 });
 
-test('keys: the list of people with a privacy token stands in pages, of which a new token writes one', async () => {
+test('keys: the list of people with a privacy token is stored in pages, and a new token writes one page', async () => {
   const vault = createFakeVault();
   const people = Array.from({ length: 5_000 }, (_, at) => `${100_000_000_000_000 + at}@lid`);
   const listOf = (names: readonly string[]) => ({ token: Buffer.from(JSON.stringify(names)) });
@@ -273,7 +273,7 @@ test('keys: the list of people with a privacy token stands in pages, of which a 
   assert.equal([...vault.stored.keys.keys()].filter((key) => key.startsWith('gateway-token-page')).length, 1);
 });
 
-test('keys: one-time keys are stored before the library goes on to upload them', async () => {
+test('keys: one-time keys are stored before the library uploads them', async () => {
   const vault = createFakeVault();
   const { keys } = await open(vault);
   vault.away = true;
@@ -290,7 +290,7 @@ test('keys: one-time keys are stored before the library goes on to upload them',
   vault.away = false;
 });
 
-test('keys: a version of the shared state is stored after what it brought, and not at all when that was lost', async () => {
+test('keys: a version of the shared state is stored after its entries, and not at all if they were lost', async () => {
   const vault = createFakeVault();
   const { auth, keys } = await open(vault);
   await auth.durable();

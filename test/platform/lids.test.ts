@@ -1,4 +1,4 @@
-/** Tests that the remembered LIDs of people are the LIDs that the library would answer. */
+/** Tests that the cached LIDs of people equal the answers of the library. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DEFAULT_CONNECTION_CONFIG, type SignalKeyStoreWithTransaction } from '@whiskeysockets/baileys';
@@ -8,7 +8,7 @@ import { quietLog } from '#test/support/database.ts';
 
 type Mapping = Parameters<typeof rememberLids>[0];
 
-/** The part of the library that is asked, over a table that a test holds in its hand. */
+/** The mapping of the library, over a table that the test controls. */
 const makeMapping = () => {
   const table = new Map<string, string>();
   const state = { asked: 0, hold: Promise.resolve() };
@@ -34,14 +34,14 @@ test('lids: a known one is looked up once', async () => {
   assert.equal(state.asked, 1);
 });
 
-test('lids: an unknown one is looked up again, for it may become known', async () => {
+test('lids: an unknown one is looked up again, because it may become known', async () => {
   const { mapping, know } = makeMapping();
   assert.equal(await mapping.getLIDForPN('1@s.whatsapp.net'), null);
   await know('1@s.whatsapp.net', '7@lid');
   assert.equal(await mapping.getLIDForPN('1@s.whatsapp.net'), '7@lid');
 });
 
-test('lids: a new pair replaces what was remembered, even when it comes during a look', async () => {
+test('lids: a new pair replaces the cached one, even if it arrives during a lookup', async () => {
   const { mapping, state, know } = makeMapping();
   await know('1@s.whatsapp.net', '7@lid');
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -53,7 +53,7 @@ test('lids: a new pair replaces what was remembered, even when it comes during a
   assert.equal(await mapping.getLIDForPN('1@s.whatsapp.net'), '8@lid');
 });
 
-test('lids: a number without a LID is named by itself where keys are fetched, and has none everywhere else', async () => {
+test('lids: a number without a LID stands for itself where keys are fetched, and has none elsewhere', async () => {
   const { mapping, know } = makeMapping();
   await know('1@s.whatsapp.net', '7@lid');
   assert.deepEqual(await mapping.getLIDsForPNs(['1@s.whatsapp.net', '2@s.whatsapp.net']), [
@@ -63,7 +63,7 @@ test('lids: a number without a LID is named by itself where keys are fetched, an
   assert.equal(await mapping.getLIDForPN('2@s.whatsapp.net'), null);
 });
 
-test('lids: one that is found after the end of the connection leaves no timer behind', async (t) => {
+test('lids: one that is found after the end of the connection leaves no timer armed', async (t) => {
   const found = Promise.withResolvers<object>();
   const keys = { get: () => found.promise } as unknown as SignalKeyStoreWithTransaction;
   const auth = { creds: {}, keys } as Parameters<typeof DEFAULT_CONNECTION_CONFIG.makeSignalRepository>[0];

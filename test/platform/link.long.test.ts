@@ -1,4 +1,4 @@
-/** The suite of the platform port, on the adapter against the simulated platform, and on the fake that the actors' tests use. */
+/** Runs the suite of the platform port on the adapter with the simulated platform, and on the fake of the actors' tests. */
 import { after, before } from 'node:test';
 import type { PlatformFact } from '#actors/ports.ts';
 import { platformLinkSuite, type LinkStage } from '#test/contract/platform-link.ts';
@@ -31,13 +31,13 @@ const realStage = (): LinkStage => {
     drop: async () => void (await sandbox.fault({ kind: 'close', number })),
     unlink: () => sandbox.logout(number),
     async arrived() {
-      // No event is expected, so the test only waits for work that is under way in the event loop.
+      // No event is expected. The test only waits for work under way in the event loop.
       for (let n = 0; n < 50; n += 1) await settle();
     },
   };
 };
 
-/** The platform's side of the fake: answers each opening and each request for a code as the real one does. */
+/** Plays the platform for the fake. Answers each open and each request for a code as the real one does. */
 const answer = (link: FakeLink): void => {
   if (link.state !== 'open') return;
   if (link.hasCredentials) return link.login();

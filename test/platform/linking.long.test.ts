@@ -1,4 +1,4 @@
-/** Tests the platform's moves while a device is linked: new QR codes, void codes, repeated steps, refused requests. */
+/** Tests the behaviour of the platform during linking: new QR codes, void codes, repeated steps, refused requests. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type Bench, startBench } from './setup.ts';
@@ -37,7 +37,7 @@ test('pairing: a success before the pairing is no login', async () => {
 });
 
 for (const kind of ['voidCode', 'voidCodeByHand'] as const) {
-  test(`pairing: a code that the platform voids (${kind}) gives way to another, which links the session`, async () => {
+  test(`pairing: a code that the platform voids (${kind}) is replaced by another, which links the session`, async () => {
     const number = '5511900000042';
     const instance = bench.instance();
     instance.open({ phone: number });
@@ -51,7 +51,7 @@ for (const kind of ['voidCode', 'voidCodeByHand'] as const) {
   });
 }
 
-test('pairing: a step without its key and one that comes three times link the session', async () => {
+test('pairing: a step without its key, and a step that is repeated three times, still link the session', async () => {
   const number = '5511900000043';
   const instance = bench.instance();
   instance.open({ phone: number });
@@ -77,7 +77,7 @@ for (const [browser, system] of [
   ['firefox', 'Linux'],
   ['edge', 'Windows'],
 ] as const) {
-  test(`pairing: a code for ${browser} on ${system} is taken, whatever the device is called`, async () => {
+  test(`pairing: a code for ${browser} on ${system} is accepted, whatever the name of the device`, async () => {
     const instance = bench.instance();
     instance.open({ phone: '5511900000045', browser, system, systemName: 'Minha Empresa' });
     assert.match((await instance.fact('platform.code')).code, /^[0-9A-Z]{8}$/);
@@ -98,7 +98,7 @@ for (const [code, reason] of [
   });
 }
 
-test('pairing: a version that is too old to be linked is told from a code that nobody typed', async () => {
+test('pairing: a version that is too old is distinguished from a code that was not typed', async () => {
   const number = '5511900000047';
   const instance = bench.instance({ pairingCode: 5_000 });
   bench.running.sandbox.requireVersion({ link: '2.9999.0' });

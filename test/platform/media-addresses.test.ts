@@ -1,4 +1,4 @@
-/** Senders choose the path of a file: no path leads the gateway away from the platform's media hosts. */
+/** Tests paths of files, which senders choose. No path leads the gateway away from the media hosts of the platform. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type LookupFunction } from 'node:net';
@@ -105,7 +105,7 @@ test('media: a host that only a message names, and that leads to this machine, g
     return assert.fail('a file');
   };
   const connection = {
-    // The platform offers no host now.
+    // The platform offers no media host from now on.
     sock: { refreshMediaConn: async () => ({ hosts: [] }) },
     downloads: { receive, most: 1e6, silenceMs: 5_000, phoneMs: 1_000, dispatcher, guarded },
   } as unknown as LiveConnection;
@@ -124,7 +124,7 @@ test('media: a host that only a message names, and that leads to this machine, g
   assert.deepEqual(failures, ['AddressRefused', 'AddressRefused']);
 });
 
-test('media: a file without encryption and without a hash is refused, and removed', async () => {
+test('media: a file without encryption and without a hash is refused and deleted', async () => {
   let discarded = 0;
   const taken = { path: '', size: 3, hash: 'ab', mimetype: 'image/jpeg', filename: '', discard: async () => void (discarded += 1) };
   const connection = {

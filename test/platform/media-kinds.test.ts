@@ -1,4 +1,4 @@
-/** Every kind of media as the recipient's phone decrypts and shows it. */
+/** Tests every kind of media as the phone of the recipient decrypts and shows it. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Attachment, MediaKind } from '#actors/model.ts';
@@ -21,12 +21,12 @@ interface Row {
   readonly as: MediaKind;
   readonly file: Partial<Attachment>;
   readonly viewOnce?: true;
-  /** Field of the message that the phone decrypted. */
+  /** The field of the message that the phone decrypted. */
   readonly field: string;
   readonly shown: Readonly<Record<string, unknown>>;
   readonly messageType: string;
   readonly mediaType: string;
-  /** The kind has words beside it. */
+  /** True if the kind has a caption. */
   readonly captioned?: true;
 }
 
@@ -135,7 +135,7 @@ const rows: readonly Row[] = [
 ];
 
 for (const { as, file, viewOnce = false, field, shown, messageType, mediaType, captioned = false } of rows) {
-  test(`media: ${as}${viewOnce ? ' to be viewed once' : ''} arrives as it was, and is shown as such`, async () => {
+  test(`media: ${as}${viewOnce ? ' to be viewed once' : ''} arrives unchanged, and is shown as such`, async () => {
     const attached = await scene.file(70_000, file);
     const { message, seen } = await scene.sent(scene.sendOf({ as, file: attached, caption: 'look', viewOnce }));
     assert.equal(seen.error, undefined);
@@ -151,7 +151,7 @@ for (const { as, file, viewOnce = false, field, shown, messageType, mediaType, c
 }
 
 for (const { as, file, viewOnce = false, messageType, captioned = false } of rows) {
-  test(`media: the draft of ${as}${viewOnce ? ' to be viewed once' : ''} tells its type and has no content yet`, async () => {
+  test(`media: the draft of ${as}${viewOnce ? ' to be viewed once' : ''} has its type and no content yet`, async () => {
     const send = scene.sendOf({ as, file: await scene.file(10, file), caption: 'look', viewOnce });
     const draft = scene.instance.link.draft(send, { jid: '5511900000811@s.whatsapp.net', lid: '', name: '' });
     assert.ok(draft.ok);
@@ -159,7 +159,7 @@ for (const { as, file, viewOnce = false, messageType, captioned = false } of row
   });
 }
 
-test('media: to be viewed once in a group, with mentions, forwarded', async () => {
+test('media: it can be viewed once in a group, with mentions, forwarded', async () => {
   const { sandbox } = scene.bench.running;
   const group = await sandbox.createGroup({
     subject: 'Media',
@@ -180,7 +180,7 @@ test('media: to be viewed once in a group, with mentions, forwarded', async () =
 });
 
 for (const as of ['video', 'ptv'] as const) {
-  test(`media: ${as} that a phone asks for again is shown as what it is`, async () => {
+  test(`media: ${as} that a phone requests again is shown with its kind`, async () => {
     await scene.fault('garble', { number: '5511900000811' });
     const file = await scene.file(5_000, film);
     const { message } = await scene.sent(scene.sendOf({ as, file, viewOnce: as === 'video' }));

@@ -1,4 +1,4 @@
-/** Media on their way out against the simulated platform: files on the disk, sends of them, and what the phones decrypted. */
+/** Sends of media with the simulated platform: files on the disk, sends, and the messages that the phones decrypted. */
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -27,7 +27,7 @@ export class MediaScene {
     return new MediaScene(bench, await connected(bench, own), await mkdtemp(join(tmpdir(), 'dormouse-media-out-')));
   }
 
-  /** A file of random bytes, so that no upload of it is remembered. */
+  /** Creates a file of random bytes, so that no earlier upload of it is cached. */
   async file(bytes: number, more: Partial<Attachment> = {}): Promise<Attachment> {
     const content = randomBytes(bytes);
     const name = join(this.#folder, String((this.#files += 1)));
@@ -59,12 +59,12 @@ export class MediaScene {
     return { ...base, content: { kind: 'media', caption: '', viewOnce: false, ...content } };
   }
 
-  /** Composes, which uploads. */
+  /** Composes a message, which uploads its file. */
   compose(send: Send, signal?: AbortSignal): Promise<Outcome<Message>> {
     return this.perform('message.compose', { send, draft: null }, signal);
   }
 
-  /** Composes and transmits; answers with the message and with what the phone made of it. */
+  /** Composes and transmits a message. Returns the message and the decrypted one of the phone. */
   async sent(send: Send) {
     const composed = await this.compose(send);
     if (!composed.ok) throw new Error(composed.refusal.message);

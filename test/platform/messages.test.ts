@@ -1,4 +1,4 @@
-/** Messages both ways through the real protocol: what arrives becomes entries, what is composed arrives and is acknowledged. */
+/** Tests messages in both directions through the real protocol. Arriving messages become entries, and composed messages arrive and are acknowledged. */
 import assert from 'node:assert/strict';
 import { buffer } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
@@ -46,7 +46,7 @@ const composed = async (text: Text, on = instance): Promise<Message> => {
   return message.value;
 };
 
-/** Composes, transmits and answers with what was composed. */
+/** Composes and transmits a text. Returns the composed message. */
 const sent = async (text: Text): Promise<Message> => {
   const message = await composed(text);
   assert.equal((await performed('message.transmit', { message })).ok, true);
@@ -60,7 +60,7 @@ const arrival = async (content: Content, from = friend, to = own, addressing?: '
   return instance.message(({ messageId }) => messageId === id, content.kind);
 };
 
-test('inbound: a text by phone number and one by LID stand in the same chat', async () => {
+test('inbound: a text by phone number and one by LID are in the same chat', async () => {
   const byNumber = await arrival({ kind: 'text', text: 'hi' });
   assert.equal(byNumber.chatId, friendJid);
   assert.equal(byNumber.sender, friendJid);
@@ -72,7 +72,7 @@ test('inbound: a text by phone number and one by LID stand in the same chat', as
   assert.equal(byLid.senderName, 'Friend');
 });
 
-test('heard time: the platform names its time at the login, with each acknowledgement and with each live message', async () => {
+test('heard time: the platform sends its time at the login, with each acknowledgement and with each live message', async () => {
   const heard = () => {
     const time = instance.platform.heardTime();
     assert.ok(time);
@@ -103,7 +103,7 @@ test('outbound: a text is acknowledged, decrypted, delivered and read', async ()
   }
 });
 
-test('outbound: texts leave in the order in which they were handed over, without waiting for one another', async () => {
+test('outbound: texts leave in the order of the calls, without waiting for one another', async () => {
   const messages = [];
   for (let index = 0; index < 20; index += 1) messages.push(await composed({ text: `in order ${index}` }));
   const answers = await Promise.all(messages.map((message) => performed('message.transmit', { message })));
@@ -115,7 +115,7 @@ test('outbound: texts leave in the order in which they were handed over, without
   );
 });
 
-test('outbound: quotes, mentions, forwards and previews', async () => {
+test('outbound: quotes, mentions, forwards and previews arrive', async () => {
   const question = await arrival({ kind: 'text', text: 'which one?' });
   const answer = await sent({ text: 'that one', replyTo: `${own}:${question.messageId}`, mentions: [other], forward: true });
   assert.equal(answer.quoted, question.messageId);
@@ -176,7 +176,7 @@ test('previews: a large one points at an uploaded picture that the contact can d
   await dispatcher.close();
 });
 
-test('outbound: nonsense is refused before anything is sent', async () => {
+test('outbound: invalid messages are refused before anything is sent', async () => {
   for (const [text, message] of [
     [{ number: 'me' }, /digits/],
     [{ number: '' }, /missing/],
@@ -191,7 +191,7 @@ test('outbound: nonsense is refused before anything is sent', async () => {
   }
 });
 
-test('outbound: a refusal of the platform comes with its code; what was written and not answered is unknown; the rest was not sent', async () => {
+test('outbound: a refusal has its code, a written message without an answer is unknown, and the others were not sent', async () => {
   const { sandbox } = bench.running;
   await sandbox.fault({ kind: 'ackError', code: 463, number: own });
   const refusal = await performed('message.transmit', { message: await composed({ text: 'refused' }) });
@@ -215,14 +215,14 @@ test('outbound: a refusal of the platform comes with its code; what was written 
   assert.ok(!after.ok && after.refusal.reason === 'notSent');
 });
 
-test('outbound: what was stored as queued goes again under the same id', async () => {
+test('outbound: a stored queued message is sent again under the same id', async () => {
   const { messageId, ...message } = await composed({ text: 'from the queue' });
   const stored = { ...message, messageId, raw: Uint8Array.from(message.raw ?? []) };
   assert.equal((await performed('message.transmit', { message: stored })).ok, true);
   assert.equal(receivedBy(friend, messageId)?.text, 'from the queue');
 });
 
-test('outbound: a draft is made without a connection, and goes out under its own id when it is composed', async () => {
+test('outbound: a draft is made without a connection, and sent under its own id when it is composed', async () => {
   const resting = bench.instance();
   const account = { jid: `${own}:3@s.whatsapp.net`, lid: '', name: 'Me' };
   const plain = resting.link.draft(send({ text: 'drafted' }), account);
@@ -255,7 +255,7 @@ for (const [content, messageType, mediaType, words] of kinds) {
   });
 }
 
-test('inbound: reactions, edits and deletions name the message that they are about', async () => {
+test('inbound: reactions, edits and deletions name their message', async () => {
   const message = await arrival({ kind: 'text', text: 'first' });
   const reaction = await arrival({ kind: 'reaction', messageId: message.messageId, emoji: '👍' });
   assert.deepEqual([reaction.type, reaction.text, reaction.reaction], ['reaction', '👍', message.messageId]);
@@ -274,7 +274,7 @@ test('inbound: a vote names the options of the stored poll', async () => {
   assert.deepEqual([vote.type, vote.vote, vote.quoted, vote.messageType], ['poll', 'tomorrow', poll.messageId, 'PollUpdateMessage']);
 });
 
-test('groups: names, mentions of everybody, receipts of members and removal', async () => {
+test('groups: names, mentions of all members, receipts of members and removal are reported', async () => {
   const { sandbox } = bench.running;
   const group = await sandbox.createGroup({ subject: 'Team', creator: friend, participants: [own, other] });
   const joined = await instance.entries.wait(
@@ -312,7 +312,7 @@ test('groups: names, mentions of everybody, receipts of members and removal', as
   );
 });
 
-test('inbound: what arrived while the instance was away comes with the next connection, once', async () => {
+test('inbound: messages that arrived while the instance was away come once with the next connection', async () => {
   await instance.link.close();
   const { id } = await bench.running.sandbox.send(friend, own, { kind: 'text', text: 'while you were out' });
   instance.open();
@@ -323,7 +323,7 @@ test('inbound: what arrived while the instance was away comes with the next conn
   assert.equal(times, 1);
 });
 
-test('presence: of contacts is an event, own states and read receipts are told', async () => {
+test('presence: that of contacts is an event, and own states and read receipts are sent', async () => {
   const { sandbox } = bench.running;
   assert.ok((await performed('account.presence', { presence: 'available' })).ok);
   assert.ok((await performed('chat.typing', { chatId: friendJid, state: 'composing' })).ok);
@@ -339,7 +339,7 @@ test('presence: of contacts is an event, own states and read receipts are told',
   assert.deepEqual([presence.chatId, presence.state, presence.recording, presence.fromMe], [friendJid, 'composing', true, false]);
 });
 
-test('another device: what it sends stands in the same chat as sent by the account, not by the API', async () => {
+test('another device: its messages are in the same chat as sent by the account, not by the API', async () => {
   const second = await connected(bench, own);
   const composition = await composed({ text: 'from the other device' }, second);
   await performed('message.transmit', { message: composition }, second);
@@ -349,7 +349,7 @@ test('another device: what it sends stands in the same chat as sent by the accou
   assert.equal(entry?.kind === 'message' && entry.unread, false);
 });
 
-test('outbound: the privacy token that follows a first text is noted under the LID, where the library looks for it', async () => {
+test('outbound: the privacy token after a first text is stored under the LID, where the library looks for it', async () => {
   await sent({ text: 'one' });
   await sent({ text: 'two' });
   const noted = () => [...instance.vault.stored.keys.keys()].filter((key) => /^tctoken \d/.test(key));
@@ -360,13 +360,13 @@ test('outbound: the privacy token that follows a first text is noted under the L
   );
 });
 
-test('outbound: with a text it is noted that the person was given a privacy token', async () => {
+test('outbound: sending a text stores that the person was given a privacy token', async () => {
   await sent({ number: '5511900000104', text: 'first' });
   const notes = () => [...instance.vault.stored.keys].filter(([key]) => key.startsWith('tctoken ')).map(([, value]) => value);
   await until(() => notes().some((note) => /"senderTimestamp":\d{10}/.test(note)), 'the note');
 });
 
-test('adapter: the platform was asked nothing that it does not know, and nothing surprised the adapter', () => {
+test('adapter: the platform got no unknown request, and the adapter had no unexpected error', () => {
   const stats = bench.running.sandbox.stats();
   assert.deepEqual(stats.unknown, {});
   assert.equal(stats.messages.undecryptable, 0);

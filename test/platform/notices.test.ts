@@ -1,4 +1,4 @@
-/** Notifications about groups: every element of one becomes a change, those among them that the library drops. */
+/** Tests notifications about groups. Every element becomes a change, also those that the library drops. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { BinaryNode } from '@whiskeysockets/baileys';
@@ -120,7 +120,7 @@ test('group notification: each of several elements is a change, in order', () =>
   ]);
 });
 
-test('group notification: who is removed, or whose group ends, is in it no more', () => {
+test('group notification: a removed account, or one whose group ends, is no member any more', () => {
   for (const element of [node('remove', {}, [participant(1)]), node('delete')])
     assert.deepEqual(notified(element).at(-1), { kind: 'groupGone', groupId: id });
   assert.ok(notified(node('remove', {}, [participant(3)])).every(({ kind }) => kind === 'news'));
@@ -148,7 +148,7 @@ const whole = node(
   ],
 );
 
-test('group notification: the account comes into a group, whose chat is made', () => {
+test('group notification: when the account joins a group its chat is created', () => {
   const entries = notified(node('create', { reason: 'invite' }, [whole]));
   const [chat, news] = entries;
   assert.deepEqual(chat, {
@@ -182,7 +182,7 @@ test('group notification: the account comes into a group, whose chat is made', (
   assert.deepEqual(groupOfNode(whole, directory), group);
 });
 
-test('group answer: an error of each person, and the invitation instead', () => {
+test('group answer: each person has an error, and the invitation instead', () => {
   const refused = node('participant', { jid: '4@lid', error: '403' }, [node('add_request', { code: 'CODE', expiration: '60' })]);
   assert.deepEqual(outcomesIn(node('add', {}, [participant(3), refused]), directory), [
     { person: person(3), error: 0, invitation: null },

@@ -1,4 +1,4 @@
-/** A pairing offer on a socket whose platform the test plays. */
+/** A pairing offer on a socket, with the test in the role of the platform. */
 import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import { initAuthCreds, type BinaryNode } from '@whiskeysockets/baileys';
@@ -7,7 +7,7 @@ import { PairingOffer, type PairingSocket } from '#src/platform/link/pairing-off
 
 export const deadlines = { login: 5_000, pairingQr: 60, pairingCode: 600_000 };
 export const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-/** Waits for the key that is derived from a code, on another thread. Timers are in the hand of some tests. */
+/** Waits long enough for the derivation of a key from a code on another thread. */
 export const worked = async (isDone: () => boolean): Promise<void> => {
   for (const end = performance.now() + 60_000; performance.now() < end && !isDone();) await turn();
   assert.ok(isDone());
@@ -19,12 +19,12 @@ export const childOf = ({ content }: BinaryNode, n = 0): BinaryNode => (content 
 export class Stage {
   readonly ws = new EventEmitter();
   readonly creds = initAuthCreds();
-  /** Requests of codes and last steps of pairings, in order. */
+  /** Requests for codes and last steps of pairings, in order. */
   readonly queries: BinaryNode[] = [];
   readonly facts: PlatformFact[] = [];
   readonly failures: Close[] = [];
   readonly expected: string[] = [];
-  /** Happenings in order: stored secrets, acknowledgements, facts. */
+  /** Stored secrets, acknowledgements and facts, in order. */
   readonly log: string[] = [];
   readonly offer: PairingOffer;
   readonly #answers: PromiseWithResolvers<BinaryNode>[] = [];
@@ -61,21 +61,21 @@ export class Stage {
     });
   }
 
-  /** Numbers for which a code was requested, in order. */
+  /** Returns the numbers for which a code was requested, in order. */
   get requests(): readonly string[] {
     return this.queries
       .map((query) => childOf(query))
       .flatMap(({ attrs: { stage, jid = '' } }) => (stage === 'companion_hello' ? [jid.split('@')[0] ?? ''] : []));
   }
 
-  /** The platform offers references. */
+  /** Offers references as the platform. */
   begin(refs: readonly string[] = ['2@one', '2@two']): void {
     const content = refs.map((ref) => node('ref', {}, Buffer.from(ref)));
     this.ws.emit('CB:iq,type:set,pair-device', node('iq', {}, [node('pair-device', {}, content)]));
     this.offer.begin();
   }
 
-  /** The platform takes request `n`. */
+  /** Accepts request `n` as the platform. */
   async accept(n = 1): Promise<void> {
     await worked(() => this.queries.length >= n);
     const ref = node('link_code_pairing_ref', {}, Buffer.from(`3@${n}`));
@@ -89,7 +89,7 @@ export class Stage {
     await turn();
   }
 
-  /** The platform does not answer request `n` in time: the library then resolves without an answer. */
+  /** Leaves request `n` without an answer until the time-out. The library then resolves without an answer. */
   async ignore(n = 1): Promise<void> {
     await worked(() => this.queries.length >= n);
     this.#answers[n - 1]?.resolve(undefined as unknown as BinaryNode);
@@ -101,13 +101,13 @@ export class Stage {
     assert.equal(taken, true);
   }
 
-  /** A phone on which code `n` was typed, or a step that the platform tells of it. */
+  /** Reports that code `n` was typed on a phone, or a step of its pairing. */
   step(n: number, stage: string, keys: readonly BinaryNode[] = [], attrs: Record<string, string> = {}): void {
     const ref = node('link_code_pairing_ref', {}, Buffer.from(`3@${n}`));
     this.notify('link_code_companion_reg', node('link_code_companion_reg', { stage, ...attrs }, [ref, ...keys]));
   }
 
-  /** The secrets in the QR texts that were shown, with their references. */
+  /** Returns the secrets in the shown QR texts, with their references. */
   get texts(): readonly string[] {
     return this.facts.flatMap((fact) => {
       if (fact.type !== 'platform.qr') return [];

@@ -1,4 +1,4 @@
-/** Tests the offers of one connection for a pairing, and the moment at which a code is reported, against a socket whose answers the test gives. */
+/** Tests the offers of one connection for a pairing, and the time at which a code is reported, on a socket whose answers the test gives. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { initAuthCreds, type BinaryNode } from '@whiskeysockets/baileys';
@@ -9,7 +9,7 @@ const keys = [
   node('primary_identity_pub', {}, Buffer.from(initAuthCreds().signedIdentityKey.public)),
 ];
 
-test('offer: QR texts follow each other, and when they are used up the connection ends with 408', async (context) => {
+test('offer: QR texts follow each other, and after the last one the connection ends with 408', async (context) => {
   context.mock.timers.enable({ apis: ['setTimeout'] });
   const stage = new Stage(null);
   stage.begin();
@@ -56,7 +56,7 @@ test('offer: a refresh without the known children is only acknowledged', async (
   stage.offer.end();
 });
 
-test('offer: a code is told when the platform has answered, not before, and no QR with it', async () => {
+test('offer: a code is reported when the platform has answered, and without a QR code', async () => {
   const stage = new Stage('+55 (11) 9');
   stage.begin();
   await worked(() => stage.queries.length === 1);
@@ -67,7 +67,7 @@ test('offer: a code is told when the platform has answered, not before, and no Q
   stage.offer.end();
 });
 
-test('offer: the request of a code names a real system, one zero byte as nonce, and the platform id of the browser', async () => {
+test('offer: the request for a code has a real system, one zero byte as nonce, and the platform id of the browser', async () => {
   const stage = new Stage('551');
   stage.begin();
   await worked(() => stage.queries.length === 1);
@@ -78,7 +78,7 @@ test('offer: the request of a code names a real system, one zero byte as nonce, 
   stage.offer.end();
 });
 
-test('offer: a code in place of QR texts ends them', async (context) => {
+test('offer: a code that replaces QR texts ends them', async (context) => {
   context.mock.timers.enable({ apis: ['setTimeout'] });
   const stage = new Stage(null);
   stage.begin();
@@ -89,7 +89,7 @@ test('offer: a code in place of QR texts ends them', async (context) => {
   assert.deepEqual([stage.texts, stage.codes.length, stage.failures], [['2@one now'], 1, []]);
 });
 
-test('offer: a code that is asked for before the platform is ready is requested when it is', async () => {
+test('offer: a code that is requested before the platform is ready is requested when it is ready', async () => {
   const stage = new Stage(null);
   stage.offer.change('551');
   await turn();
@@ -100,7 +100,7 @@ test('offer: a code that is asked for before the platform is ready is requested 
   stage.offer.end();
 });
 
-test('offer: another number while the first request is under way is requested after it, and only its code is told', async () => {
+test('offer: another number during the first request is requested after it, and only its code is reported', async () => {
   const stage = new Stage('551');
   stage.begin();
   await worked(() => stage.queries.length === 1);
@@ -114,7 +114,7 @@ test('offer: another number while the first request is under way is requested af
   stage.offer.end();
 });
 
-test('offer: another number after a code was told gets a code of its own', async () => {
+test('offer: another number after a reported code gets its own code', async () => {
   const stage = new Stage('551');
   stage.begin();
   await stage.accept();
@@ -124,7 +124,7 @@ test('offer: another number after a code was told gets a code of its own', async
   stage.offer.end();
 });
 
-test('offer: a code that is 180 seconds old gives way to a new one', async (context) => {
+test('offer: a code that is 180 seconds old is replaced by a new one', async (context) => {
   context.mock.timers.enable({ apis: ['setTimeout'] });
   const stage = new Stage('551');
   stage.begin();
@@ -152,7 +152,7 @@ for (const [code, reason, sentence] of [
   });
 }
 
-test('offer: a refusal of a number that nobody wants any more changes nothing', async () => {
+test('offer: a refusal for a number that is no longer requested changes nothing', async () => {
   const stage = new Stage('551');
   stage.begin();
   await worked(() => stage.queries.length === 1);
@@ -164,7 +164,7 @@ test('offer: a refusal of a number that nobody wants any more changes nothing', 
 });
 
 for (const attrs of [{}, { force_manual_refresh: 'true' }]) {
-  test(`offer: a voided code (${JSON.stringify(attrs)}) gives way to a new one, the fourth in a row ends the connection`, async () => {
+  test(`offer: a voided code (${JSON.stringify(attrs)}) is replaced by a new one, and the fourth in a row ends the connection`, async () => {
     const stage = new Stage('551');
     stage.begin();
     await stage.accept();
@@ -186,7 +186,7 @@ for (const attrs of [{}, { force_manual_refresh: 'true' }]) {
   });
 }
 
-test('offer: a phone without its key, of another code or at another stage is acknowledged and nothing more', async () => {
+test('offer: a phone without its key, with another code or at another stage is only acknowledged', async () => {
   const stage = new Stage('551');
   stage.begin();
   await stage.accept();
@@ -203,7 +203,7 @@ test('offer: a phone without its key, of another code or at another stage is ack
   stage.offer.end();
 });
 
-test('offer: a phone may begin three times with a code, each time with a new secret, which is stored before it is shared', async () => {
+test('offer: a phone may begin three times with a code, each time with a new secret that is stored before it is shared', async () => {
   const stage = new Stage('551');
   stage.begin();
   await stage.accept();
@@ -236,7 +236,7 @@ test('offer: the secret that a phone shares is not refreshed any more', async ()
   stage.offer.end();
 });
 
-test('offer: a last step that the platform refuses ends the connection, and says so', async () => {
+test('offer: a last step that the platform refuses ends the connection with that reason', async () => {
   const stage = new Stage('551');
   stage.begin();
   await stage.accept();
@@ -252,8 +252,7 @@ test('offer: a last step that the platform refuses ends the connection, and says
 const options = node('passkey_request_options', {}, Buffer.from('{"challenge":"AAAA","rpId":"whatsapp.com"}'));
 
 for (const from of ['s.whatsapp.net', '@s.whatsapp.net'])
-  test(`offer: a request for a passkey from ${from} replaces the secret and is told`, async (context) => {
-    context.mock.timers.enable({ apis: ['setTimeout'] });
+  test(`offer: a request for a passkey from ${from} replaces the secret and is reported`, async () => {
     const stage = new Stage(null);
     stage.begin();
     const before = stage.creds.advSecretKey;
@@ -264,8 +263,8 @@ for (const from of ['s.whatsapp.net', '@s.whatsapp.net'])
   });
 
 for (const from of ['', '551@s.whatsapp.net', 's.whatsapp.net.example'])
-  test(`offer: a request for a passkey from "${from}" is acknowledged and nothing more`, async (context) => {
-    // A busy machine takes longer for the turns below than the code is valid.
+  test(`offer: a request for a passkey from "${from}" is only acknowledged`, async (context) => {
+    // On a busy machine the turns below may take longer than a code is valid.
     context.mock.timers.enable({ apis: ['setTimeout'] });
     const stage = new Stage(null);
     stage.begin(['2@one']);
@@ -278,8 +277,7 @@ for (const from of ['', '551@s.whatsapp.net', 's.whatsapp.net.example'])
     stage.offer.end();
   });
 
-test('offer: passkey options that the platform does not give in time end the pairing with a reason', async (context) => {
-  context.mock.timers.enable({ apis: ['setTimeout'] });
+test('offer: if the platform does not send the passkey options in time, the pairing ends with a reason', async () => {
   const stage = new Stage(null);
   stage.begin();
   stage.notify('passkey_prologue_request', node('other', {}));
@@ -294,13 +292,13 @@ test('offer: passkey options that the platform does not give in time end the pai
   ]);
 });
 
-test('offer: notifications of a session that is paired are not taken', () => {
+test('offer: notifications for a paired session are ignored', () => {
   const stage = new Stage(null);
   stage.creds.account = {};
   assert.equal(stage.offer.takes(node('notification', { type: 'companion_reg_refresh' })), false);
 });
 
-test('offer: after its end nothing is told', async (context) => {
+test('offer: after its end nothing is reported', async (context) => {
   context.mock.timers.enable({ apis: ['setTimeout'] });
   const stage = new Stage(null);
   stage.begin();

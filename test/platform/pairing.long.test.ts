@@ -1,4 +1,4 @@
-/** Pairing by QR and by code, the restart after it, and what becomes of credentials. */
+/** Tests pairing by QR code and by pairing code, the restart after it, and the fate of the credentials. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { createMedia } from '#src/media/media.ts';
@@ -12,7 +12,7 @@ before(async () => {
 });
 after(() => bench.stop());
 
-test('pairing: a QR text is shown, the phone scans it, and the platform asks for a new connection', async () => {
+test('pairing: a QR code is shown, the phone scans it, and the platform requests a new connection', async () => {
   const instance = bench.instance();
   assert.equal(await instance.link.paired(), false);
   instance.open();
@@ -50,7 +50,7 @@ test('pairing: the first paired fact comes after the credentials are stored', as
   assert.equal(instance.vault.stored.credentials?.includes('"account"'), true);
 });
 
-test('pairing: keys made beforehand are uploaded, and stay stored', async () => {
+test('pairing: prepared keys are uploaded, and stay stored', async () => {
   const instance = await connected(bench, '5511900000013');
   const creds = () => JSON.parse(instance.vault.stored.credentials ?? '{}') as { nextPreKeyId: number; firstUnuploadedPreKeyId: number };
   await until(() => creds().firstUnuploadedPreKeyId === 813, 'the upload is stored');
@@ -60,12 +60,12 @@ test('pairing: keys made beforehand are uploaded, and stay stored', async () => 
   assert.ok(ids.length === 812 || ids.length === 811, `${ids.length} keys`);
 });
 
-test('pairing: by code', async () => {
+test('pairing: a pairing code links the session', async () => {
   const instance = bench.instance();
   instance.open({ phone: '+55 11 90000-0014' });
   const { code } = await instance.fact('platform.code');
   assert.match(code, /^[0-9A-Z]{8}$/);
-  // At once: a code that is told is one that the platform has taken.
+  // The code is typed at once, because a reported code has been accepted by the platform.
   await bench.running.sandbox.enterCode({ number: '5511900000014', code });
   assert.equal((await instance.fact('platform.closed')).close.code, 515);
   assert.equal(instance.facts.all.filter(({ type }) => type === 'platform.qr').length, 0);
@@ -73,7 +73,7 @@ test('pairing: by code', async () => {
   assert.equal((await instance.fact('platform.opened')).identity.owner, '5511900000014');
 });
 
-/** Texts and codes that were told, in order. */
+/** Returns the reported QR texts and codes, in order. */
 const told = ({ facts }: Instance): readonly string[] =>
   facts.all.flatMap((fact) => (fact.type === 'platform.qr' ? ['QR'] : fact.type === 'platform.code' ? [fact.code] : []));
 
@@ -91,7 +91,7 @@ for (const [title, first, meet] of [
     async (instance: Instance) => void (await instance.fact('platform.code')),
   ],
 ] as const) {
-  test(`pairing: a code that is asked for ${title} is made on the same connection, and links the session`, async () => {
+  test(`pairing: a code that is requested ${title} is made on the same connection, and links the session`, async () => {
     const number = '5511900000031';
     const instance = bench.instance();
     instance.open(first);
@@ -125,7 +125,7 @@ for (const number of ['9991234567890', '0551190000', '123']) {
   });
 }
 
-test('pairing: a session that is linked asks for no code', async () => {
+test('pairing: a linked session requests no code', async () => {
   const instance = await connected(bench, '5511900000032');
   const { length } = told(instance);
   instance.link.pair('5511900000033');
@@ -166,7 +166,7 @@ test('pairing: after an abandoned code a QR code is shown with the same keys', a
   assert.equal((await instance.fact('platform.closed')).close.code, 515);
 });
 
-test('pairing: credentials that name a number but no account are thrown away at the next opening', async () => {
+test('pairing: credentials with a number and without an account are discarded at the next open', async () => {
   const instance = bench.instance();
   instance.open();
   await instance.fact('platform.qr');
@@ -190,7 +190,7 @@ test('pairing: an unscanned attempt is continued with the same keys', async () =
   assert.equal(writes.length, before);
 });
 
-test('pairing: when the texts are used up it closes with 408', async () => {
+test('pairing: after the last QR text it closes with 408', async () => {
   const instance = bench.instance({ pairingQr: 60 });
   instance.open();
   const { close } = await instance.fact('platform.closed');
@@ -209,7 +209,7 @@ test('session: a stored session logs in again, with a fresh link and few queries
   assert.ok(second.vault.queries.length <= 8, JSON.stringify(second.vault.queries));
 });
 
-test('session: logout makes the platform forget the device, and nothing more is told', async () => {
+test('session: a logout removes the device from the platform, and nothing more is reported', async () => {
   const instance = await connected(bench, '5511900000017');
   const told = instance.facts.all.length;
   await instance.link.logout();
@@ -220,7 +220,7 @@ test('session: logout makes the platform forget the device, and nothing more is 
   assert.equal(await instance.link.paired(), false);
 });
 
-test('session: the phone removes the device, which is a close with 401', async () => {
+test('session: removing the device on the phone is a close with 401', async () => {
   const instance = await connected(bench, '5511900000018');
   await bench.running.sandbox.logout('5511900000018');
   const { close } = await instance.fact('platform.closed');
@@ -229,7 +229,7 @@ test('session: the phone removes the device, which is a close with 401', async (
   assert.deepEqual(instance.vault.discarded, [{ how: 'setAside', reason: 'Stream Errored (conflict)' }]);
 });
 
-test('session: a storage that is away is a close without a code that says so', async () => {
+test('session: storage that is away is a close without a code and with that reason', async () => {
   const instance = bench.instance();
   instance.vault.away = true;
   instance.open();
@@ -238,7 +238,7 @@ test('session: a storage that is away is a close without a code that says so', a
   assert.deepEqual(instance.surprises, []);
 });
 
-test('session: credentials that cannot be read are a close without a code that says so', async () => {
+test('session: unreadable credentials are a close without a code and with that reason', async () => {
   const instance = bench.instance();
   instance.vault.stored.credentials = '{"half":';
   instance.open();
@@ -257,7 +257,7 @@ test('session: losing the instance to another node ends the connection', async (
   assert.deepEqual(instance.surprises, []);
 });
 
-test('session: a message that arrives while the storage is away waits for it, and is read once', async () => {
+test('session: a message that arrives while storage is away waits, and is read once', async () => {
   const instance = await connected(bench, '5511900000021');
   const { sandbox } = bench.running;
   await sandbox.putPerson({ number: '5511900000022' });
@@ -271,7 +271,7 @@ test('session: a message that arrives while the storage is away waits for it, an
   assert.equal(sandbox.stats().messages.retryReceipts, 0);
 });
 
-test('session: keys that could not be stored are still known to the next connection, and are stored later', async () => {
+test('session: unstored keys are known to the next connection, and stored later', async () => {
   const instance = await connected(bench, '5511900000023');
   const { sandbox } = bench.running;
   await sandbox.putPerson({ number: '5511900000024' });
@@ -306,6 +306,6 @@ test('pairing: with keys from a worker no stall of the event loop is long', asyn
   // The least of three: a collection of garbage is no work of a pairing.
   const cpu = Math.min(await stallOf(), await stallOf(), await stallOf());
   await media.close();
-  // Making the keys on the loop is more than 100 ms of work in one piece; what others do meanwhile does not count.
+  // Generating the keys on the event loop would take more than 100 ms in one piece. Processor time excludes other load.
   assert.ok(cpu < 90, `${cpu} ms`);
 });

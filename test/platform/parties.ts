@@ -1,4 +1,4 @@
-/** Two ends of a Signal conversation: the gateway's, on its own keys, and a contact's, on the library's. */
+/** Two parties of a Signal conversation: the gateway with its own keys, and a contact with those of the library. */
 import {
   addTransactionCapability,
   type AuthenticationCreds,
@@ -40,16 +40,16 @@ const bundleOf = (creds: AuthenticationCreds, preKey: { readonly keyId: number; 
 export interface Party {
   readonly repository: Repository;
   readonly jid: string;
-  /** A new one-time key each time. */
+  /** Returns a bundle with a new one-time key. */
   bundle(): ReturnType<typeof bundleOf>;
 }
 
-/** A contact with keys in memory. */
+/** Creates a contact with keys in memory. */
 export const makeContact = (jid = contactJid): Party => {
   const creds = initAuthCreds();
   const stored = new Map<string, unknown>();
   const store: SignalKeyStore = {
-    // The names go through unchanged, and with them the types.
+    // Names and types of the keys pass unchanged.
     get: async (type, ids) =>
       Object.fromEntries(ids.map((id) => [id, stored.get(`${type} ${id}`)]).filter(([, value]) => value !== undefined)) as never,
     set: (data: SignalDataSet) => {
@@ -76,7 +76,7 @@ export interface Gateway extends Party {
   readonly auth: AuthState;
 }
 
-/** The gateway's end, as a process that starts on what the vault holds. The one before it was killed unless it settled. */
+/** Starts the party of the gateway on the vault, as a new process. The earlier one counts as killed unless it settled. */
 export const startGateway = async (vault: FakeVault): Promise<Gateway> => {
   const auth = await openAuthState({ vault, instance: 'r0', epoch: 1, preKeys, log: quietLog, onLost: () => undefined });
   const { creds } = auth.state;
@@ -110,7 +110,7 @@ export const read = async (by: Party, from: Party, { type, ciphertext }: Sent): 
 
 export const meet = (from: Party, to: Party): Promise<void> => from.repository.injectE2ESession({ jid: to.jid, session: to.bundle() });
 
-/** A stanza that carries it. */
+/** Returns a stanza with the message. */
 export const stanzaOf = (id: string, { type, ciphertext }: Sent): BinaryNode => ({
   tag: 'message',
   attrs: { id, from: contactJid, t: '1', type: 'text' },

@@ -1,4 +1,4 @@
-/** The small parts of the adapter, as tables. */
+/** Tests the small parts of the adapter as tables. */
 import assert from 'node:assert/strict';
 import { createHmac, createSecretKey } from 'node:crypto';
 import { once } from 'node:events';
@@ -67,7 +67,7 @@ const jids: readonly (readonly [string | null | undefined, string])[] = [
 ];
 for (const [jid, expected] of jids) test(`jid: ${jid} without device`, () => assert.equal(bare(jid), expected));
 
-test('jid: full and short ids of messages', () => {
+test('jid: full and short ids of messages convert into each other', () => {
   assert.equal(shortMessageId('5511999:3EB0'), '3EB0');
   assert.equal(shortMessageId('3EB0'), '3EB0');
 });
@@ -88,7 +88,7 @@ const closes: readonly (readonly [string, unknown, object])[] = [
 ];
 for (const [title, error, close] of closes) test(`close: ${title}`, () => assert.deepEqual(closeOf(error), close));
 
-/** The error of a real socket, in the form in which the library hands it on. */
+/** Returns the error of a real socket in the form of the library. */
 const socketError = async (url: string): Promise<unknown> =>
   boom(408, (await once(new WebSocket(url), 'error').catch((error: unknown) => [error]))[0]);
 
@@ -104,7 +104,7 @@ for (const [url, message] of dials)
     assert.deepEqual(closeOf(error, url), { code: null, message, data: { reason: 'addressUnreachable' } });
   });
 
-/** Servers on this machine with which no handshake completes, each with the scheme of its address. */
+/** Servers on this machine with which no handshake completes, and the scheme of their address. */
 const silentDials: readonly (readonly [title: string, scheme: string, open: () => Promise<NetServer>, trouble: RegExp])[] = [
   [
     'a certificate that nobody vouches for',
@@ -147,13 +147,13 @@ for (const [title, scheme, open, trouble] of silentDials)
     server.close();
   });
 
-test('close: a connection that hangs is told as one that cannot be reached, and an open one as a late handshake', () => {
+test('close: a hanging connection is reported as unreachable, and an open one as a late handshake', () => {
   assert.deepEqual(silenceOf(false, null), { code: null, message: 'no answer in time', data: { reason: 'platformUnreachable' } });
   assert.equal(silenceOf(true, null), ownCloses.handshakeTimeout);
   for (const isOpen of [true, false]) assert.equal(isSilent(silenceOf(isOpen, 'ws://localhost')), true);
 });
 
-test('keys: HMACs and ciphers of all modules answer as before when bytes are handed on as key objects', () => {
+test('keys: HMACs and ciphers of all modules give the same results when bytes are passed as key objects', () => {
   const made = createHmac;
   passKeysAsObjects();
   assert.notEqual(createHmac, made, 'modules that import the function by name have the faster one');
@@ -170,7 +170,7 @@ test('keys: HMACs and ciphers of all modules answer as before when bytes are han
   assert.throws(() => aesEncryptGCM(Buffer.from('text'), Buffer.alloc(31), Buffer.alloc(12), Buffer.alloc(0)), /key length/i);
 });
 
-test('stanzas: texts that every object inherits by name are written as they are', async () => {
+test('stanzas: texts with names that every object inherits are written unchanged', async () => {
   repairStanzaWords();
   for (const word of ['constructor', '__proto__', 'toString', 'hasOwnProperty', 'message']) {
     const node = { tag: word, attrs: { id: word, subject: `${word} 2` }, content: [{ tag: 'item', attrs: { [`${word}s`]: word } }] };
@@ -179,7 +179,7 @@ test('stanzas: texts that every object inherits by name are written as they are'
   }
 });
 
-test('signatures: right ones are accepted, from either library, and anything else is not', () => {
+test('signatures: valid ones are accepted from either library, and others are not', () => {
   for (let round = 0; round < 8; round += 1) {
     const pair = Curve.generateKeyPair();
     const message = Buffer.from(`message ${round}`);
@@ -232,7 +232,7 @@ const companions: readonly (readonly [OpenOptions, string, string])[] = [
 for (const [options, id, display] of companions)
   test(`device of a pairing code: ${JSON.stringify(options)}`, () => assert.deepEqual(companionOf(options), { id, display }));
 
-test('console: what libsignal prints is dropped, everything else passes', () => {
+test('console: the output of libsignal is dropped, and other output passes', () => {
   const printed: unknown[][] = [];
   const print = (...args: unknown[]) => void printed.push(args);
   const target = { log: print, info: print, warn: print, error: print, debug: print };
@@ -247,7 +247,7 @@ test('console: what libsignal prints is dropped, everything else passes', () => 
   assert.deepEqual(printed, [['hello', { a: 1 }]]);
 });
 
-test('logger: sentences of errors pass without numbers, objects never', () => {
+test('logger: texts of errors pass without numbers, and objects never do', () => {
   const warnings: unknown[] = [];
   const logger = createBaileysLogger({ ...quietLog, warn: (...args) => void warnings.push(args) }, 'r1');
   logger.child({ secret: 1 }).error({ key: 'secret' }, 'no session for 5511999999999');
@@ -259,7 +259,7 @@ test('logger: sentences of errors pass without numbers, objects never', () => {
   ]);
 });
 
-test('transmissions: the first word counts', async () => {
+test('transmissions: the first answer counts', async () => {
   const transmissions = new Transmissions({ timeoutMs: 1_000, now: () => 7 });
   const [first, second, third, fourth] = ['a', 'b', 'c', 'd'].map((id) => transmissions.wait(id));
   transmissions.written('d');
@@ -276,7 +276,7 @@ test('transmissions: the first word counts', async () => {
   assert.equal(transmissions.closed, true);
 });
 
-test('transmissions: what is not answered expires, in order', async () => {
+test('transmissions: unanswered ones expire, in order', async () => {
   const transmissions = new Transmissions({ timeoutMs: 20, now: Date.now });
   const answers = await Promise.all([transmissions.wait('a'), transmissions.wait('b')]);
   assert.deepEqual(

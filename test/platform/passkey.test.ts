@@ -1,4 +1,4 @@
-/** The gateway's side of a passkey against the simulated platform's, in memory: what each derives, and what neither accepts. */
+/** Tests linking with a passkey between the gateway and the simulated platform, in memory: derived values and refusals of both sides. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
@@ -14,7 +14,7 @@ import { until } from '#test/support/until.ts';
 
 const deviceType = 1;
 
-/** Both sides of one link. `change` may break a stanza of the client on its way. */
+/** Creates both sides of one link. `change` may alter a stanza of the client on its way. */
 const makeLink = (change: (request: BinaryNode) => BinaryNode = (request) => request) => {
   let [now, secret] = [0, randomBytes(32)];
   const facts: PasskeyFact[] = [];
@@ -74,7 +74,7 @@ const makeLink = (change: (request: BinaryNode) => BinaryNode = (request) => req
   };
 };
 
-/** The owner signs after so many milliseconds. Resolves when the device was linked, the code is shown, or something failed. */
+/** Signs as the owner after some milliseconds. Resolves when the device was linked, the code is shown, or a step failed. */
 const sign = async (
   { ceremony, client, facts, failures, linked, passkey, pass }: ReturnType<typeof makeLink>,
   after = 0,
@@ -129,7 +129,7 @@ for (const [title, tag] of [
     assert.equal(link.linked.length, 0);
   });
 
-test('passkey: nothing is sent or told after the end', async () => {
+test('passkey: after the end nothing is sent or reported', async () => {
   const link = makeLink();
   link.ceremony.begin();
   await settle();

@@ -1,4 +1,4 @@
-/** The account's own picture: found after the login, followed when it changes, looked up at a pace that all sessions share. */
+/** Tests the own picture of the account: found after the login, updated on changes, and looked up at a pace that all sessions share. */
 import assert from 'node:assert/strict';
 import { after, before, test, type TestContext } from 'node:test';
 import { createPicturePace, OwnPicture } from '#src/platform/link/pictures.ts';
@@ -11,10 +11,10 @@ before(async () => {
 });
 after(() => bench.stop());
 
-test('own picture: its address is told after the login, when it changes, and as empty when it is gone', async () => {
+test('own picture: its address is reported after the login, when it changes, and as empty when it is removed', async () => {
   const number = '5511900000091';
   const device = await pair(bench.running, { number });
-  // The smallest thing that passes as a picture: Baileys would need a picture library to make one.
+  // The smallest bytes that pass as a picture. Baileys would need a picture library to make one.
   const attrs = { to: 's.whatsapp.net', type: 'set', xmlns: 'w:profile:picture' };
   const set = (content: Buffer) =>
     device.sock.query({ tag: 'iq', attrs, content: [{ tag: 'picture', attrs: { type: 'image' }, content }] });
@@ -31,7 +31,7 @@ test('own picture: its address is told after the login, when it changes, and as 
   await device.end();
 });
 
-/** An error in the form in which the library throws it. */
+/** Returns an error in the form of the library. */
 const refusal = (message: string, more: object) => Object.assign(new Error(message), { output: { statusCode: 500 }, ...more });
 
 const me = { pn: '55@s.whatsapp.net', lid: '1@lid' };
@@ -58,7 +58,7 @@ const watch = (t: TestContext, answer: () => Promise<string | undefined>) => {
   return { make, found, failed, asked, pass: async (ms: number) => [t.mock.timers.tick(ms), await new Promise(setImmediate)] };
 };
 
-test('own picture: sessions that log in at once look one after the other', async (t) => {
+test('own picture: sessions that log in at once look it up one after the other', async (t) => {
   const { make, asked, pass } = watch(t, async () => 'url');
   for (let n = 0; n < 3; n++) make().loggedIn();
   await pass(1_999);
@@ -70,7 +70,7 @@ test('own picture: sessions that log in at once look one after the other', async
   assert.deepEqual(asked, [me.pn, me.pn, me.pn]);
 });
 
-test('own picture: a change of it is looked up, a change of somebody else is not', async (t) => {
+test('own picture: a change of it is looked up, and a change of another person is not', async (t) => {
   const { make, asked, found, pass } = watch(t, async () => 'url');
   const picture = make();
   picture.observe({ name: 'contacts.update', data: [{ id: '66@s.whatsapp.net', imgUrl: 'changed' }] });
@@ -101,7 +101,7 @@ for (const [title, answer, expected, failures] of answers)
     assert.deepEqual([found, failed.length], [expected, failures]);
   });
 
-test('own picture: nothing is looked up or told after the end of the connection', async (t) => {
+test('own picture: after the end of the connection nothing is looked up or reported', async (t) => {
   const answer = Promise.withResolvers<string>();
   const { make, found, asked, pass } = watch(t, () => answer.promise);
   const [early, late] = [make(), make()];

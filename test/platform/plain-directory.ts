@@ -1,4 +1,4 @@
-/** A directory that knows the account and nobody else. */
+/** A directory that knows only the account. */
 import type { Directory } from '#src/platform/wire/jid.ts';
 
 export const plainDirectory: Directory = {

@@ -1,11 +1,11 @@
-/** The platform's time from stanzas: what was stamped at this moment counts, what waited for the session does not. */
+/** Tests the time of the platform in stanzas. Live timestamps count, and those of stanzas that waited for the session do not. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PlatformClock } from '#src/platform/link/platform-clock.ts';
 
 type Heard = readonly [kind: 'loggedIn' | 'passed', at: number, attrs: Readonly<Record<string, string>>];
 
-/** Seconds of the monotonic clock at which stanzas come, and the platform's time in seconds that is known at second 100. */
+/** Stanzas with the monotonic second of their arrival, and the known time of the platform at second 100. In seconds. */
 const rows: readonly (readonly [title: string, stanzas: readonly Heard[], expected: number | null])[] = [
   ['before the first stanza nothing is known', [], null],
   ['a login names the time', [['loggedIn', 40, { t: '1000' }]], 1060],

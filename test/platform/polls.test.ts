@@ -1,4 +1,4 @@
-/** Own polls: what the phones of contacts show of them, and whose votes come back in which form. */
+/** Tests own polls as phones of contacts show them, and the recorded votes. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { AnswerOf, InputOf, OperationName, Outcome } from '#actors/ports.ts';
@@ -43,7 +43,7 @@ const sent = async (send: Send): Promise<Message> => {
 
 const receivedBy = (number: string, id: string) => bench.running.sandbox.received(number).find((message) => message.id === id);
 
-/** The vote as the gateway records it. */
+/** Returns the vote as the gateway records it. */
 const voteOf = async (from: string, to: string, messageId: string, options: readonly string[], addressing: 'pn' | 'lid' = 'pn') => {
   const { id } = await bench.running.sandbox.send(from, to, { kind: 'pollVote', messageId, options }, { addressing });
   const { vote, quoted, type } = await instance.message((message) => message.messageId === id, 'the vote');
@@ -86,7 +86,7 @@ for (const addressing of ['pn', 'lid'] as const) {
   });
 }
 
-test('polls: one that was drafted without a connection carries the secret of its votes', async () => {
+test('polls: one that was drafted without a connection has the secret of its votes', async () => {
   const draft = bench.instance().link.draft(pollTo(friend), { jid: `${own}:3@s.whatsapp.net`, lid: '', name: 'Me' });
   assert.ok(draft.ok && draft.value.raw !== null);
   const { messageId } = await transmitted(draft.value);

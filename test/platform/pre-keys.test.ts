@@ -1,4 +1,4 @@
-/** One-time keys: each notice of the platform that few are left leads to some hundreds of new ones, and those that nobody used go after two months. */
+/** Tests one-time keys. A notice of the platform that few are left leads to some hundreds of new ones, and unused ones are deleted after two months. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import * as fc from 'fast-check';
@@ -25,7 +25,7 @@ const ids = (): readonly number[] =>
     .toSorted((a, b) => a - b);
 
 let contacts = 5511900000950;
-/** The platform has few keys left, and a new contact writes. Returns the newest key after the refill. */
+/** Makes the platform run short of keys, and lets a new contact write. Returns the newest key after the refill. */
 const refilled = async (): Promise<number> => {
   const { sandbox } = bench.running;
   const newest = ids().at(-1) ?? 0;
@@ -44,14 +44,14 @@ test('keys: when few are left, the platform gets 400 in pieces, and the notice i
   for (let round = 0; round < 2; round += 1) {
     const before = ids().length;
     await refilled();
-    // First messages use some up.
+    // First messages use up some keys.
     assert.ok(ids().length >= before + 390, `${ids().length - before} more`);
   }
   assert.deepEqual(bench.running.sandbox.stats().unknown, {});
   assert.deepEqual(instance.surprises, []);
 });
 
-test('keys: a notice that the platform repeats does not lead to more keys than are missing', async () => {
+test('keys: a repeated notice does not lead to more keys than are missing', async () => {
   const before = ids().length;
   const content = [{ tag: 'count', attrs: { value: '4' } }];
   await bench.running.sandbox.inject(own, {
@@ -59,16 +59,16 @@ test('keys: a notice that the platform repeats does not lead to more keys than a
     attrs: { from: '@s.whatsapp.net', type: 'encrypt', id: 'N1', t: '1' },
     content,
   });
-  // The refill of a later notice begins when that of the first one is over.
+  // The refill after a later notice begins when the first refill is over.
   await refilled();
   assert.ok(ids().length <= before + 405, `${ids().length - before} more`);
 });
 
-test('keys: those that the platform gave out and nobody used go after 60 days, and not because the clock jumped', async () => {
+test('keys: keys that were given out and not used are deleted after 60 days, but not because of a clock jump', async () => {
   const newest = await refilled();
   const stays = (id: number): boolean => ids().some((one) => one <= id);
   ahead += 400 * day;
-  // The platform has given out what it had of the last refill, and this is noted. Keys of the first days were noted before.
+  // The platform has given out its keys of the last refill, and this is recorded. Keys of the first days were recorded before.
   await refilled();
   assert.ok(stays(1_000), 'a clock that jumped counts 30 days');
   ahead += 25 * day;
@@ -81,14 +81,14 @@ test('keys: those that the platform gave out and nobody used go after 60 days, a
   await refilled();
   const left = ids();
   assert.ok(!stays(newest - 60), `left are ${left.slice(0, 3).join()} of ${left.length}`);
-  // Keys that the platform had at the time of the request, and a margin.
+  // Keys that the platform may have had at the time of the request, with a margin.
   assert.ok(stays(newest), 'keys that it may still have had stay');
   const { id } = await bench.running.sandbox.send('5511900000948', own, { kind: 'text', text: 'from a new contact' });
   await instance.message(({ messageId }) => messageId === id, 'the text of a new contact');
   assert.deepEqual(instance.surprises, []);
 });
 
-test('spent keys: whatever is uploaded and asked, no key goes that the platform has or had within 60 days, and few marks are kept', () => {
+test('spent keys: no key is deleted that the platform has or had within 60 days, and few marks are kept', () => {
   const steps = fc.array(
     fc.record({ hours: fc.integer({ min: 0, max: 1_200 }), used: fc.integer({ min: 0, max: 400 }), lost: fc.boolean() }),
     { maxLength: 60 },
@@ -97,7 +97,7 @@ test('spent keys: whatever is uploaded and asked, no key goes that the platform 
     fc.property(steps, (all) => {
       let note: SpentNote = emptyNote;
       let [now, next] = [1_000 * day, 1];
-      /** Keys on the platform, oldest first, and when each key left it. */
+      /** Keys on the platform, oldest first, and the time at which each key left the platform. */
       const platform: number[] = [];
       const gone = new Map<number, number>();
       for (const { hours, used, lost } of all) {
@@ -114,7 +114,7 @@ test('spent keys: whatever is uploaded and asked, no key goes that the platform 
           const [from, to] = [next, next + Math.min(50, 400 - platform.length) - 1];
           next = to + 1;
           for (let id = from; id <= to; id += 1) platform.push(id);
-          // The answer was lost: the platform has them, and nobody knows.
+          // The reply was lost. The platform has the keys, and the gateway does not know this.
           if (!lost) note = afterUpload(note, [from, to]);
         }
       }

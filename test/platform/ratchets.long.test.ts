@@ -1,4 +1,4 @@
-/** Ratchets over crashes: what was decrypted is never needed twice, and a contact can read whatever a killed gateway sends next. */
+/** Tests ratchets over crashes. A decrypted message is never needed twice, and a contact can read the next messages of a killed gateway. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -21,7 +21,7 @@ const conversation = async (): Promise<{ vault: FakeVault; gateway: Gateway; con
 
 const storedSession = (vault: FakeVault): string => vault.stored.keys.get('session 2002_1.0') ?? '';
 
-test('crash: messages whose chain was not stored are followed by ones that can be read, before and after the first answer', async () => {
+test('crash: after messages whose chain was not stored the next ones can be read, before and after the first answer', async () => {
   const { vault, gateway, contact } = await conversation();
   const first = await write(gateway, contact, 'first');
   assert.equal(first.type, 'pkmsg');
@@ -44,7 +44,7 @@ test('crash: messages whose chain was not stored are followed by ones that can b
   assert.equal(await read(contact, third, await write(third, contact, 'after another kill')), 'after another kill');
 });
 
-test('crash: the keys of a group go on where nobody has been', async () => {
+test('crash: the keys of a group continue beyond all used ones', async () => {
   const { vault, gateway, contact } = await conversation();
   const say = async (by: Gateway, text: string): Promise<Uint8Array> => {
     const { ciphertext } = await by.repository.encryptGroupMessage({ group: groupJid, meId: by.jid, data: Buffer.from(text) });
@@ -66,7 +66,7 @@ test('crash: the keys of a group go on where nobody has been', async () => {
   assert.equal(await hear(await say(second, 'after the kill')), 'after the kill');
 });
 
-test('crash: only a run that ended without a farewell costs keys, and each costs them once', async () => {
+test('crash: only a run that did not end in order skips keys, and each such run skips them once', async () => {
   const { vault, gateway, contact } = await conversation();
   const counter = (): number => Number(/"counter":(\d+)/.exec(storedSession(vault))?.[1]);
   await write(gateway, contact, 'one');
@@ -91,22 +91,22 @@ const killed = (vault: FakeVault): FakeVault => {
   const left = createFakeVault();
   for (const [key, value] of vault.stored.keys) left.stored.keys.set(key, value);
   left.stored.credentials = vault.stored.credentials;
-  // The process before it is gone; nothing of it may wait.
+  // The earlier process is gone, so none of its calls may wait.
   vault.away = false;
   return left;
 };
 
 interface Conversation {
-  /** Makes what is needed to talk, and stores it. */
+  /** Prepares the conversation and stores its keys. */
   begin(gateway: Gateway, contact: Party): Promise<void>;
   say(gateway: Gateway, contact: Party, text: string): Promise<Sent>;
   hear(contact: Party, gateway: Gateway, sent: Sent): Promise<string>;
-  /** Done by each run but the first before it says something. */
+  /** Runs before the first message of each run except for the first. */
   prepare?(gateway: Gateway, contact: Party): Promise<void>;
 }
 
 const numbered = (contact: Party): Party => ({ ...contact, jid: '5511988880001@s.whatsapp.net' });
-/** Runs that have moved the session. */
+/** Gateways whose run has already moved the session. */
 const moved = new WeakSet<Gateway>();
 
 const conversations: readonly (readonly [title: string, conversation: Conversation])[] = [
@@ -160,12 +160,12 @@ for (const [title, { begin, say, hear, prepare }] of conversations) {
       if (run !== 'first') await prepare?.(current, contact);
       for (let n = 0; n < unstoredSends - 2; n += 1) {
         const sent = await Promise.race([say(current, contact, `${run} ${n}`), wait(100, null)]);
-        if (sent === null) break; // it waits for the storage, as it may
+        if (sent === null) break; // REM Waiting for the storage is correct.
         assert.equal(await hear(contact, current, sent), `${run} ${n}`);
       }
       vault = killed(vault);
       current = await startGateway(vault);
-      // The note of the run is stored with what it says to others.
+      // The record of the run is stored with messages to other contacts.
       const other = makeContact('4004@lid');
       await meet(current, other);
       await write(current, other, 'to somebody else');
@@ -174,7 +174,7 @@ for (const [title, { begin, say, hear, prepare }] of conversations) {
   });
 }
 
-test('crash: no message leaves before the note of its run is stored, not even the second one', async (t) => {
+test('crash: no message leaves before the record of its run is stored, not even the second one', async (t) => {
   const { vault, gateway, contact } = await conversation();
   await write(gateway, contact, 'one');
   await gateway.auth.settled();
@@ -189,7 +189,7 @@ test('crash: no message leaves before the note of its run is stored, not even th
   await Promise.all(sending);
 });
 
-test('send: the note of the run and a new session are stored before the first frame leaves, later steps are not waited for', async () => {
+test('send: the record of the run and a new session are stored before the first frame leaves, and later steps do not wait', async () => {
   const { vault, gateway, contact } = await conversation();
   await write(gateway, contact, 'one');
   assert.match(storedSession(vault), /"counter":0/);
@@ -199,7 +199,7 @@ test('send: the note of the run and a new session are stored before the first fr
   assert.equal(vault.writes.length, writes);
 });
 
-test('send: an answer waits until the ratchet that it tells of is stored', async () => {
+test('send: an answer waits until its ratchet is stored', async () => {
   const { vault, gateway, contact } = await conversation();
   assert.equal(await read(contact, gateway, await write(gateway, contact, 'one')), 'one');
   assert.equal(await read(gateway, contact, await write(contact, gateway, 'question')), 'question');
@@ -208,7 +208,7 @@ test('send: an answer waits until the ratchet that it tells of is stored', async
   assert.notEqual(storedSession(vault), before);
 });
 
-test('send: no more messages leave than a start after a crash makes good', async () => {
+test('send: no more messages leave than a start after a crash can skip', async () => {
   const { vault, gateway, contact } = await conversation();
   await write(gateway, contact, 'first');
   await gateway.auth.durable();
@@ -222,7 +222,7 @@ test('send: no more messages leave than a start after a crash makes good', async
   await all;
 });
 
-test('receive: a plaintext is stored in the write that stores its ratchet, and answers for the ciphertext', async () => {
+test('receive: a plaintext is stored in the write of its ratchet, and replaces decryption afterwards', async () => {
   const { vault, gateway, contact } = await conversation();
   assert.equal(await read(contact, gateway, await write(gateway, contact, 'one')), 'one');
   const torn: number[] = [];
@@ -230,7 +230,7 @@ test('receive: a plaintext is stored in the write that stores its ratchet, and a
   vault.write = async (instance, epoch, change) => {
     await store(instance, epoch, change);
     const plaintexts = [...vault.stored.keys.keys()].filter((key) => key.startsWith(plainType)).length;
-    // The contact's chain: the number of the last message read in it.
+    // The number of the last message that was read in the chain of the contact.
     const counter = /"counter":(\d+),"key":"[^"]*"\},"chainType":2/.exec(storedSession(vault))?.[1];
     const used = counter === undefined ? 0 : Number(counter) + 1;
     if (used !== plaintexts) torn.push(used - plaintexts);
@@ -247,7 +247,7 @@ test('receive: a plaintext is stored in the write that stores its ratchet, and a
   assert.ok(vault.stored.keys.has(`${plainType} ${hashOf(sent[0]?.ciphertext ?? new Uint8Array())}`));
 });
 
-test('receive: an answer in the old session leaves the new one as it is', async () => {
+test('receive: an answer in the old session leaves the new one unchanged', async () => {
   const { gateway, contact } = await conversation();
   assert.equal(await read(contact, gateway, await write(gateway, contact, 'one')), 'one');
   assert.equal(await read(gateway, contact, await write(contact, gateway, 'two')), 'two');
@@ -260,7 +260,7 @@ test('receive: an answer in the old session leaves the new one as it is', async 
   assert.equal(await read(gateway, contact, await write(contact, gateway, 'and its answer')), 'and its answer');
 });
 
-test('addresses: a contact that is known by number and by LID can go on in either session when they become one', async () => {
+test('addresses: a contact known by number and by LID can continue in either session when the two are merged', async () => {
   const [gateway, contact] = [await startGateway(createFakeVault()), makeContact()];
   const byNumber: Party = { ...contact, jid: '5511988880001@s.whatsapp.net' };
   await gateway.auth.state.keys.set({ 'device-list': { '5511988880001': ['0'] } });

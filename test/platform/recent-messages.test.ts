@@ -1,4 +1,4 @@
-/** Tests the messages that the library keeps to send them again by itself. */
+/** Tests the cache of the library for messages that it sends again by itself. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { MessageRetryManager, proto, type WASocket } from '@whiskeysockets/baileys';
@@ -10,7 +10,7 @@ const resendsOf = (): Resends =>
 const log = { debug: () => undefined } as never;
 const request: proto.IMessage = { protocolMessage: { peerDataOperationRequestMessage: {} } };
 
-test('resends: the library finds its own last requests and the keys of sessions, and forgets the oldest of them', () => {
+test('resends: the library finds its last requests and the keys of sessions, and forgets the oldest ones', () => {
   const manager = new MessageRetryManager(log, 5);
   resendsOf().takeOver({ messageRetryManager: manager } as unknown as WASocket);
   for (let n = 0; n < 1_000; n += 1) {
@@ -29,7 +29,7 @@ test('resends: the library finds its own last requests and the keys of sessions,
   assert.equal(manager.getRecentMessage('me', 'request 998'), undefined);
 });
 
-test('resends: the library remembers its own requests to the phone, and no message that was received or sent', () => {
+test('resends: the library caches its own requests to the phone, and no received or sent message', () => {
   const remembered: string[] = [];
   const manager = { addRecentMessage: (_to: string, id: string) => void remembered.push(id) };
   resendsOf().takeOver({ messageRetryManager: manager } as unknown as WASocket);

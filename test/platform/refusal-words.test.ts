@@ -1,4 +1,4 @@
-/** Refusals of the platform in words: each operation and each code. */
+/** Tests the texts of refusals for each operation and each code. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { OperationName } from '#actors/ports.ts';
@@ -26,18 +26,18 @@ for (const code of [400, 401, 403, 404, 429, 599])
     assert.equal(new Set(sentences).size, names.length, 'no two operations have the same words');
   });
 
-test('refusals: a code means different things in different operations', () => {
+test('refusals: the text of a code depends on the operation', () => {
   assert.match(told('chat.timer', 403), /only admins of the group/);
   assert.match(told('chat.block', 400), /does not know the person/);
   assert.match(told('call.reject', 404, 'gone'), /the call has ended \(404 gone\)$/);
 });
 
-test('refusals: the change of a message names the change beside the reason of a message', () => {
+test('refusals: a refused change of a message names the change beside the reason', () => {
   const outcome = inWords('message.edit', refused(403, 'not allowed to write here'));
   assert.equal(!outcome.ok && outcome.refusal.message, 'the platform refused to edit the message: not allowed to write here (403)');
 });
 
-test('refusals: answers, other reasons and own words of a handler stay as they are', () => {
+test('refusals: answers, other reasons and the text of a handler stay unchanged', () => {
   for (const outcome of [answered(1), lostAnswer, noMember, refused(null, 'no group'), refused(401, 'no right to write here')])
     assert.equal(
       inWords('message.transmit', outcome).ok ? outcome : JSON.stringify(inWords('message.transmit', outcome)),

@@ -1,4 +1,4 @@
-/** Confirmations that leave and never arrive: the platform repeats what it has no word of, and the ratchet that read it has moved on. */
+/** Tests lost acknowledgements. The platform repeats such messages, whose ratchet has moved on. */
 import assert from 'node:assert/strict';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { after, before, test } from 'node:test';
@@ -21,7 +21,7 @@ interface Sent {
   readonly id: string;
 }
 
-/** A way to the platform that can swallow what its client says. */
+/** Opens a proxy to the platform that can drop the bytes of the client. */
 const openWay = async (to: number) => {
   let mute = false;
   const sockets = new Set<Socket>();
@@ -35,7 +35,7 @@ const openWay = async (to: number) => {
   return {
     port: (server.address() as AddressInfo).port,
     mute: () => void (mute = true),
-    /** Breaks what there is; the next connection is heard again. */
+    /** Breaks the connections. The next connection passes all bytes again. */
     cut(): void {
       mute = false;
       for (const socket of sockets) socket.destroy();
@@ -44,7 +44,7 @@ const openWay = async (to: number) => {
   };
 };
 
-test('repeats: what was stored is confirmed when it comes again, without being read again', async (t) => {
+test('repeats: a stored message is confirmed when it arrives again, without being read again', async (t) => {
   const { sandbox } = bench.running;
   const way = await openWay(bench.running.port);
   t.after(() => way.close());
@@ -66,7 +66,7 @@ test('repeats: what was stored is confirmed when it comes again, without being r
       () => sandbox.stats().messages.acknowledged >= atFirst + count,
       () => `${count} messages are confirmed; ${sandbox.stats().messages.acknowledged - atFirst} are`,
     );
-  // The first ones make the sessions that the next ones move on.
+  // The first messages create the sessions that the next ones advance.
   await arrived(await write(1));
   await confirmed(4);
   const { retryReceipts } = sandbox.stats().messages;
@@ -92,7 +92,7 @@ test('repeats: what was stored is confirmed when it comes again, without being r
   assert.equal(sandbox.stats().messages.retryReceipts, retryReceipts, 'nothing had to be sent again');
 });
 
-/** Names as a process keeps them, and as the next one finds them. */
+/** The names in memory, and the stored pages that the next process finds. */
 const kept = (rows: Map<string, Page>) => {
   const clock = { now: 0 };
   const names = new FinishedNames(() => clock.now);
@@ -101,7 +101,7 @@ const kept = (rows: Map<string, Page>) => {
   return { clock, names, save };
 };
 
-test('repeats: the last four thousand names come back from a bounded number of rows, whatever the moment of the kill', () => {
+test('repeats: the last four thousand names are read from a bounded number of rows, whenever the kill happens', () => {
   const rows = new Map<string, Page>();
   const { names, save } = kept(rows);
   for (let n = 0; n < 9_000; n += 1) {
@@ -113,14 +113,14 @@ test('repeats: the last four thousand names come back from a bounded number of r
   const again = kept(rows);
   for (let n = last; n > last - 255 * 16; n -= 1) assert.ok(again.names.has(`m${n}`), `m${n}`);
   assert.ok(!again.names.has('m0'));
-  // A later run goes on where this one was.
+  // A later run continues where this one was.
   again.names.add('later');
   again.save();
   const third = kept(rows);
   assert.ok(third.names.has('later') && third.names.has(`m${last}`));
 });
 
-test('repeats: names are forgotten after ten minutes in which others came, and never while the platform is away', () => {
+test('repeats: names are forgotten after ten minutes with other names, and never while the platform is away', () => {
   const rows = new Map<string, Page>();
   const { clock, names, save } = kept(rows);
   const add = (from: number, count: number): void => {

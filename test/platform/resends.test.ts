@@ -1,4 +1,4 @@
-/** Messages that phones could not decrypt: they ask again, and get the same message with everything beside it. */
+/** Tests messages that phones could not decrypt. The phones request them again, and get the complete message. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { AnswerOf, InputOf, OperationName, Outcome } from '#actors/ports.ts';
@@ -80,7 +80,7 @@ for (const [title, content, shown] of contents) {
       assert.ok(shown(received) && received.hidden === undefined, JSON.stringify(received));
     }
     await until(() => counts().decrypted === before.decrypted + 3, 'everybody can read it');
-    // One stanza for all, and one for each phone.
+    // The group gets one stanza, and each phone gets one.
     assert.equal(counts().fromClients, before.fromClients + 4);
   });
 }
@@ -102,8 +102,7 @@ test('resends: an edit stays an edit', async () => {
   await bothCanRead(before, 2);
 });
 
-test('resends: a deletion, which is stored nowhere, is sent again', async () => {
-  const before = counts();
+test('resends: a deletion, which is not stored as a message, is sent again', async () => {
   const { messageId } = await transmit(await compose(friend, { kind: 'text', text: 'to be deleted', preview: null }));
   await until(() => readBy(friend, messageId), 'the text arrives');
   const known = new Set(bench.running.sandbox.received(friend).map(({ id }) => id));
@@ -119,7 +118,7 @@ test('resends: a deletion, which is stored nowhere, is sent again', async () => 
 
 test('resends: a phone that asks several times gets new keys, until it gives up', async () => {
   const { decrypted } = counts();
-  // Once for both phones, then twice for each.
+  // The first failure is for both phones, and two more follow for each.
   await breakNext(5);
   const first = await transmit(await compose(friend, buttons));
   await until(() => readBy(friend, first.messageId) && counts().decrypted === decrypted + 2, 'both phones can read it');
@@ -148,7 +147,7 @@ test('resends: a message to a group is sent again to members alone', async () =>
   assert.equal(counts().fromClients, fromClients + 2);
 });
 
-test('resends: a message is sent to nobody but whom it went to', async () => {
+test('resends: a message is sent again only to its receivers', async () => {
   const { messageId } = await transmit(await compose(friend, { kind: 'text', text: 'for the friend', preview: null }));
   await until(() => readBy(friend, messageId), 'the text arrives');
   const { fromClients } = counts();
@@ -160,7 +159,7 @@ test('resends: a message is sent to nobody but whom it went to', async () => {
   assert.equal(counts().fromClients, fromClients + 1);
 });
 
-test('resends: a contact that asks for its privacy token gets it with messages, with those that are sent again, and in groups', async () => {
+test('resends: a contact that requests its privacy token gets it with messages, with repeated ones, and in groups', async () => {
   const { sandbox } = bench.running;
   const shy = '5511900000975';
   await sandbox.putPerson({ number: shy, needsTokens: true });
@@ -185,11 +184,11 @@ test('resends: a contact that asks for its privacy token gets it with messages, 
   );
 });
 
-test('resends: a token that a contact issues by itself is kept', async () => {
+test('resends: a token that a contact issues by itself is stored', async () => {
   const { sandbox } = bench.running;
   const peer = await connected(bench, '5511900000976');
   await sandbox.putPerson({ number: '5511900000976', needsTokens: true });
-  // The first message of the peer brings a notice of its token with it.
+  // The first message of the peer also delivers a notice of its token.
   const composed = await peer.link.perform(
     {
       name: 'message.compose',

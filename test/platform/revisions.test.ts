@@ -52,7 +52,7 @@ for (const [title, target, now, expected] of edits)
     assert.deepEqual([key?.id, timestampMs], [target.message.messageId, now]);
   });
 
-test('pin: for a time, for none, and in a channel not at all', () => {
+test('pin: it has a duration or none, and is refused in a channel', () => {
   const { PIN_FOR_ALL, UNPIN_FOR_ALL } = proto.Message.PinInChatMessage.Type;
   const shapeOf = (seconds: number) => {
     const made = pin(targetOf(text), seconds, at) as proto.IMessage;

@@ -1,4 +1,4 @@
-/** The adapter against the simulated platform: real sockets, real encryption, storage in memory. */
+/** The adapter with the simulated platform: real sockets, real encryption, storage in memory. */
 import { generateKeyPairSync } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -43,7 +43,7 @@ export const preKeys = async (count: number): Promise<Uint8Array> => {
   return pairs;
 };
 
-/** Things that happen, and a way to wait for one of them. */
+/** Recorded items, and waits for one of them. */
 export class Happenings<T> {
   readonly all: T[] = [];
   readonly #waiting = new Set<() => void>();
@@ -53,7 +53,7 @@ export class Happenings<T> {
     for (const check of this.#waiting) check();
   }
 
-  /** The first, past or coming, of which `pick` makes something. */
+  /** Waits for the first item, past or future, for which `pick` returns a value. */
   wait<R>(pick: (item: T) => R | undefined | false, what = 'it', ms = 60_000): Promise<R> {
     return new Promise((resolve, reject) => {
       const check = (): boolean => {
@@ -78,7 +78,7 @@ export class Happenings<T> {
 
 export interface Bench {
   readonly running: RunningSandbox;
-  /** `port`: another than that of the simulated platform. */
+  /** Creates an instance. `port` replaces that of the simulated platform. */
   instance(own?: Partial<Deadlines>, port?: number, more?: Partial<PlatformOptions>): Instance;
   /** Closes everything. */
   stop(): Promise<void>;
@@ -94,7 +94,7 @@ export interface Instance {
   /** The recorder of entries. A test may replace it. */
   readonly recorder: Pick<LinkHost, 'record' | 'recorded'>;
   readonly surprises: unknown[];
-  /** Messages that were dropped because their sender may not send them. */
+  /** Messages that were dropped because their sender has no right to send them. */
   readonly forged: string[];
   open(options?: OpenOptions): void;
   /** Waits for a fact of the newest connection. */
@@ -102,7 +102,7 @@ export interface Instance {
   message(pick: (message: Message) => boolean, what?: string): Promise<Message>;
 }
 
-/** Stand for JPEGs; the platform does not look into pictures. */
+/** Stand-ins for JPEGs. The platform does not inspect pictures. */
 export const largePicture = Buffer.from('a large picture');
 const picturesOf = (large: boolean) => ({
   small: Uint8Array.of(0xff, 0xd8),
@@ -114,16 +114,16 @@ const previews: Previews = {
   picture: async (source, large) => (typeof source === 'string' || source.length > 0 ? picturesOf(large) : null),
 };
 
-/** Kept files: each is named by its path. */
+/** Stored files, each with its path as its name. */
 const files: SharedUploads['files'] = {
   whole: async ({ name }) => (existsSync(name) ? readFile(name) : null),
   localCopy: async ({ name }) => (existsSync(name) ? { path: name, release: async () => undefined } : null),
 };
 
-/** The host is in this process: where the machine gives it no time for a second, nobody has fallen silent. */
+/** The time-outs of uploads in milliseconds. The host runs in this process, so a machine that stalls for a second must not count as silence of the host. */
 export const uploadLimits = { wholeMs: 40_000, silenceMs: 3_000 };
 
-/** Files on their way are in a folder of the test's own. */
+/** The folder of the test for files that are being downloaded. */
 export const folder = await openTemporaryFolder(await mkdtemp(join(tmpdir(), 'dormouse-downloads-')));
 afterLastFile(() => rm(folder.path, { recursive: true, force: true }));
 const media = createMedia({ threads: 1 });
@@ -177,7 +177,7 @@ const hostOf = (recorder: Instance['recorder'], surprises: unknown[], forged: st
   surprise: (error) => void surprises.push(error),
 });
 
-/** `tap`: called with every stanza, encoded. */
+/** Starts the bench. `tap` is called with every encoded stanza. */
 export const startBench = async (tap?: SandboxOptions['tap']): Promise<Bench> => {
   const dataDir = await mkdtemp(join(tmpdir(), 'dormouse-platform-'));
   const running = await startSandbox({ port: 0, dataDir, tap });
@@ -230,13 +230,13 @@ export const startBench = async (tap?: SandboxOptions['tap']): Promise<Bench> =>
     for (const platform of platforms) await platform.close();
     await running.stop();
     await rm(dataDir, { recursive: true, force: true });
-    // Baileys leaves a timer of 30 s behind every pairing.
+    // Baileys leaves a timer of 30 s after every pairing.
     endAfterTests();
   };
   return { running, instance, stop };
 };
 
-/** A linked and connected instance. */
+/** Returns a linked and connected instance. */
 export const connected = async (
   bench: Bench,
   number: string,

@@ -1,4 +1,4 @@
-/** Changes of the shared state against the simulated platform, which checks every authentication code and answers conflicts as the real one does. */
+/** Tests changes of the shared state with the simulated platform, which checks every authentication code and answers conflicts as the real one does. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { LTHashState, WAPatchName } from '@whiskeysockets/baileys';
@@ -89,7 +89,7 @@ test('shared state: several mutations are one patch, and the changes are recorde
   assert.deepEqual([chat().archived, chat().pinnedAt, settings().versions['regular_low']], [true, undefined, before + 1]);
 });
 
-test('a contact is set, removed and set again: the hash stays right, and the library goes on from it', async () => {
+test('shared state: after a contact is set, removed and set again the hash is right, and the library continues from it', async () => {
   for (const change of [contact('One'), removeAction('contact', [friendJid], { contactAction: {} }), contact('Two')])
     await taken(shared, change);
   assert.deepEqual(settings().contacts[0]?.name, 'Two');
@@ -105,7 +105,7 @@ test('shared state: a patch follows those of the library, and reaches another de
   assert.deepEqual([chat().archived, chat().pinnedAt, refusals()], [false, undefined, 0]);
 });
 
-test('two devices write at the same time: every change arrives, conflicts are worked off, missed changes are reported', async () => {
+test('two devices write at the same time: every change arrives, conflicts are resolved, and missed changes are reported', async () => {
   const { conflicts } = counts();
   const names = Array.from({ length: 4 }, (_, at) => at);
   await Promise.all(names.flatMap((at) => [taken(shared, reply(`a${at}`, `A${at}`)), taken(other, reply(`b${at}`, `B${at}`))]));
@@ -116,7 +116,7 @@ test('two devices write at the same time: every change arrives, conflicts are wo
   await twin.wait('labels.edit', ({ id }) => id === '7');
 });
 
-test('shared state: a local state that is wrong is read anew, and the change is written on the right one', async () => {
+test('shared state: a wrong local state is read again, and the change is applied to the right one', async () => {
   await taken(shared, pin(true));
   const right = stateOf(client, 'regular_low');
   assert.ok(right);
@@ -126,7 +126,7 @@ test('shared state: a local state that is wrong is read anew, and the change is 
   assert.equal(stateOf(client, 'regular_low')?.version, settings().versions['regular_low']);
 });
 
-test('shared state: a patch that is refused again is a refusal with the code, and the local state does not advance', async () => {
+test('shared state: a patch that is refused twice is a refusal with its code, and the local state does not advance', async () => {
   const version = stateOf(client, 'regular_low')?.version;
   const tooMany = Array.from({ length: 1_001 }, () => pin(true)) as unknown as [Mutation, ...Mutation[]];
   const outcome = await shared.patch(tooMany);
@@ -142,11 +142,11 @@ test('shared state: a reload reports the whole collection again', async () => {
   assert.equal(stateOf(client, 'regular')?.version, settings().versions['regular']);
 });
 
-test('shared state: mutations of two collections are a mistake of the caller', async () => {
+test('shared state: mutations of two collections in one call are an error', async () => {
   await assert.rejects(shared.patch([pin(true), contact('X')]), /two collections/);
 });
 
-test('shared state: without a key of the phone nothing is sent', async () => {
+test('shared state: without a key from the phone nothing is sent', async () => {
   const { myAppStateKeyId = '' } = client.auth.creds;
   delete client.auth.creds.myAppStateKeyId;
   const outcome = await shared.patch([pin(false)]);
@@ -156,7 +156,7 @@ test('shared state: without a key of the phone nothing is sent', async () => {
   assert.ok(chat().pinnedAt);
 });
 
-test('shared state: records are found in one line of the library’s log alone', () => {
+test('shared state: records are found in only one line of the log of the library', () => {
   const syncAction = { syncAction: { value: { quickReplyAction: { shortcut: 'hi' } } }, index: ['quick_reply', '1'] };
   assert.deepEqual(unreadActionOf({ syncAction, id: '1' }, 'unprocessable update')?.index, ['quick_reply', '1']);
   for (const [fields, message] of [

@@ -1,4 +1,4 @@
-/** Forged signatures on the way that real connections take: each ends with its own reason, and nothing is believed. */
+/** Tests forged signatures on real connections. Each ends with its own reason, and no forged data is used. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { Curve } from '@whiskeysockets/baileys';
@@ -31,14 +31,14 @@ const said: Readonly<Record<Forgery, RegExp>> = {
   intermediateEarly: /^the intermediate certificate is not valid yet/,
 };
 
-/** Opens and returns the close. */
+/** Opens the connection and returns its close. */
 const closed = async (one: Instance): Promise<Extract<PlatformFact, { type: 'platform.closed' }>['close']> => {
   one.open();
   return (await one.fact('platform.closed')).close;
 };
 
 for (const forgery of forgeries) {
-  test(`certificate, ${forgery}: the connection ends before anything is told`, async () => {
+  test(`certificate, ${forgery}: the connection ends before anything is reported`, async () => {
     await instance.link.close();
     await bench.running.sandbox.fault({ kind: 'badCertificate', forgery });
     const { handshakes } = bench.running.sandbox.stats();
@@ -54,7 +54,7 @@ for (const forgery of forgeries) {
 test('certificate: the chain of another platform is refused where the real one is expected', async (t) => {
   const front = await openFront(bench.running.port);
   t.after(() => front.close());
-  // The roots of this process are the simulated platform's by now: the chain is made under another one. `compiled-root.alone.test.ts` needs no forgery.
+  // The process trusts the root of the simulated platform by now, so the chain gets another root. `compiled-root.alone.test.ts` needs no forgery.
   await bench.running.sandbox.fault({ kind: 'badCertificate', forgery: 'root' });
   const { message, data } = await closed(bench.instance({}, undefined, { url: front.url }));
   assert.deepEqual(data, { reason: 'certificateRefused' }, message);
@@ -83,7 +83,7 @@ for (const [title, kind, reason, number] of forgedPairings)
     await linking;
   });
 
-/** `refusal`: '' for a message that left. */
+/** Sends a text. `refusal` is '' for a text that left. */
 const send = async (instance: Instance, number: string, text: string): Promise<{ readonly refusal: string; readonly id: string }> => {
   const control = { signal: new AbortController().signal, deadline: Date.now() + 60_000 };
   const content = { kind: 'text' as const, text, preview: null };
@@ -103,7 +103,7 @@ test('keys: a contact whose keys are forged gets nothing, and the next keys are 
   await sandbox.putPerson({ number, name: 'Friend' });
   await sandbox.fault({ kind: 'forgedKeys', number: own, query: number, times: 1_000 });
   assert.equal((await send(instance, number, 'to whoever it is')).refusal, 'the keys of the recipient are not signed by it');
-  // The library asks for the keys of a device more than once.
+  // The library requests the keys of a device more than once.
   assert.deepEqual([...new Set(instance.forged)], ['keys']);
   assert.deepEqual(sandbox.received(number), []);
   await sandbox.fault({ kind: 'forgedKeys', number: own, times: 0 });
@@ -129,7 +129,7 @@ test('keys: forged ones of one member keep a group message from nobody else', as
   );
 });
 
-/** An instance that believes what is wrong, and what its log warned of. The rules are those of the process: it must be the last one that is made. */
+/** Returns an instance that accepts forged data, and the warnings in its log. The setting applies to the process, so this instance must be the last one. */
 const lenientInstance = () => {
   const warnings: string[] = [];
   const warn: Log['warn'] = (fields, event) => void (event === 'platform.forged' && warnings.push((fields as { detail: string }).detail));

@@ -1,4 +1,4 @@
-/** A contact links and unlinks devices: the next message reaches all that there are, whichever way the gateway learns of the change. */
+/** Tests contacts that link and unlink devices. The next message reaches all current devices, however the gateway learns of the change. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { after, before, test } from 'node:test';
@@ -29,20 +29,20 @@ const transmitted = async (number: string, text: string): Promise<Message> => {
   return composed.value;
 };
 
-/** Sends a text and waits until it can be read on the phone. */
+/** Sends a text and waits until the phone has decrypted it. */
 const readBy = async (number: string, text: string): Promise<Message> => {
   const message = await transmitted(number, text);
   await until(() => bench.running.sandbox.received(number).some((one) => one.text === text), `the phone reads ${text}`);
   return message;
 };
 
-/** Sends a text and waits until a linked device of the contact has it. */
+/** Sends a text and waits until a linked device of the contact has received it. */
 const reaches = async (device: Instance, number: string, text: string): Promise<void> => {
   const { messageId } = await readBy(number, text);
   await device.message((message) => message.messageId === messageId, `${text} on the linked device`);
 };
 
-/** The first text to a stranger goes to the number, which brings the LID; the second one remembers the devices of the LID. */
+/** Sends two texts. The first one to a stranger goes to the number and returns the LID; the second one caches the devices of the LID. */
 const remembered = async (number: string): Promise<void> => {
   await readBy(number, 'first');
   await readBy(number, 'second');
@@ -65,7 +65,7 @@ test('devices: without a notice, the ack of the next text says that a device is 
   await reaches(device, friend, 'to both');
 });
 
-test('devices: the next text reaches the device that a contact linked in place of another', async () => {
+test('devices: the next text reaches the device that replaced another one', async () => {
   const [, , friend] = friends;
   const { sandbox } = bench.running;
   const old = await connected(bench, friend);
@@ -110,7 +110,7 @@ const heard = async (jids: readonly string[]) => {
 const hash = (...names: string[]): string =>
   `2:${createHash('sha256').update(names.toSorted().join('')).digest().subarray(0, 6).toString('base64').replaceAll('=', '')}`;
 
-test('devices: lists stay when the hash of the ack is theirs, and when the message was refused', async () => {
+test('devices: lists stay if the hash of the ack matches, or if the message was refused', async () => {
   const { cache, ack } = await heard(['100@lid', '200@lid']);
   await ack({ from: '200@lid', phash: hash('100.0:0@lid', '100.0:2@lid', '200.0:0@lid') });
   await ack({ from: '200@lid', phash: '2:anything', error: '479' });
@@ -119,7 +119,7 @@ test('devices: lists stay when the hash of the ack is theirs, and when the messa
   assert.deepEqual([cache.get('200'), cache.get('100')], [undefined, undefined]);
 });
 
-test('devices: a group whose list is wrong is asked for again, once a minute', async () => {
+test('devices: a group whose list is wrong is queried again, once a minute', async () => {
   const { cache, ack, fetched } = await heard(['100@lid', '200@lid']);
   await ack({ from: '1-2@g.us', phash: hash('100.0:0@lid', '100.0:2@lid', '200.0:0@lid') });
   assert.deepEqual([fetched, cache.get('200') === undefined], [[], false]);
@@ -128,7 +128,7 @@ test('devices: a group whose list is wrong is asked for again, once a minute', a
   assert.deepEqual([fetched, cache.get('200')], [['1-2@g.us'], undefined]);
 });
 
-test('devices: a list that was asked for before its notice is not kept', async () => {
+test('devices: a list that was requested before a notice of a change is not cached', async () => {
   const cache = createDeviceCache();
   await cache.mget?.(['200']);
   cache.del('200');

@@ -1,4 +1,4 @@
-/** Stanzas in the inbound log: whatever a sender calls themselves, they come out as they went in. */
+/** Tests stanzas in the inbound log. For any name of the sender they are read as they were logged. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type BinaryNode, decodeBinaryNode, encodeBinaryNode } from '@whiskeysockets/baileys';
@@ -21,7 +21,7 @@ for (const text of [...plain, ...addresses, ...lost])
     assert.deepEqual(await decodeStanza(Buffer.from(encodeStanza(named(text)))), named(text));
   });
 
-test('stanzas: the encoding of earlier versions is left only where that encoding loses something', async () => {
+test('stanzas: another encoding than that of earlier versions is used only where that one loses something', async () => {
   const isFaithful = async (text: string): Promise<boolean> => {
     const read = await decodeBinaryNode(Buffer.from(encodeBinaryNode(named(text)))).catch(() => null);
     return read?.attrs['notify'] === text;
@@ -29,7 +29,7 @@ test('stanzas: the encoding of earlier versions is left only where that encoding
   for (const text of [...plain, ...addresses, ...lost]) assert.equal(isCarried(text), await isFaithful(text), JSON.stringify(text));
 });
 
-test('stanzas: after a kill the message of somebody whose name looks like half an address is handed over', async () => {
+test('stanzas: after a kill a message whose sender has a name like a part of an address is handed over', async () => {
   const vault = createFakeVault();
   const killed = await start(vault);
   killed.inbox.open();

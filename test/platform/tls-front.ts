@@ -1,10 +1,10 @@
-/** A front with TLS before the simulated platform, so that a connection takes the way of the real one. */
+/** A TLS front for the simulated platform, so that a connection uses the same code as with the real one. */
 import { once } from 'node:events';
 import { connect, type AddressInfo } from 'node:net';
 import { createServer } from 'node:tls';
 import { generate } from 'selfsigned';
 
-/** Returns the address of the front. This process verifies no certificate of TLS until `close`. */
+/** Opens the front and returns its address. This process verifies no TLS certificate until `close`. */
 export const openFront = async (port: number): Promise<{ readonly url: string; close(): void }> => {
   const { private: key, cert } = await generate([{ name: 'commonName', value: 'localhost' }]);
   const front = createServer({ key, cert }, (socket) => {

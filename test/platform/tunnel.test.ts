@@ -1,4 +1,4 @@
-/** Tunnels through hostile proxies: what they may cost, and what is said of them. */
+/** Tests tunnels through hostile proxies: the limits of their cost, and the reported reasons. */
 import assert from 'node:assert/strict';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { after, test } from 'node:test';
@@ -24,7 +24,7 @@ const proxyThat = async (serve: (socket: Socket) => void): Promise<number> => {
   return (server.address() as AddressInfo).port;
 };
 
-/** Writes as long as the other side reads; counts what left. */
+/** Writes as long as the other side reads, and counts the bytes. */
 const flood =
   (piece: string | Buffer, sent: { bytes: number }, first: string | Buffer = '') =>
   (socket: Socket) => {
@@ -68,7 +68,7 @@ for (const [title, scheme, answer, piece, text] of [
     assert.ok(sent.bytes < mostSent, `${sent.bytes} bytes were taken`);
   });
 
-test('tunnel: a test of a proxy reads no head without end either', async () => {
+test('tunnel: a test of a proxy reads no endless head either', async () => {
   const port = await proxyThat(flood('x: y\r\n'.repeat(4096), { bytes: 0 }, 'HTTP/1.1 200 OK\r\n'));
   const parts = { url: `http://127.0.0.1:${port}`, timeoutMs, guard: null };
   assert.equal(await testProxy(parts, new URL('https://platform.example')), 'its answer is too long');

@@ -1,4 +1,4 @@
-/** Work that comes by the hundred gets a few pieces done in each turn of the event loop, in the order in which it came. */
+/** Tests the scheduler of many tasks. It runs a few of them in each turn of the event loop, in the order of their arrival. */
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { Turns } from '#src/platform/wire/frames.ts';

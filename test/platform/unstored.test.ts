@@ -1,4 +1,4 @@
-/** Tests arrivals that cannot be stored: the platform keeps and repeats them, through the real protocol. */
+/** Tests arrivals that cannot be stored. The platform keeps and repeats them, through the real protocol. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Entry } from '#actors/model.ts';
@@ -31,7 +31,7 @@ const reconnect = async (): Promise<void> => {
 
 const entryOf = (pick: (entry: Entry) => boolean): Promise<Entry> => instance.entries.wait((entry) => pick(entry) && entry, 'an entry');
 
-/** The account's phone writes to the friend, so that the friend has something to confirm. */
+/** Writes from the phone of the account to the friend, so that the friend has a message to confirm. Returns its id. */
 const written = async (): Promise<string> => {
   const { id } = await bench.running.sandbox.send(own, friend, { kind: 'text', text: 'to be read' });
   await instance.message(({ messageId }) => messageId === id);
@@ -40,7 +40,7 @@ const written = async (): Promise<string> => {
 
 interface Case {
   readonly title: string;
-  /** Makes it happen; answers with how its entry is recognised. */
+  /** Causes the arrival. Returns a function that recognises its entry. */
   happen(): Promise<(entry: Entry) => boolean>;
 }
 
@@ -101,7 +101,7 @@ for (const { title, happen } of cases)
     assert.equal(instance.entries.all.slice(then).some(isIt), false);
   });
 
-test('unstored: a message that crashes the session each time is set aside in the end, one that does so once is not lost', async () => {
+test('unstored: a message that crashes the session each time is set aside, and one that crashes it once is not lost', async () => {
   const { record } = instance.recorder;
   const crashOn = (text: string, times: number): void => {
     let left = times;
@@ -113,7 +113,7 @@ test('unstored: a message that crashes the session each time is set aside in the
       record(entries);
     };
   };
-  /** Opens until the session stays open; answers with how often it crashed. */
+  /** Opens the session until it stays open. Returns the number of crashes. */
   const crashes = async (arrived: () => boolean): Promise<number> => {
     for (let count = 0; count < 10; count += 1) {
       const before = instance.facts.all.length;

@@ -1,4 +1,4 @@
-/** Uploads against a media host that refuses, is slow, forgets who may upload, or breaks off: what comes of the message, and how often is sent. */
+/** Tests uploads to a media host that refuses, is slow, drops the upload permission, or breaks off: the result, and the number of sends. */
 import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
 import { after, afterEach, before, beforeEach, test } from 'node:test';
@@ -20,7 +20,7 @@ beforeEach(async () => {
 // The encrypted copy of an upload is deleted in every case.
 afterEach(async () => assert.deepEqual(await readdir(folder.path), []));
 
-/** Larger than what is asked for progress before it is sent again. */
+/** A size above which the upload asks for its progress before it is repeated. */
 const large = 6 * 1024 * 1024;
 const tooSlow = uploadLimits.silenceMs * 2;
 
@@ -100,7 +100,7 @@ for (const { title, fault, bytes = 50_000, second, resumed = false, says, code }
   });
 }
 
-test('upload: the same bytes to ten people at once and later are one upload; as another kind they are another', async () => {
+test('upload: the same bytes to ten people, at once and later, are one upload, and another kind needs another upload', async () => {
   const file = await scene.file(100_000);
   const earlier = scene.media.uploads;
   const numbers = Array.from({ length: 10 }, (_, at) => `55119000009${at}0`);
@@ -112,7 +112,7 @@ test('upload: the same bytes to ten people at once and later are one upload; as 
   assert.equal(scene.media.uploads - earlier, 2);
 });
 
-test('upload: another account uploads the same bytes by itself', async () => {
+test('upload: another account uploads the same bytes separately', async () => {
   const other = await connected(scene.bench, '5511900000822');
   const file = await scene.file(1_000);
   const send = scene.sendOf({ as: 'document', file });
@@ -122,7 +122,7 @@ test('upload: another account uploads the same bytes by itself', async () => {
   assert.equal(scene.media.uploads - earlier, 2);
 });
 
-test('upload: what was uploaded by a connection is remembered by the next one', async () => {
+test('upload: the next connection reuses an upload of an earlier one', async () => {
   const file = await scene.file(1_000);
   const send = scene.sendOf({ as: 'document', file });
   assert.ok((await scene.compose(send)).ok);
@@ -134,7 +134,7 @@ test('upload: what was uploaded by a connection is remembered by the next one', 
   assert.equal(scene.media.uploads, earlier);
 });
 
-test('upload: a connection that ends ends its uploads, and nothing was sent', async () => {
+test('upload: the end of a connection ends its uploads, and nothing was sent', async () => {
   const file = await scene.file(large);
   await scene.fault('uploadSlow', { ms: 700, times: 2 });
   const composing = scene.compose(scene.sendOf({ as: 'document', file }));
@@ -147,7 +147,7 @@ test('upload: a connection that ends ends its uploads, and nothing was sent', as
   await until(async () => (await scene.compose(scene.sendOf({ as: 'document', file }))).ok, 'the next connection uploads it');
 });
 
-test('upload: a file that is not kept any more is refused', async () => {
+test('upload: a file that is no longer stored is refused', async () => {
   const file = { ...(await scene.file(10)), name: 'nowhere' };
   const composed = await scene.compose(scene.sendOf({ as: 'image', file }));
   assert.equal(!composed.ok && composed.refusal.reason, 'notFound');

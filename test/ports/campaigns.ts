@@ -68,7 +68,7 @@ class Campaigns {
   };
 }
 
-/** Steps of one campaign that follow each other: entries of one commit, the states of its recipients, its counts, and whose turn is next. */
+/** Steps of one campaign, in order: the entries of a commit, the states of its recipients, its counts, and the next campaign to send. */
 const steps: readonly (readonly [title: string, entries: readonly Entry[], states: string, counts: string, next: string])[] = [
   ['its first message is stored', [queued(messageOf('c1', 0))], 'sending waiting waiting waiting', '0 0 0 0 0 0 0', 'c1 1'],
   ['its frame did not leave: its turn comes again', [end('c1', 0, 'waiting')], 'waiting waiting waiting waiting', '0 0 0 0 0 0 0', 'c1 0'],
@@ -111,7 +111,7 @@ const steps: readonly (readonly [title: string, entries: readonly Entry[], state
   ['it was played', [progress('c1', 3, 'Played')], 'sent failed skipped sent', '2 1 1 0 1 1 1', 'c1 over'],
 ];
 
-/** On an instance of its own. */
+/** Cases that each use an instance of their own. */
 const cases: readonly (readonly [title: string, run: (campaigns: Campaigns) => Promise<void>])[] = [
   [
     'campaigns whose time has come take turns; one that is scheduled comes when nothing else does',
@@ -299,7 +299,7 @@ const cases: readonly (readonly [title: string, run: (campaigns: Campaigns) => P
   ],
 ];
 
-/** After all steps. */
+/** Reads recipients in pages after all steps. */
 const goInPages = async (all: Campaigns): Promise<void> => {
   const page = async (states: readonly RecipientState[] | null, limit: number, offset: number) =>
     (await all.store.recipients(all.bench.record.id, { campaignId: 'c1', states, limit, offset })).map(({ position }) => position);

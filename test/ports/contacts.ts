@@ -60,7 +60,7 @@ export const contactStoreSuite = (kind: string, open: Open): void => {
         named('2@s.whatsapp.net', { pushName: 'two' }),
         past({ of: 'chats', items: [{ chatId: '3@s.whatsapp.net', contactName: 'Ana' }] }),
         named('4@lid', { pushName: 'four' }),
-        // Groups and people without a name are nobody.
+        // Groups, and people without a name, are no contacts.
         chat({ chatId: '5@g.us', contactName: 'Room' }),
         chat({ chatId: '6@s.whatsapp.net', contactName: '' }),
         chat({ chatId: '7@s.whatsapp.net', pinned: true }),

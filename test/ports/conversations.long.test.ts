@@ -1,4 +1,4 @@
-/** The suites of the ports that keep conversations, run on PostgreSQL and on what stands for it in the tests of the actors. */
+/** Runs the suites of the ports for conversations, on PostgreSQL and on the fakes of the actors' tests. */
 import { campaignSuite } from './campaigns.ts';
 import { chatStoreSuite } from './chats.ts';
 import { contactStoreSuite } from './contacts.ts';

@@ -14,7 +14,7 @@ const tag = (id: string, change: Partial<LeadTag> = {}): Definition => ({
 });
 const times = { created: now, updated: now };
 
-/** Steps that follow each other: what is committed, the events, and the names of the labels that are then stored. */
+/** Steps in order: the committed entries, the events, and the names of the labels that are then stored. */
 const steps: readonly (readonly [title: string, entries: readonly Entry[], events: readonly string[], labels: readonly string[]])[] = [
   ['a label that is made', [told(label('7'))], ['labels'], ['label 7']],
   ['the same again', [told(label('7'))], [], ['label 7']],

@@ -1,4 +1,4 @@
-/** Tests one delivery in full, and the list of a period: one suite, run on the fakes and on PostgreSQL. */
+/** Tests one delivery in full, and the list of a period, on the fakes and on PostgreSQL. */
 import assert from 'node:assert/strict';
 import { anything, both, claimed, ended, text } from './delivery-place.ts';
 

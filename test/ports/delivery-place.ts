@@ -9,7 +9,7 @@ import { testDatabase } from '#test/support/database.ts';
 export interface Side {
   readonly name: string;
   readonly stores: Stores;
-  /** Time goes on by one millisecond; answers the time. */
+  /** Advances the time by one millisecond, and returns it. */
   tick(): Promise<number>;
 }
 
@@ -52,7 +52,7 @@ export class Place {
     return place;
   }
 
-  /** Commits one event after the other, a millisecond apart; resolves with their rows. */
+  /** Commits one event after the other, a millisecond apart. Resolves with their rows. */
   async commit(types: readonly EventType[], targets: readonly string[] = [this.hook], size = 10): Promise<readonly Delivery[]> {
     const rows: Delivery[] = [];
     for (const type of types) {

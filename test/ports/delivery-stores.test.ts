@@ -1,4 +1,4 @@
-/** The stores of deliveries, webhooks and removals: one suite, run on the fakes and on PostgreSQL. */
+/** Tests the stores of deliveries, webhooks and removals with one suite, on the fakes and on PostgreSQL. */
 import assert from 'node:assert/strict';
 import { deliveryStates, eventTypes, type Delivery, type DeliveryState, type EventType } from '#actors/model.ts';
 import { webhook as sample } from '#test/contract/samples.ts';

@@ -3,13 +3,13 @@ import type { Chat, ChatPatch, Entry, InstanceRecord, Message, MessageStatus, Pa
 import type { Committed, Stores } from '#actors/ports.ts';
 import { instance, message as sample, owner, webhook } from '#test/contract/samples.ts';
 
-/** The ports that these suites are about, and those that they need for their data. */
+/** The tested ports, and the ports that their data needs. */
 export type Conversations = Pick<
   Stores,
   'journal' | 'messages' | 'chats' | 'campaigns' | 'optOuts' | 'sendKeys' | 'contacts' | 'definitions' | 'instances' | 'webhooks' | 'outbox'
 >;
 
-/** Opens empty stores; their time stands still. */
+/** Opens empty stores with a fixed time. */
 export type Open = () => Promise<Conversations>;
 
 export const now = 9_000;
@@ -17,7 +17,7 @@ export const now = 9_000;
 export const chatId = '5511900000001@s.whatsapp.net';
 
 let count = 0;
-/** A message that no test has seen. */
+/** Returns a message that no other test uses. */
 export const fresh = (change: Partial<Message> = {}): Message => {
   count += 1;
   return { ...sample, id: `r${count.toString(16).padStart(7, '0')}`, messageId: `M${count}`, chatId, ...change };
@@ -59,7 +59,7 @@ export const status = (messageIds: readonly string[], to: MessageStatus, change:
   ...change,
 });
 
-/** An instance with one webhook, stored. */
+/** A stored instance with one webhook. */
 export class Bench {
   readonly stores: Conversations;
   readonly record: InstanceRecord;
@@ -90,12 +90,12 @@ export class Bench {
   }
 }
 
-/** An instance in stores that were just opened. */
+/** Opens stores with one instance. */
 export const benchOf = async (open: Open, id: string): Promise<Bench> => new Bench(await open(), id).store();
 
-/** Returns the types of the events, in a few words. */
+/** Returns the types of the events, with the state of an update. */
 export const kindsOf = ({ events }: Committed): readonly string[] =>
   events.map(({ type, payload }) => (type === 'messages_update' ? `${type} ${String(payload['state'])}` : type));
 
-/** Something that an implementation does, shown on an instance of its own. */
+/** A behaviour of an implementation, tested on an instance of its own. */
 export type Case = readonly [title: string, run: (bench: Bench) => Promise<void>];

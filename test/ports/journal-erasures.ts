@@ -7,7 +7,7 @@ const second = 1_700_000_000_000;
 const me = { sender: 'me@lid', senderPn: 'me@s.whatsapp.net', senderLid: 'me@lid', at: 5_000 };
 
 let count = 0;
-/** A chat that no test has seen. */
+/** Returns a chat that no other test uses. */
 const place = () => ({ chatId: `551190001${(count += 1)}@s.whatsapp.net`, chatLid: '' });
 
 const erased = (last: Message, change: Partial<Extract<Entry, { kind: 'chatErased' }>> = {}): Entry => ({

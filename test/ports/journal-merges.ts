@@ -1,11 +1,11 @@
-/** Tests every journal when the LID of a person's chat turns out to belong to a number. */
+/** Tests every journal when the LID of the chat of a person is linked to a number. */
 import assert from 'node:assert/strict';
 import type { Entry, Message } from '#actors/model.ts';
 import { EpochLost } from '#actors/ports.ts';
 import { arrived, type Bench, type Case, chat, fresh, kindsOf, queued, sent, status } from './entries.ts';
 
 let count = 0;
-/** A person that no test has seen, by number and by LID. */
+/** Returns a person that no other test uses, by number and by LID. */
 const person = () => {
   count += 1;
   return { chatId: `551190002${count}@s.whatsapp.net`, chatLid: `77000${count}@lid` };

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import type { Entry, Message, Revision } from '#actors/model.ts';
 import { arrived, type Bench, type Case, chatId, fresh, kindsOf, queued, sent, status } from './entries.ts';
 
-/** A message that arrived and does something to another. */
+/** Returns a message that arrived and changes another one. */
 const about = (message: Message, revises: Revision): Entry => ({ ...arrived(message), unread: false, revises }) as Entry;
 
 const deletionOf = (message: Message, change: object = {}): Entry => {

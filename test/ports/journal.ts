@@ -144,7 +144,7 @@ const messages: readonly Case[] = [
     async (bench) => {
       const first = fresh();
       await bench.commit(arrived(first));
-      // Once with what was just written in memory, once without.
+      // The check runs once with the cache of the last write, and once without.
       for (const look of [() => undefined, () => bench.stores.journal.forget(bench.record.id)]) {
         look();
         const second = fresh({ id: first.id });
@@ -321,7 +321,7 @@ const commits: readonly Case[] = [
   ],
 ];
 
-/** The chat that an entry of the table names first. */
+/** Returns the chat of an entry. */
 const namedBy = (entry: Entry | undefined): string => {
   if (entry?.kind === 'chat') return entry.chat.chatId;
   return entry?.kind === 'history' ? (entry.past.items[0] as { chatId: string }).chatId : '';

@@ -1,4 +1,4 @@
-/** The store of leases: one suite, run on the fake and on PostgreSQL. */
+/** Tests the store of leases with one suite, on the fake and on PostgreSQL. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, test } from 'node:test';
@@ -15,11 +15,11 @@ import { shuffled, randomOf } from '#test/support/random.ts';
 interface Side {
   readonly name: string;
   readonly store: LeaseStore;
-  /** Registers instances that shall be online; answers their ids. */
+  /** Registers instances that are wanted online. Returns their ids. */
   register(count: number): Promise<readonly string[]>;
   epochOf(id: string): Promise<number>;
   causeOf(id: string): Promise<string | undefined>;
-  /** Time goes on. */
+  /** Lets time pass. */
   pass(ms: number): Promise<void>;
 }
 
@@ -59,7 +59,7 @@ const realSide: Side = {
   },
   epochOf: async (id) => (await run<{ epoch: number }>('select epoch from instance where id = $1', [id]))[0]?.epoch ?? 0,
   causeOf: async (id) => (await run<{ cause: string }>('select cause from lease where instance_id = $1', [id]))[0]?.cause,
-  // The clock of the database is its own: what is stored goes back instead.
+  // The clock of the database cannot be moved, so the stored times are moved back.
   pass: async (ms) => {
     await run('update node set until = until - $1::bigint, started = started - $1::bigint', [ms]);
     await run('update admission set at = at - $1::float8', [ms]);
@@ -275,6 +275,7 @@ for (const side of [fakeSide(), realSide]) {
     await side.pass(100_000);
     assert.equal(await store.admit(3, rate), 3);
     assert.equal(await store.admit(10, rate), 2);
+    // The clock of the database keeps running, so a slow machine may get the next slot.
     assert.ok((await store.admit(10, rate)) <= 1);
     await side.pass(30_000);
     const next = await store.admit(10, rate);
@@ -282,7 +283,7 @@ for (const side of [fakeSide(), realSide]) {
   });
 }
 
-/** A statement that waits until the work is done, for what happens between two statements. */
+/** Holds a lock with a statement until the work is done, for events between two statements. */
 const whileLocked = async (lock: string, values: readonly unknown[], work: () => Promise<void>): Promise<void> => {
   await pool.transaction(async (runner) => {
     await runner.rows({ name: '', text: lock }, values);
@@ -290,7 +291,7 @@ const whileLocked = async (lock: string, values: readonly unknown[], work: () =>
   });
 };
 
-test('leases: a take that waited for another one finds what that one has taken', async () => {
+test('leases: a take that waited for another one finds the leases that the other one took', async () => {
   const { store } = realSide;
   const [id] = await realSide.register(1);
   const [first, second] = [nodeOf(), nodeOf()];
@@ -299,7 +300,7 @@ test('leases: a take that waited for another one finds what that one has taken',
   await whileLocked('select id from instance where id = $1 for update', [id], async () => {
     const early = store.take(first.incarnation, [id!], 'placed');
     await wait(50);
-    // A node that the early one cannot have seen when it began.
+    // A node that the waiting take cannot have seen when it began.
     await store.join(second, length, null);
     answers = Promise.all([early, store.take(second.incarnation, [id!], 'placed')]);
     await wait(50);
@@ -308,7 +309,7 @@ test('leases: a take that waited for another one finds what that one has taken',
   assert.equal(await realSide.epochOf(id!), 2);
 });
 
-test('leases: a renewal that is under way is waited for before a lease is ended', async () => {
+test('leases: ending a lease waits for a renewal under way', async () => {
   const { store } = realSide;
   const owner = nodeOf();
   await store.join(owner, length, null);
@@ -321,7 +322,7 @@ test('leases: a renewal that is under way is waited for before a lease is ended'
   assert.equal(await ended, false);
 });
 
-test('leases: an end that is under way is waited for before instances are taken', async () => {
+test('leases: a take waits for an ending of a lease under way', async () => {
   const { store } = realSide;
   const [id] = await realSide.register(1);
   const [owner, other] = [nodeOf(), nodeOf()];
@@ -336,15 +337,15 @@ test('leases: an end that is under way is waited for before instances are taken'
   assert.equal((await taken)?.length, 1);
 });
 
-test('leases: a clock of the database that was set back holds no handshake up', async () => {
+test('leases: a database clock that was set back delays no handshake', async () => {
   await run('update admission set at = at + 3600000', []);
   assert.equal(await realSide.store.admit(5, { perSecond: 10, burst: 5 }), 0, 'the burst begins anew');
   await wait(250);
   assert.ok((await realSide.store.admit(5, { perSecond: 10, burst: 5 })) >= 2);
 });
 
-test('leases: what people see of the nodes is read by indexes, however many leases there are', async () => {
-  // Leases alone, without their instances.
+test('leases: the list of nodes for operators is read by indexes, for any number of leases', async () => {
+  // Leases without their instances are enough.
   await run('alter table lease drop constraint lease_instance_id_foreign', []);
   await run(`insert into lease select 'x' || n, gen_random_uuid(), 1, 0, 'placed' from generate_series(1, 5000) as n`, []);
   await run('analyze lease', []);

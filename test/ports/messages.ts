@@ -44,7 +44,7 @@ const finds: readonly (readonly [query: object, found: string])[] = [
   [{ id: 'zero\0' }, ''],
 ];
 
-/** The number of one person became known when messages were kept under the LID already; that of the other was known from the beginning. */
+/** Two people. The number of one became known after messages were stored under the LID; that of the other was known from the start. */
 const [late, early] = ['5511999990001', '5511999990002'];
 const people: readonly (readonly [id: string, chatId: string, chatLid: string, at: number])[] = [
   ['l1', '100000000000001@lid', '', 11],
@@ -54,7 +54,7 @@ const people: readonly (readonly [id: string, chatId: string, chatLid: string, a
   ['g1', '120363000000000009@g.us', '', 15],
 ];
 
-/** Names of chats, with what is found under them. */
+/** Names of chats, with the messages and the chat that are found under them. */
 const names: readonly (readonly [name: string, messages: string, chat: string])[] = [
   [late, 'l3 l2 l1', `${late}@s.whatsapp.net`],
   ['100000000000001@lid', 'l3 l2 l1', '100000000000001@lid'],

@@ -1,4 +1,4 @@
-/** Users, their sign-ins and the audit log in the database. */
+/** Tests users, their sign-ins and the audit log in the database. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { AuditNote } from '#actors/model.ts';
@@ -24,7 +24,7 @@ const signInOf = async ({ id, version }: { readonly id: string; readonly version
   return { key, isAdded: await signIns.add({ key, admin: version, userId: id, address: '192.0.2.1' }, ms, 1_000) };
 };
 
-test('users: names are taken once, and their number is bounded', async () => {
+test('users: names are unique, and the number of users is limited', async () => {
   const { name } = await newUser();
   const other = { id: 'other', name, role: 'viewer' as const, hasCode: false, createdAt: 1, lastSignInAt: 0, password: 'h', version: 'v' };
   assert.equal(await users.add(other, 1_000), 'taken');
@@ -32,13 +32,13 @@ test('users: names are taken once, and their number is bounded', async () => {
   assert.equal(await users.byId('other'), null);
 });
 
-test('users: of two users of one name that are added at once, one is', async () => {
+test('users: of two simultaneous additions with one name one succeeds', async () => {
   const add = (id: string) =>
     users.add({ id, name: 'twin', role: 'viewer', hasCode: false, createdAt: 1, lastSignInAt: 0, password: 'h', version: 'v' }, 1_000);
   assert.deepEqual((await Promise.all(['t1', 't2', 't3'].map(add))).toSorted(), ['added', 'taken', 'taken']);
 });
 
-test('users: secrets come back as they were, and a change keeps what it does not name', async () => {
+test('users: secrets are read back unchanged, and a change keeps fields that it does not name', async () => {
   const { id } = await newUser();
   await users.change(id, { codeSecret: 'ABC' }, 'v-a');
   assert.partialDeepStrictEqual(await users.byId(id), {
@@ -54,7 +54,7 @@ test('users: secrets come back as they were, and a change keeps what it does not
   assert.partialDeepStrictEqual(await users.byId(id), { codeSecret: '', hasCode: false });
 });
 
-test('users: of two changes from one version the second changes nothing', async () => {
+test('users: of two changes of the same version the second one changes nothing', async () => {
   const { id, version } = await newUser();
   const both = await Promise.all([
     users.change(id, { password: 'one' }, 'v-one', version),
@@ -63,14 +63,14 @@ test('users: of two changes from one version the second changes nothing', async 
   assert.equal(both.filter((user) => user === null).length, 1);
 });
 
-test('users: a secret that does not open sets its user aside, and no other', async () => {
+test('users: a secret that cannot be decrypted sets its user aside, and no other', async () => {
   const [damaged, sound] = [await newUser(), await newUser()];
   await run(`update gateway_user set password = '\\x02aa' where id = '${damaged.id}'`);
   assert.partialDeepStrictEqual(await users.byId(damaged.id), { readable: false, password: '' });
   assert.partialDeepStrictEqual(await users.byId(sound.id), { readable: true, password: 'hash' });
 });
 
-test('users: a one-time code counts once, also for two sign-ins at once, and an older one does not count', async () => {
+test('users: a one-time code is valid once, also for two simultaneous sign-ins, and an older one is not', async () => {
   const user = await newUser();
   const both = await Promise.all([users.signedIn(user, 5, 100), users.signedIn(user, 5, 100)]);
   assert.deepEqual(both.toSorted(), [false, true]);
@@ -80,7 +80,7 @@ test('users: a one-time code counts once, also for two sign-ins at once, and an 
   assert.equal((await users.byId(user.id))?.lastSignInAt, 7);
 });
 
-test('users: the code that confirmed a secret is used, and an earlier mark stays', async () => {
+test('users: the code that confirmed a secret is used, and a later mark is not lowered', async () => {
   const user = await newUser();
   await users.change(user.id, { codeSecret: 'ABC', codeStep: 100 }, 'v-a');
   const confirmed = { ...user, version: 'v-a' };
@@ -90,7 +90,7 @@ test('users: the code that confirmed a secret is used, and an earlier mark stays
   assert.equal(await users.signedIn({ ...user, version: 'v-b' }, 6, 101), false);
 });
 
-test('sign-ins of users: one counts while its user has the same version', async () => {
+test('sign-ins of users: one is valid while its user has the same version', async () => {
   const user = await newUser('operator');
   const { key } = await signInOf(user);
   const { id, name, role, hasCode, version } = user;
@@ -101,7 +101,7 @@ test('sign-ins of users: one counts while its user has the same version', async 
   assert.deepEqual(await run(`select 1 from sign_in where key = '${key}'`), [], 'the row is deleted with the change');
 });
 
-test('sign-ins of users: none begins for a version that is gone, nor for a deleted user', async () => {
+test('sign-ins of users: none begins for an outdated version or for a deleted user', async () => {
   const user = await newUser();
   await users.change(user.id, { password: 'new' }, 'v-new');
   assert.equal((await signInOf(user)).isAdded, false);
@@ -111,7 +111,7 @@ test('sign-ins of users: none begins for a version that is gone, nor for a delet
   assert.equal((await signInOf(current)).isAdded, false);
 });
 
-test('sign-ins of users: of many at once with a change of the password none is left', async () => {
+test('sign-ins of users: of many that race with a change of the password none is left', async () => {
   const user = await newUser();
   const work = Array.from({ length: 10 }, () => signInOf(user));
   const changed = users.change(user.id, { password: 'new' }, 'v-after');
@@ -120,7 +120,7 @@ test('sign-ins of users: of many at once with a change of the password none is l
   assert.deepEqual(await signIns.valid(keys, 'of the token'), []);
 });
 
-test('sign-ins of users: somebody who signs in again and again ends no session of others', async () => {
+test('sign-ins of users: repeated sign-ins of one user end no session of others', async () => {
   const [quiet, busy] = [await newUser(), await newUser()];
   const { key } = await signInOf(quiet, 1_000_000);
   const keys: string[] = [];
@@ -161,7 +161,7 @@ const note = (change: Partial<AuditNote> = {}): AuditNote => ({
   ...change,
 });
 
-test('audit log: entries come back as they were noted, the latest first, in pages and by filters', async () => {
+test('audit log: entries are read back unchanged, the latest first, in pages and by filters', async () => {
   const notes = [1, 2, 3, 4, 5].map((n) =>
     note({ at: n * 1_000, who: n % 2 === 0 ? 'bea' : 'ana', instance: `r${n % 3}`, route: `/${n}` }),
   );
@@ -181,7 +181,7 @@ test('audit log: entries come back as they were noted, the latest first, in page
   assert.deepEqual(await routes({ actor: 'adminToken' }), []);
 });
 
-test('audit log: old entries go, and of more than the bound the oldest; those of tokens push out no others', async () => {
+test('audit log: old entries are deleted, then the oldest beyond the limit, and those of tokens displace no others', async () => {
   await run('delete from audit_entry');
   await auditLog.add([note({ at: 1, route: '/old' }), ...Array.from({ length: 10 }, (_, n) => note({ at: 100 + n, route: `/user-${n}` }))]);
   await auditLog.add(Array.from({ length: 30 }, (_, n) => note({ at: 200 + n, actor: 'instanceToken', who: 'r1', route: `/token-${n}` })));
@@ -195,7 +195,7 @@ test('audit log: old entries go, and of more than the bound the oldest; those of
   ]);
 });
 
-test('audit log: a page and a sweep read no whole table', async () => {
+test('audit log: a page and a sweep scan no whole table', async () => {
   await run(
     `insert into audit_entry (at, actor, of_token, who, address, method, route, instance_id, subject, status)
      select n, 'user', false, 'who' || n % 100, '', 'POST', '/x', 'r' || n % 1000, '', 200 from generate_series(1, 30000) as n`,

@@ -1,4 +1,4 @@
-/** Sign-ins to the dashboard in the database: how long they count, under which admin token, and how many are kept. */
+/** Tests sign-ins to the dashboard in the database: their duration, their admin token, and their number. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { signInStatements } from '#src/storage/stores/users.ts';
@@ -9,10 +9,10 @@ const database = await testDatabase();
 const { signIns } = await database.storage();
 const run = (text: string) => database.admin.rows<Record<string, unknown>>({ name: '', text }, []);
 const hour = 3_600_000;
-/** A sign-in with the admin token. */
+/** Returns a sign-in with the admin token. */
 const byToken = (key: string, admin = 'a') => ({ key, admin, userId: null, address: '192.0.2.1' });
 
-test('sign-ins: one counts under its admin token until its time is over, or it is ended', async () => {
+test('sign-ins: one is valid under its admin token until it expires or is ended', async () => {
   await signIns.add(byToken('k1'), hour, 10);
   const found = await signIns.find('k1', 'a');
   assert.ok(found !== null && found.user === null);
@@ -28,7 +28,7 @@ test('sign-ins: one counts under its admin token until its time is over, or it i
   assert.deepEqual(await signIns.valid(['k1'], 'a'), []);
 });
 
-test('sign-ins: of more than the bound those are kept that end last, and what is over goes', async () => {
+test('sign-ins: beyond the limit those that expire last are kept, and expired ones are deleted', async () => {
   await signIns.add(byToken('over'), 0, 3);
   for (let n = 0; n < 5; n += 1) await signIns.add(byToken(`n${n}`), hour + n * 1_000, 3);
   assert.deepEqual(
@@ -37,7 +37,7 @@ test('sign-ins: of more than the bound those are kept that end last, and what is
   );
 });
 
-test('sign-ins: no question reads the table', async () => {
+test('sign-ins: no query scans the table', async () => {
   await run(`insert into sign_in select 'many' || n, 'a', n from generate_series(1, 20000) as n`);
   await run('analyze sign_in');
   for (const statement of [signInStatements.find, signInStatements.valid, signInStatements.boundOfUser, signInStatements.end]) {

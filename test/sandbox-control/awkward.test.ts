@@ -1,4 +1,4 @@
-/** Every route with wrong input: a clear error in the usual format, never a 500, and no call to the world. */
+/** Tests every route with wrong input: a clear error in the usual format, never a 500, and no call to the simulated world. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { mediaBodyLimit } from '#src/sandbox/control/contents.ts';
@@ -13,7 +13,7 @@ const group = '/groups/120363000000000001@g.us';
 const channel = '/channels/120363000000000001@newsletter';
 const to = '5511900000001';
 
-/** Method, path, body, status, what the error says. */
+/** Method, path, body, status, and the expected error. */
 const requests: readonly (readonly [string, string, unknown, number, RegExp])[] = [
   ['POST', '/phones/scan', undefined, 400, /^qrcode or qr is required$/],
   ['POST', '/phones/scan', {}, 400, /^qrcode or qr is required$/],
@@ -163,7 +163,7 @@ for (const [headers, status] of callers) {
   });
 }
 
-test('control: opened to a network it answers to every name, and no page of another origin', async () => {
+test('control: opened to a network it answers under every name, and to no page of another origin', async () => {
   const check = callerCheck(true);
   await check({ headers: { host: 'sandbox:3001', origin: 'http://sandbox:3001' } });
   await assert.rejects(check({ headers: { host: 'sandbox:3001', origin: 'http://example.com' } }), { status: 403 });

@@ -1,4 +1,4 @@
-/** Routes for businesses and communities: the call to the world that each leads to, and what makes no sense. */
+/** Tests routes for businesses and communities: the call to the simulated world, and refusals. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { serve } from './serve.ts';
@@ -54,7 +54,7 @@ for (const [title, method, path, body, expected] of routes)
     assert.deepEqual(sandbox.calls.slice(before), expected === undefined ? [] : [expected]);
   });
 
-test('routes: a community is made', async () => {
+test('routes: a community is created', async () => {
   assert.equal((await call('POST', '/communities', { subject: 'N', creator: shop })).status, 200);
   assert.ok(sandbox.calls.some(([name, input]) => name === 'createCommunity' && (input as { readonly subject: string }).subject === 'N'));
 });

@@ -1,4 +1,4 @@
-/** The camera of the simulated phone: the pictures that it reads, and its errors for the others. */
+/** Tests the camera of the simulated phone: the pictures that it reads, and its errors for others. */
 import assert from 'node:assert/strict';
 import { randomBytes, randomFillSync } from 'node:crypto';
 import { after, test } from 'node:test';
@@ -13,7 +13,7 @@ after(() => camera.close());
 const key = () => randomBytes(32).toString('base64');
 const ticket = () => `2@${randomBytes(90).toString('base64')},${key()},${key()},${key()}`;
 
-/** A QR code somewhere in a larger picture, as on a screenshot. */
+/** Returns a QR code somewhere in a larger picture, as on a screenshot. */
 const onScreen = async (text: string, width: number, height: number): Promise<string> => {
   const code = PNG.sync.read(await QRCode.toBuffer(text, { scale: 4 }));
   const screen = new PNG({ width, height });
@@ -22,7 +22,7 @@ const onScreen = async (text: string, width: number, height: number): Promise<st
   return PNG.sync.write(screen).toString('base64');
 };
 
-/** A picture whose header claims a wrong size. */
+/** Returns a picture whose header claims a wrong size. */
 const claiming = (width: number, height: number): string => {
   const file = PNG.sync.write(new PNG({ width: 4, height: 4 }));
   file.writeUInt32BE(width, 16);
@@ -30,7 +30,7 @@ const claiming = (width: number, height: number): string => {
   return file.toString('base64');
 };
 
-// Awaited before the first test is declared, because the runner may end between two tests while a file still waits.
+// The picture is awaited before the first test is declared, because the runner may end between two tests while a file still waits.
 const whole = await QRCode.toBuffer(ticket());
 
 const pictures: readonly (readonly [string, (text: string) => Promise<string>])[] = [
@@ -71,12 +71,12 @@ test('camera: gives up a difficult picture after its time limit, and reads the n
   const noise = new PNG({ width: 3000, height: 3000 });
   randomFillSync(noise.data);
   const hard = PNG.sync.write(noise, { deflateLevel: 0, filterType: 0 }).toString('base64');
-  // Too short for a picture full of noise.
+  // The time limit is too short for a picture full of noise.
   const hasty = createCamera(2_000);
   t.after(() => hasty.close());
   await assert.rejects(hasty.read(hard), { status: 400, message: 'no QR code was found in the picture in time' });
   const text = ticket();
   const easy = await QRCode.toDataURL(text);
-  // A thread that begins anew on a busy machine may need the whole limit.
+  // On a busy machine a thread that restarts may need the whole limit.
   await until(async () => (await hasty.read(easy).catch(() => '')) === text, 'the next picture is read');
 });

@@ -1,4 +1,4 @@
-/** The live stream of events, and the log of sent messages. */
+/** Tests the live stream of events, and the log of sent messages. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createSentLog } from '#src/sandbox/control/sent-log.ts';
@@ -73,7 +73,7 @@ test('sent log: a receipt raises the status of a sent message and never lowers i
   sentLog.close();
 });
 
-test('sent log: a receipt that arrives before the sending has returned counts, too', async () => {
+test('sent log: a receipt that arrives before the send has returned counts as well', async () => {
   const sandbox = new FakeSandbox();
   const sentLog = createSentLog({
     subscribe: (listener) => sandbox.subscribe(listener),

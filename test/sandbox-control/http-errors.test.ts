@@ -1,4 +1,4 @@
-/** The simulated platform as a whole, on its port: errors before the router, and the log of sent messages over a restart. */
+/** Tests the simulated platform as a whole on its port: errors before the router, and the log of sent messages over a restart. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import type { SentMessage } from '#src/sandbox/control/sent-log.ts';

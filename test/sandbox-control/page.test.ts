@@ -1,4 +1,4 @@
-/** The page's files: served with a strict content security policy, and written so that data never becomes markup. */
+/** Tests the files of the page. They have a strict content security policy, and data never becomes markup. */
 import assert from 'node:assert/strict';
 import { readdir, readFile } from 'node:fs/promises';
 import { after, test } from 'node:test';
@@ -43,7 +43,7 @@ test('page: nothing is loaded from other hosts, no text becomes markup, no style
   }
 });
 
-test('page: offers exactly the faults of the interface', async () => {
+test('page: it offers exactly the faults of the interface', async () => {
   const { faultKinds } = (await import(new URL('fault-kinds.js', folder).href)) as {
     faultKinds: Record<string, { fields: Record<string, number> }>;
   };
@@ -54,7 +54,7 @@ test('page: offers exactly the faults of the interface', async () => {
   assert.deepEqual(Object.keys(faultKinds), error.replace('kind must be one of ', '').split(','));
 });
 
-test('page: offers exactly the behaviours of the platform during linking with a passkey', async () => {
+test('page: it offers exactly the behaviours of the platform during linking with a passkey', async () => {
   const { passkeyFaults } = (await import(new URL('passkey.js', folder).href)) as { passkeyFaults: readonly (readonly [string, string])[] };
   const named = passkeyFaults.map(([fault]) => fault).filter((fault) => fault !== '');
   for (const fault of named) assert.equal((await call('POST', '/phones/5511900000001/passkey', { fault })).status, 200, fault);

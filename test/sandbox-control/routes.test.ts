@@ -1,4 +1,4 @@
-/** Every route with correct input: its answer, and its call to the world. */
+/** Tests every route with correct input: its answer, and its call to the simulated world. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import QRCode from 'qrcode';
@@ -261,7 +261,7 @@ for (const [title, method, path, body, expected] of routes) {
 }
 
 const media = { data: 'AAEC', mimetype: 'image/png', caption: 'c', fileName: 'f.png', seconds: 3 };
-/** Bodies of a message, and the content that the world must get. */
+/** Bodies of a message, and the content that the world receives. */
 const contents: readonly (readonly [Readonly<Record<string, unknown>>, Readonly<Record<string, unknown>>])[] = [
   [{ text: 'hi' }, { kind: 'text', text: 'hi' }],
   [

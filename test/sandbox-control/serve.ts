@@ -8,7 +8,7 @@ import { FakeSandbox } from '#test/fakes/sandbox.ts';
 export interface Answer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
-  /** The parsed body when it is JSON, else the text. */
+  /** The parsed body if it is JSON, else the text. */
   readonly body: unknown;
 }
 
@@ -17,14 +17,14 @@ export interface Served {
   readonly origin: string;
   /** Unexpected errors of the interface. */
   readonly surprises: readonly unknown[];
-  /** `body`: a string is sent as it is, anything else as JSON. */
+  /** Sends a request. `body` is sent unchanged if it is a string, and otherwise as JSON. */
   call(method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<Answer>;
   close(): Promise<void>;
 }
 
 const encode = (body: unknown) => (typeof body === 'string' ? body : JSON.stringify(body));
 
-/** A test or the runner of a file: something that runs a function at its end. */
+/** A test or the runner of a file, which runs a function at its end. */
 interface Scope {
   after(tidy: () => Promise<void>): void;
 }

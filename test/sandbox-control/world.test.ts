@@ -1,4 +1,4 @@
-/** The control interface with the real world: simulated people among themselves, without a client. */
+/** Tests the control interface with the real world: simulated people among themselves, without a client. */
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -61,7 +61,7 @@ for (const [from, content, kind, text] of exchanges) {
   });
 }
 
-test('world: writing to a number makes a person, and the phone can be renamed', async () => {
+test('world: writing to a number creates a person, and the phone can be renamed', async () => {
   await call('PUT', `/phones/${ana}`, { name: 'Ana' });
   const { body } = await call<PersonView[]>('GET', '/contacts');
   const named = new Map(body.map(({ number, name }) => [number, name]));
@@ -90,7 +90,7 @@ test('world: a group is created, changed by its admin, and written to', async ()
   );
 });
 
-/** Well-formed requests that fail in this world. */
+/** Valid requests that fail in this world. */
 const refusals: readonly (readonly [string, string, object, number])[] = [
   ['a QR code that no client shows', '/phones/scan', { qr: '2@a,b,c,d' }, 404],
   ['a pairing code that no client shows', '/phones/code', { number: ana, code: 'ABCD1234' }, 404],

@@ -1,4 +1,4 @@
-/** Tests the facts that an account shows and who sees them, calls that the client refuses, and the addresses of connections. */
+/** Tests the facts about an account and their visibility, refused calls, and the addresses of connections. */
 import assert from 'node:assert/strict';
 import { request } from 'node:https';
 import { after, before, test } from 'node:test';
@@ -35,7 +35,7 @@ const aboutOf = async (client: Client, number: string): Promise<unknown> => {
   return (found?.['status'] as { status?: unknown } | undefined)?.status;
 };
 
-test('what the client sets can be read: privacy, blocked people, about, timer, presence subscriptions', async () => {
+test('account: privacy, blocked people, about, timer and presence subscriptions can be set and read', async () => {
   await first.sock.updateLastSeenPrivacy('contacts');
   await first.sock.updateProfilePicturePrivacy('none');
   await first.sock.onWhatsApp(friend);
@@ -50,7 +50,7 @@ test('what the client sets can be read: privacy, blocked people, about, timer, p
   assert.match(JSON.stringify(await second.sock.fetchDisappearingDuration(jid(ana))), /86400/);
 });
 
-test('a picture: an id, a small preview, seen by those who may, and the others are told which it is', async () => {
+test('a picture: it has an id and a small preview for people with access, and the others learn its id', async () => {
   const data = await picture();
   await sandbox.sandbox.send(friend, bia, { kind: 'text', text: 'hi' });
   await second.wait('messages.upsert', ({ messages }) => messages.some(({ key }) => key.remoteJid === jid(friend)));
@@ -174,7 +174,7 @@ test('queries in JSON: usernames are read and looked up, reports of channels are
   assert.deepEqual(await mex(first, '35936238352686172', { locale: 'en' }), { xwa2_channels_reports: { channels_reports: [] } });
 });
 
-test('about: a platform of new forms answers the old request and changes nothing', async () => {
+test('about: a platform with the new forms answers the old request and changes nothing', async () => {
   await sandbox.sandbox.changeAccount(ana, { about: 'stays' });
   sandbox.sandbox.requireVersion({ newForms: true });
   await first.sock.updateProfileStatus('changes');

@@ -1,4 +1,4 @@
-/** Several real clients: messages between them, several devices of one account, the queue of an offline client, presence. */
+/** Tests several real clients: messages between them, several devices of one account, the queue of an offline client, presence. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { WAMessage } from '@whiskeysockets/baileys';
@@ -50,7 +50,7 @@ test('two clients: a text to a LID is answered and read under the LID', async ()
   assert.equal(textOf(await heard(first, answer?.key.id)), 'lid too');
 });
 
-test('a client that lost its sessions: asks the other client again', async () => {
+test('a client that lost its sessions: it requests the messages again from the other client', async () => {
   const asked: string[] = [];
   const getMessage = async (): Promise<{ conversation: string }> => {
     asked.push('asked');
@@ -64,7 +64,7 @@ test('a client that lost its sessions: asks the other client again', async () =>
   assert.equal(textOf(await heard(second, sent?.key.id)), 'kept');
 });
 
-test('two devices of one account: each sees what the other and the phone write', async () => {
+test('two devices of one account: each gets the messages of the other and of the phone', async () => {
   const other = connect(sandbox, createAuth());
   await sandbox.sandbox.scan({ qr: await qrOf(other), number: ana });
   assert.equal(await closeCode(other), 515);
@@ -129,7 +129,7 @@ test('presence: typing both ways, online state for subscribers', async () => {
   stop();
 });
 
-test('questions about numbers: who has an account and who has not', async () => {
+test('questions about numbers: the answer tells which numbers have an account', async () => {
   const answers = await first.sock.onWhatsApp(friend, '99912345678');
   // Baileys drops numbers without an account from its result.
   assert.deepEqual(answers, [{ jid: jid(friend), exists: true }]);

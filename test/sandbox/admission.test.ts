@@ -34,7 +34,7 @@ const members = (): string[] => view().participants.map(({ number }) => number);
 const add = async (...numbers: string[]): Promise<{ status: string; jid?: string | undefined; content: BinaryNode }[]> =>
   admin.sock.groupParticipantsUpdate(group, numbers.map(jid), 'add');
 
-test('adding: everybody gets an answer of their own', async () => {
+test('adding: each person has an answer of their own', async () => {
   await shy.sock.updateGroupsAddPrivacy('none' as never);
   await guest.sock.onWhatsApp(ana);
   await guest.sock.updateBlockStatus(jid(ana), 'block');
@@ -50,7 +50,7 @@ test('adding: everybody gets an answer of their own', async () => {
   assert.deepEqual(request?.attrs, { code, expiration: String(expiration) });
 });
 
-test('an invitation: read and accepted by the one it is for, void for others, after its end and when it was taken back', async () => {
+test('an invitation: its addressee reads and accepts it, and it is void for others, after its end and when revoked', async () => {
   const { code = '', expiration = 0 } = view().invited[0] ?? {};
   const invitation = { groupJid: group, inviteCode: code, inviteExpiration: expiration };
   await assert.rejects(guest.sock.groupAcceptInviteV4(jid(ana), invitation), /not-acceptable/);
@@ -79,7 +79,7 @@ test('privacy for contacts: those in the address book may add', async () => {
   assert.equal((await add(bia))[0]?.status, '200');
 });
 
-test('leaving: who left lately cannot be added; who was removed cannot come back by the link', async () => {
+test('leaving: a member who left lately cannot be added, and a removed one cannot return by the link', async () => {
   await shy.sock.groupLeave(group);
   assert.equal((await add(bia))[0]?.status, '408');
   const code = (await admin.sock.groupInviteCode(group)) ?? '';
@@ -89,7 +89,7 @@ test('leaving: who left lately cannot be added; who was removed cannot come back
   await assert.rejects(shy.sock.groupAcceptInvite(code), /not-allowed/);
 });
 
-test('removing: the creator stays, strangers are not there', async () => {
+test('removing: the creator stays, and strangers are reported as absent', async () => {
   await admin.sock.groupParticipantsUpdate(group, [jid(carl)], 'promote');
   const answers = await admin.sock.groupParticipantsUpdate(group, [jid(ana), jid(gil)], 'remove');
   assert.deepEqual(
@@ -159,7 +159,7 @@ test('members without a rank: with approval their additions wait, with the admin
   assert.equal(view().ephemeral, 86_400);
 });
 
-test('a new group: who cannot be in it stands in the answer, and its first settings hold', async () => {
+test('a new group: people who cannot be added are listed in the answer, and its first settings apply', async () => {
   await shy.sock.updateGroupsAddPrivacy('none' as never);
   const child = (tag: string, attrs = {}, content?: BinaryNode['content']): BinaryNode => ({ tag, attrs, ...(content ? { content } : {}) });
   const participants = [bia, dora, '99912345678'].map((number) => child('participant', { jid: jid(number) }));

@@ -1,4 +1,4 @@
-/** Businesses and communities of the simulated platform, as the real client library asks for them. */
+/** Tests businesses and communities of the simulated platform with the real client library. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import sharp from 'sharp';
@@ -25,7 +25,7 @@ const picture = (format: 'jpeg' | 'png'): Promise<Buffer> =>
     .toFormat(format)
     .toBuffer();
 
-test('business: an account that is none has no profile, and may not change a catalog', async () => {
+test('business: an account without a business has no profile, and may not change a catalog', async () => {
   assert.equal(await client.sock.getBusinessProfile(jid(ana)), undefined);
   await assert.rejects(client.sock.productCreate({ ...product, images: [] }), /forbidden/);
 });
@@ -72,7 +72,7 @@ test('catalog: it is read in pages, collections with their products, and a produ
   assert.deepEqual(own().collections[0]?.products, []);
 });
 
-test('orders: the details go to a caller with the token of the message', async () => {
+test('orders: the details go to callers with the token of the message', async () => {
   const { id } = await opened.sandbox.putProduct(ana, { name: 'Bowl', price: '5000', currency: 'BRL', status: 'APPROVED' });
   const { id: messageId } = await opened.sandbox.send(bia, ana, { kind: 'order', owner: ana, items: [{ productId: id, quantity: 2 }] });
   const order = (await client.wait(
@@ -94,7 +94,7 @@ test('business: its data survive a restart of the platform', async () => {
   assert.deepEqual(own(), { ...before, products: before.products, collections: before.collections });
 });
 
-test('community: the library makes one, links a group and takes it out again', async () => {
+test('community: the library creates one, links a group and unlinks it', async () => {
   const { sandbox } = opened;
   const fresh = await pair(opened, { number: '5511999990005', name: 'Carl' });
   await fresh.sock.communityCreate('Neighbours', 'All of us');

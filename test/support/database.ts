@@ -55,7 +55,10 @@ const patiently = async <T>(work: () => Promise<T>): Promise<T> => {
   }
 };
 
-/** The time after which a check repeats, in milliseconds. Idle connections are closed after 10 s, and a server without connections is stopped. */
+/**
+ * The interval of a query that keeps the connection open, in milliseconds. Idle connections are closed after 10 s, and a server without connections is
+ * stopped.
+ */
 const stayingMs = 3_000;
 
 const withName = (url: string, name: string): string => url.replace('/postgres?', `/${name}?`);

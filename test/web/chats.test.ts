@@ -89,6 +89,6 @@ test('items: an edit changes its message, also if only one of the two is loaded'
   assert.deepEqual(shown([{ ...first, edited: 'a' }]), [['a', 'new', true]], 'a post of a channel has the id of its edit');
 });
 
-test('items: messages without visible content are left out', () => {
+test('items: messages of an unknown type without a text are left out', () => {
   assert.deepEqual(itemsOf([message('p', { messageType: 'UnknownMessageType', text: '' })]), []);
 });
