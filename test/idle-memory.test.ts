@@ -1,4 +1,4 @@
-/** A process that is quiet after a burst gives memory back to the system. */
+/** Tests that a quiet process gives memory back to the system after a burst. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { test } from 'node:test';
@@ -7,7 +7,7 @@ import { root } from '#test/source-tree.ts';
 
 const megabyte = 1024 * 1024;
 
-/** A watch whose process is told by the test; `modes` are those that were set. */
+/** Returns a watch of a simulated process, and the modes that the watch has set. */
 const watched = () => {
   const state = { rss: 400 * megabyte, busy: 0.05 };
   const modes: boolean[] = [];
@@ -18,7 +18,7 @@ const watched = () => {
   return { state, modes, memory, look };
 };
 
-test('idle memory: three quiet looks set the mode, and two more end it', () => {
+test('idle memory: three quiet checks set the mode, and two more end it', () => {
   const { modes, memory, look } = watched();
   look(2);
   assert.deepEqual(modes, []);
@@ -42,7 +42,7 @@ test('idle memory: a busy loop never sets the mode, and ends it at once', () => 
   memory.close();
 });
 
-test('idle memory: a quiet process that has not grown since is left alone', () => {
+test('idle memory: a quiet process that has not grown since is not touched', () => {
   const { state, modes, memory, look } = watched();
   look(3);
   state.rss = 250 * megabyte;
@@ -58,7 +58,7 @@ test('idle memory: a quiet process that has not grown since is left alone', () =
   assert.equal(modes.at(-1), false, 'a closed watch leaves no mode behind');
 });
 
-/** Fills 200 MB, drops nearly all of it, and looks as a quiet process does. Prints its bytes before and after. */
+/** A program that fills 200 MB, drops nearly all of it, and runs the checks of a quiet process. It prints its bytes before and after. */
 const program = `
   import { setTimeout as wait } from 'node:timers/promises';
   import { IdleMemory } from '#src/idle-memory.ts';

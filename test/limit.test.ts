@@ -1,4 +1,4 @@
-/** A test file that stands still does not hold the suite. */
+/** Tests that a test file which hangs does not block the suite. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
@@ -8,7 +8,7 @@ import { test } from 'node:test';
 import { removeFolder, temporaryFolder } from './support/processes.ts';
 import { root } from './source-tree.ts';
 
-/** Runs these files as the suite runs its own; answers what was printed. */
+/** Runs these files as the suite does. Returns the output. */
 const run = async (files: Readonly<Record<string, string>>): Promise<string> => {
   const folder = temporaryFolder();
   for (const [name, content] of Object.entries(files))

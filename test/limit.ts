@@ -1,11 +1,11 @@
 /**
- * Loaded before every test file. A file that stands still ends with what it waits for, so that a run of the suite says which one it was and goes on.
- * Each test has a limit of its own (`--test-timeout`); this one is for what no test waits for: a hook, a process or a connection that is left open.
+ * Loaded before every test file. A file that hangs ends with a report of its open handles, so that a run of the suite names the file and continues. Each test
+ * has its own limit (`--test-timeout`). This limit covers the rest: a hook, a process or a connection that is left open.
  */
 // oxlint-disable-next-line import/no-unassigned-import -- It registers its hooks.
 import './support/resolutions.ts';
 
-/** Milliseconds: the slowest file takes two minutes on a busy machine. */
+/** The limit in milliseconds. The slowest file takes two minutes on a busy machine. */
 const limit = Number(process.env['TEST_FILE_LIMIT_MS'] ?? 600_000);
 
 setTimeout(() => {

@@ -1,4 +1,4 @@
-/** The log on a disk that is full, and for a reader that stands still: the process goes on, and counts what was lost. */
+/** Tests the log on a full disk, and with a reader that is paused. The process continues and counts lost lines. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,4 +1,4 @@
-/** Tests of the watches of the machine: the clock of a node, and the free space on its disk. */
+/** Tests the watches of the machine: the clock of a node, and the free space on its disk. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DiskWatch, nodeTime } from '#src/machine-watch.ts';
@@ -6,11 +6,11 @@ import { FakeTime } from '#test/fakes/time.ts';
 import { World } from '#test/fakes/world.ts';
 import { quietLog } from '#test/support/database.ts';
 
-// The clock of a node follows the database's where its machine is wrong.
+// The clock of a node follows that of the database if its machine is wrong.
 
 const hour = 3_600_000;
 
-/** Answers of the database in milliseconds from the machine's clock, and the distance of the node's clock from it after each answer. */
+/** Offsets of the database from the clock of the machine, and the resulting correction. In milliseconds. */
 const rows: readonly (readonly [title: string, said: readonly number[], correction: number])[] = [
   ['a machine that is an hour ahead is corrected', [-hour], -hour],
   ['one that is an hour behind as well', [hour], hour],
@@ -35,7 +35,7 @@ test('node time: a slow answer is no proof of a difference below its time', () =
   assert.equal(time.now(), system.now());
 });
 
-// A disk that fills up is told before it is full.
+// A disk is reported before it is full.
 
 test('disk: less than a tenth of free room is a warning, and room ends it', async () => {
   const { log } = new World();

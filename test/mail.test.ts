@@ -1,4 +1,4 @@
-/** Mails over SMTP to a real server on the loopback address: what arrives, encryption, refusals, silence, and addresses that are not allowed. */
+/** Tests mails over SMTP to a real server on loopback: content, encryption, refusals, silence, and forbidden addresses. */
 import assert from 'node:assert/strict';
 import { createServer, type AddressInfo } from 'node:net';
 import { test, type TestContext } from 'node:test';
@@ -32,7 +32,7 @@ test('mail: all recipients get the whole text, after a login', async (t) => {
   assert.match(got?.text ?? '', /\r\n\r\nline one\r\n\.\r\nline two/);
 });
 
-test('mail: a server without a login is asked for none', async (t) => {
+test('mail: no login is sent to a server that requires none', async (t) => {
   const { port, mails } = await server(t, { authOptional: true });
   assert.deepEqual(await mailer().send({ ...place, port, user: '', password: '' }, mail), { sent: true, error: '' });
   assert.equal(mails[0]?.user, '');
@@ -43,14 +43,14 @@ test('mail: with startTls no password leaves before the encryption, and a server
   const refused = await mailer().send({ ...place, port: plain.port, security: 'startTls' }, mail);
   assert.ok(!refused.sent);
   assert.match(refused.error, /encryption|TLS|connection/);
-  // The certificate of the stand-in is signed by nobody.
+  // The certificate of the stand-in has no trusted issuer.
   const encrypted = await server(t, { disabledCommands: [] });
   const untrusted = await mailer().send({ ...place, port: encrypted.port, security: 'startTls' }, mail);
   assert.deepEqual(untrusted, { sent: false, error: 'the certificate of the mail server is not trusted' });
   assert.deepEqual([plain.mails, encrypted.mails], [[], []]);
 });
 
-test('mail: a wrong password and a refused recipient are sentences without the words of the server', async (t) => {
+test('mail: a wrong password and a refused recipient give sentences without the text of the server', async (t) => {
   const { port } = await server(t, {
     onRcptTo: ({ address }, _session, done) => done(address.startsWith('bea') ? null : new Error(`no ${address} here`)),
   });
@@ -62,7 +62,7 @@ test('mail: a wrong password and a refused recipient are sentences without the w
   assert.deepEqual(refused, { sent: false, error: 'the mail server does not take the sender or a recipient (550)' });
 });
 
-test('mail: a server that takes one of two recipients has sent the mail, and the other one is told of', async (t) => {
+test('mail: a server that accepts one of two recipients has sent the mail, and the refused one is reported', async (t) => {
   const { port, mails } = await server(t, {
     onRcptTo: ({ address }, _session, done) => done(address.startsWith('bea') ? null : new Error(`no ${address} here`)),
   });
@@ -73,7 +73,7 @@ test('mail: a server that takes one of two recipients has sent the mail, and the
   assert.deepEqual(mails[0]?.to, ['bea@test.example']);
 });
 
-test('mail: a server that says nothing ends the attempt in time, and one that is not there at once', async (t) => {
+test('mail: a silent server ends the attempt at the time-out, and an absent one at once', async (t) => {
   const silent = createServer(() => undefined);
   await new Promise<void>((resolve) => void silent.listen(0, '127.0.0.1', resolve));
   const { port } = silent.address() as AddressInfo;
@@ -86,7 +86,7 @@ test('mail: a server that says nothing ends the attempt in time, and one that is
   assert.deepEqual(away, { sent: false, error: 'the mail server refuses connections at this port' });
 });
 
-test('mail: a port without TLS and a server that hangs up have sentences of their own', async (t) => {
+test('mail: a port without TLS and a server that hangs up have their own sentences', async (t) => {
   const { port } = await server(t);
   assert.deepEqual(await mailer().send({ ...place, port, security: 'tls' }, mail), {
     sent: false,
@@ -101,14 +101,14 @@ test('mail: a port without TLS and a server that hangs up have sentences of thei
   }
 });
 
-test('mail: addresses that are not allowed are not asked', async (t) => {
+test('mail: no connection is made to forbidden addresses', async (t) => {
   const { port, mails } = await server(t, { authOptional: true });
   const strict = createMailer({ guard: createAddressGuard({ allow: [] }), timeoutMs: 2_000 });
   for (const host of ['127.0.0.1', 'localhost', '::1', '169.254.169.254']) {
     const refused = await strict.send({ ...place, host, port }, mail);
     assert.ok(!refused.sent && /not allowed .*ALLOW_PRIVATE_RECEIVERS/.test(refused.error), `${host}: ${JSON.stringify(refused)}`);
   }
-  // A public name with a private address is looked up by the guard itself.
+  // The guard itself resolves a public name with a private address.
   const guard = createAddressGuard({ allow: [], resolve: (_host, _options, done) => done(null, [{ address: '127.0.0.1', family: 4 }]) });
   const hidden = await createMailer({ guard, timeoutMs: 2_000 }).send({ ...place, host: 'mail.example', port }, mail);
   assert.ok(!hidden.sent);

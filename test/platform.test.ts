@@ -1,4 +1,4 @@
-/** The adapter of the platform: its files share a process. */
+/** Runs the tests of the platform adapter in one process. */
 import { runInTurn } from './support/together.ts';
 
 await runInTurn('test/platform');

@@ -1,4 +1,4 @@
-/** Imports and exports as HTTP: who may ask, the upload as it is, and the archive as it comes. */
+/** Tests imports and exports over HTTP: permissions, the upload as a stream, and the archive as a stream. */
 import assert from 'node:assert/strict';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { request, type IncomingMessage } from 'node:http';
@@ -11,7 +11,7 @@ import { asAdmin, asInstance, bodyLimit, setUp } from './setup.ts';
 
 const url = '/admin/import?from=folder';
 
-test('import: the body reaches the gateway as it is, however it is called and larger than other bodies', async (t) => {
+test('import: the body reaches the gateway unchanged, whatever its type and above the usual body limit', async (t) => {
   const { app } = await setUp(t);
   for (const type of ['application/octet-stream', 'application/json', 'application/x-tar', 'text/plain']) {
     const payload = Buffer.alloc(bodyLimit + 1, 'x');
@@ -21,7 +21,7 @@ test('import: the body reaches the gateway as it is, however it is called and la
   }
 });
 
-test('import: without the admin token, without a body and with wrong words it is refused', async (t) => {
+test('import: it is refused without the admin token, without a body and with unknown options', async (t) => {
   const { app } = await setUp(t);
   const payload = Buffer.from('x');
   const bytes = { 'content-type': 'application/octet-stream' };
@@ -63,7 +63,7 @@ test('import: an upload over the bound is answered while it is sent, and its con
   assert.deepEqual(JSON.parse(body), { error: 'the upload is larger than 1000 bytes (see IMPORT_MAX_BYTES)' });
 });
 
-test('import: an upload whose credential ends on the way imports nothing', async (t) => {
+test('import: an upload whose credential becomes invalid on the way imports nothing', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'dormouse-upload-'));
   t.after(() => rm(folder, { recursive: true, force: true }));
   const { gateway, address } = await setUp(t);

@@ -1,4 +1,4 @@
-/** The routes of nodes as HTTP: for administrators alone. */
+/** Tests the routes of nodes over HTTP, which are for administrators only. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { asAdmin, asInstance, setUp } from './setup.ts';
@@ -36,7 +36,7 @@ for (const [title, call, headers, status, body] of calls)
     assert.deepEqual([reply.statusCode, reply.json()], [status, body]);
   });
 
-test('nodes: one that gives its sessions away is not ready', async (t) => {
+test('nodes: one that drains is not ready', async (t) => {
   const { app, gateway } = await setUp(t);
   Object.assign(gateway, { draining: () => true });
   const reply = await app.inject('/health/ready');

@@ -1,4 +1,4 @@
-/** The document that the interface gives of itself: valid, whole, and with examples that its own schemas allow. */
+/** Tests the OpenAPI document of the gateway: valid, complete, and with examples that match its own schemas. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
@@ -30,7 +30,7 @@ before(async () => {
 });
 after(() => app.close());
 
-/** One list of everything that is wrong, so that a failure names all of it. */
+/** Asserts that a list of faults is empty, so that a failure shows all of them. */
 const none = (found: readonly string[]): void => assert.deepEqual(found, []);
 
 test('document: is valid OpenAPI 3.1', async () => {
@@ -51,13 +51,13 @@ test('document: every operation has a summary, one tag and an operationId of its
   assert.ok(operations.size > 30, `${operations.size} operations`);
 });
 
-test('document: every tag that an operation has is described, and no other', () => {
+test('document: exactly the tags of the operations are described', () => {
   const described = document.tags.map(({ name }) => name);
   assert.deepEqual(described.toSorted(), [...new Set([...operations.values()].flatMap(({ tags }) => tags))].toSorted());
   none(document.tags.filter(({ description }) => !description).map(({ name }) => name));
 });
 
-test('document: every body and every answer has an example, which its schema allows', () => {
+test('document: every body and every answer has an example that matches its schema', () => {
   const { schemas } = document.components;
   none(
     [...operations].flatMap(([name, { requestBody, responses }]) => {
@@ -76,7 +76,7 @@ test('document: every body and every answer has an example, which its schema all
   );
 });
 
-/** Every text in a value, but what kind of content it is, which may be `text`. */
+/** Returns every text in a value, without the kind of a content, which may be `text`. */
 const textsIn = (value: unknown): readonly string[] => {
   if (typeof value === 'string') return [value];
   return typeof value === 'object' && value !== null
@@ -84,7 +84,7 @@ const textsIn = (value: unknown): readonly string[] => {
     : [];
 };
 
-test('document: the example of a body says something, and needs neither a catalogue of proxies nor a field under two names', () => {
+test('document: the example of a body has content, and needs neither a catalogue of proxies nor a field under two names', () => {
   none(
     [...operations].flatMap(([name, { requestBody }]) => {
       const { example, examples = {} } = mediaOf(requestBody?.content);
@@ -116,7 +116,7 @@ test('document: every operation names its errors with their bodies', () => {
   none(
     [...operations].flatMap(([name, operation]) => {
       const { security, requestBody } = operation;
-      // Bytes are taken whatever they are called.
+      // Bytes are accepted with any content type.
       const ofBody = requestBody?.content['application/octet-stream'] === undefined ? [400, 413, 415] : [400, 413];
       const wanted = [500, ...(security.length === 0 ? [] : [401, 429, 503]), ...(name.startsWith('GET') ? [] : ofBody)];
       return wanted
@@ -126,7 +126,7 @@ test('document: every operation names its errors with their bodies', () => {
   );
 });
 
-/** Names of fields without a description, of these and of what is inside them. */
+/** Returns the names of fields without a description, at any depth. */
 const undescribed = (properties: JsonSchema, at: string): readonly string[] =>
   Object.entries(properties).flatMap(([name, value]) => {
     const field = value as JsonSchema;
@@ -134,7 +134,7 @@ const undescribed = (properties: JsonSchema, at: string): readonly string[] =>
     return [...(field['description'] ? [] : [`${at}${name}`]), ...undescribed((inner['properties'] ?? {}) as JsonSchema, `${at}${name}.`)];
   });
 
-test('document: every field of a request says what it is', () => {
+test('document: every field of a request has a description', () => {
   const { schemas } = document.components;
   none(
     [...operations].flatMap(([name, { requestBody, parameters = [] }]) => {
@@ -153,7 +153,7 @@ test('document: shared shapes are named once', () => {
   assert.deepEqual(answer.properties['messages'], { type: 'array', items: { $ref: '#/components/schemas/Message' } });
 });
 
-test('document: fields that are there only sometimes are optional', () => {
+test('document: fields that are sometimes absent are optional', () => {
   const { schemas } = document.components;
   const shapeOf = (name: string) => resolved(schemas[name], schemas);
   const requiredOf = (name: string) => (shapeOf(name)['required'] ?? []) as readonly string[];
@@ -174,12 +174,12 @@ test('document: a body that may be left out is not required', () => {
   assert.equal(operations.get('POST /send/text')?.requestBody?.required, true);
 });
 
-test('document: an older name of a route is marked as such', () => {
+test('document: an older name of a route is marked as deprecated', () => {
   const alias = operations.get('POST /instance/init') as (Operation & { readonly deprecated?: boolean }) | undefined;
   assert.deepEqual([alias?.deprecated, alias?.operationId], [true, 'createInstanceAlias1']);
 });
 
-test('document: is made once, and answered compressed and by its tag', async () => {
+test('document: it is built once, and served compressed and with an ETag', async () => {
   const plain = await app.inject({ url: '/openapi.json' });
   assert.deepEqual(plain.json().servers, [{ url: '/' }], 'the address follows the request');
   const packed = await app.inject({ url: '/openapi.json', headers: { 'accept-encoding': 'gzip, br' } });
@@ -189,7 +189,7 @@ test('document: is made once, and answered compressed and by its tag', async () 
   const known = await app.inject({ url: '/openapi.json', headers: { 'if-none-match': String(plain.headers['etag']) } });
   assert.deepEqual([known.statusCode, known.rawPayload.length], [304, 0]);
   assert.equal((await app.inject({ url: '/docs/json' })).headers['etag'], plain.headers['etag']);
-  // The least of several rounds: other threads, and collections of what earlier files left, are no part of an answer.
+  // The smallest of several rounds counts, because other threads and garbage collections are no part of an answer.
   const rounds: number[] = [];
   for (let round = 0; round < 5; round += 1) {
     const before = process.threadCpuUsage();
@@ -200,7 +200,7 @@ test('document: is made once, and answered compressed and by its tag', async () 
   assert.ok(each < 5, `${each.toFixed(1)} ms of processor time each`);
 });
 
-test('document: each operation with a credential refuses a stranger before anything else', async () => {
+test('document: each operation with a credential refuses a request without one before anything else', async () => {
   let asked = 0;
   for (const [name, operation] of operations) {
     const { security = [] } = operation as { security?: readonly object[] };
@@ -214,7 +214,7 @@ test('document: each operation with a credential refuses a stranger before anyth
   assert.ok(operations.size - asked < 20, `${operations.size - asked} operations without a credential`);
 });
 
-test('openapi: the page and its files come from this server, under a policy without inline scripts, compressed and by their tag', async () => {
+test('openapi: the page and its files come from this server, under a policy without inline scripts, compressed and with an ETag', async () => {
   const gzip = { 'accept-encoding': 'gzip' };
   assert.deepEqual((await app.inject({ url: '/docs' })).headers['location'], 'docs/');
   const page = await app.inject({ url: '/docs/' });

@@ -1,4 +1,4 @@
-/** Tests which callers from a browser may use the routes of a passkey code: extensions, and no page. */
+/** Tests which browser contexts may use the routes of a passkey code: extensions may, and pages may not. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { GuessLimit } from '#src/http/rate-limit.ts';

@@ -1,4 +1,4 @@
-/** Users of the dashboard on the whole service with its database: sign-in, roles, and sessions that end. */
+/** Tests users of the dashboard on the whole service with its database: sign-in, roles, and sessions that end. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { codeOf, stepAt } from '#src/users/credentials.ts';
@@ -33,7 +33,7 @@ test('sign-in: a name and its password become a cookie like that of the admin to
   assert.partialDeepStrictEqual(reply.body as object, { signedIn: true, user: name, role: 'operator', hasCode: false });
 });
 
-test('sign-in: a wrong password, an unknown name and a name that cannot be have one answer, and make no cookie', async () => {
+test('sign-in: a wrong password, an unknown name and an invalid name get the same answer and no cookie', async () => {
   const { name } = await newUser('viewer');
   const answers = [];
   for (const body of [
@@ -51,13 +51,14 @@ test('sign-in: a wrong password, an unknown name and a name that cannot be have 
   );
 });
 
-test('sign-in: an unknown name is answered as late as a known one', async () => {
+test('sign-in: an unknown name is answered after the same time as a known one', async () => {
+  const { name } = await newUser('viewer');
   const timeOf = async (given: string): Promise<number> => {
     const begun = performance.now();
     await signIn({ name: given, password: 'a wrong password' });
     return performance.now() - begun;
   };
-  // In turns, and the shortest of each: other work of the machine only adds time, and a busy one is asked more often.
+  // Both are measured in turns, and the shortest times count, because other load only adds time.
   let [known, unknown] = [Infinity, Infinity];
   const areAlike = (): boolean => unknown > known / 2 && unknown < known * 2;
   for (let round = 0; round < 5 && !areAlike(); round += 1) {
@@ -80,7 +81,7 @@ test('sign-in: guesses from one network are limited together with those of admin
   assert.equal((await signIn({ name, password })).status, 200, 'other networks are not limited');
 });
 
-test('sign-in: guesses for one name are limited from whatever networks they come', async () => {
+test('sign-in: guesses for one name are limited across all networks', async () => {
   const { name } = await newUser('viewer');
   const statuses: number[] = [];
   for (let n = 0; n < 24; n += 1) statuses.push((await signIn({ name, password: 'guess' })).status);
@@ -144,7 +145,7 @@ test('roles: an operator runs sessions, and gets no settings, secrets or people'
     assert.equal((await ask(method, path, body, named)).status, 403, path);
 });
 
-test('roles: nobody raises the own role, also not by the routes for oneself', async () => {
+test('roles: no user can raise the own role, also not by the routes for the own account', async () => {
   const user = await newUser('viewer');
   const { ask } = await signedIn(user.name);
   assert.equal((await ask('POST', '/admin/users/update', { id: user.id, role: 'administrator' })).status, 403);
@@ -153,7 +154,7 @@ test('roles: nobody raises the own role, also not by the routes for oneself', as
   assert.equal((reply.body as { readonly role: string }).role, 'viewer');
 });
 
-test('forged requests: the session of a user counts for our own page alone', async () => {
+test('forged requests: the session of a user is accepted from the page of the gateway only', async () => {
   const { name } = await newUser('administrator');
   const { cookie } = await signedIn(name);
   for (const headers of [{ 'sec-fetch-site': 'cross-site' }, { origin: 'https://evil.example' }, {}]) {
@@ -185,7 +186,7 @@ for (const [change, patch] of [
     assert.equal(await ended, true);
   });
 
-test('streams: the sessions of one user share 20 streams of the inspector, and another user has others', async (t) => {
+test('streams: the sessions of one user share 20 streams of the inspector, and each user has a separate limit', async (t) => {
   const gone = new AbortController();
   t.after(() => gone.abort());
   const open = async (cookie: string) =>
@@ -196,7 +197,7 @@ test('streams: the sessions of one user share 20 streams of the inspector, and a
   assert.deepEqual([await open(first.cookie), await open(second.cookie), await open(other.cookie)], [429, 429, 200]);
 });
 
-test('sessions: one that a request looks up while the password changes does not live on', async () => {
+test('sessions: one that a request looks up while the password changes does not survive', async () => {
   const user = await newUser('viewer');
   const sessions = await Promise.all(Array.from({ length: 4 }, () => signedIn(user.name)));
   await service.restart();
@@ -215,7 +216,7 @@ test('sessions: a user survives a restart of the gateway, and a deleted user doe
   assert.equal((await ask('GET', '/instance/all')).status, 401);
 });
 
-test('sessions: somebody sees and ends the own ones, and an administrator those of all', async () => {
+test('sessions: a user can list and end the own ones, and an administrator those of all users', async () => {
   const [ana, bea] = [await newUser('viewer'), await newUser('viewer')];
   const [first, second, other] = [await signedIn(ana.name), await signedIn(ana.name), await signedIn(bea.name)];
   const seen = (
@@ -231,7 +232,7 @@ test('sessions: somebody sees and ends the own ones, and an administrator those 
   assert.equal((await other.ask('GET', '/instance/all')).status, 401);
 });
 
-test('own password: the old one is asked for, guesses of it are limited, and afterwards only the new one counts', async () => {
+test('own password: a change requires the old one, guesses of it are limited, and then only the new one is valid', async () => {
   const user = await newUser('viewer');
   const { ask } = await signedIn(user.name);
   const change = (old: string) => ask('POST', '/admin/me/password', { password: old, newPassword: 'another long secret' });
@@ -246,7 +247,7 @@ test('own password: the old one is asked for, guesses of it are limited, and aft
   assert.ok(statuses.includes(429), statuses.join());
 });
 
-test('one-time codes: once confirmed, each sign-in needs one, each counts once, and an administrator takes them away', async () => {
+test('one-time codes: once confirmed, each sign-in needs one, each is valid once, and an administrator can remove them', async () => {
   const user = await newUser('viewer');
   const first = await signedIn(user.name);
   const { secret, uri, picture } = (await first.ask('POST', '/admin/me/code', { password })).body as {
@@ -275,7 +276,7 @@ test('one-time codes: once confirmed, each sign-in needs one, each counts once, 
   assert.equal((await signIn({ name: user.name, password })).status, 200);
 });
 
-test('one-time codes: guesses by somebody who has the password are limited to ten', async () => {
+test('one-time codes: guesses with the right password are limited to ten', async () => {
   const user = await newUser('viewer');
   const { ask } = await signedIn(user.name);
   const { secret } = (await ask('POST', '/admin/me/code', { password })).body as { readonly secret: string };
@@ -290,7 +291,7 @@ test('own password: the admin token has none', async () => {
   assert.equal(status, 400);
 });
 
-test('storage: neither a password nor a secret of codes stands readable in a table', async () => {
+test('storage: neither a password nor a secret of codes is readable in a table', async () => {
   const user = await newUser('viewer');
   const { ask } = await signedIn(user.name);
   const { secret } = (await ask('POST', '/admin/me/code', { password })).body as { readonly secret: string };

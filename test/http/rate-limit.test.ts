@@ -1,4 +1,4 @@
-/** Tests the rate limits, on a clock of the test. */
+/** Tests the rate limits on a simulated clock. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { logGuesses, networkOf } from '#src/http/rate-limit.ts';
@@ -22,7 +22,7 @@ const limited = async (t: TestContext, options: Partial<HttpOptions>) => {
 
 const refused = (seconds: string) => [429, 'Rate limit exceeded', seconds];
 
-test('requests: those over the number of a second are refused with the time to wait, by token', async (t) => {
+test('requests: those over the limit per second are refused with the time to wait, for each token', async (t) => {
   const { ask, pass } = await limited(t, { requestsPerSecond: 2 });
   const status = (headers: object) => ask('/instance/status', headers);
   assert.deepEqual(
@@ -39,12 +39,12 @@ test('requests: those over the number of a second are refused with the time to w
   assert.deepEqual(await status(asInstance), [200, '', '']);
 });
 
-test('requests: without the setting any number is taken', async (t) => {
+test('requests: without the setting any number is accepted', async (t) => {
   const { ask } = await limited(t, {});
   for (let n = 0; n < 200; n += 1) assert.equal((await ask('/instance/status', asInstance))[0], 200);
 });
 
-test('wrong tokens: over the limit an address gets 429, the right token of an instance still comes in', async (t) => {
+test('wrong tokens: over the limit an address gets 429, and the right token of an instance is still accepted', async (t) => {
   const { ask, pass } = await limited(t, { authFailuresPerMinute: 3 });
   const wrong = () => ask('/instance/status', { token: 'guess' });
   assert.deepEqual(
@@ -76,10 +76,10 @@ test('wrong admin tokens: over the limit an address gets 429 for every admin tok
   assert.deepEqual((await ask('/instance/all', asAdmin))[0], 200);
 });
 
-/** A browser whose session has ended, or somebody who makes up names of sessions. */
+/** Returns a cookie of an ended or invented session. */
 const cookieOf = (n: number) => ({ cookie: `dormouse_session=${'x'.repeat(40)}${String(n).padStart(3, '0')}` });
 
-test('missing tokens: they take no try of the admin token or of instance tokens, and neither do cookies that have ended', async (t) => {
+test('missing tokens: they do not count as wrong tokens, and neither do cookies of ended sessions', async (t) => {
   const { ask } = await limited(t, { authFailuresPerMinute: 2, healthDetails: 'admin' });
   for (let n = 0; n < 10; n += 1) {
     for (const headers of [{}, { admintoken: '' }]) {
@@ -93,7 +93,7 @@ test('missing tokens: they take no try of the admin token or of instance tokens,
   assert.equal((await ask('/instance/status', { token: 'guess' }))[0], 401);
 });
 
-test('cookies: above the limit none is looked up in the database, and a session that is known goes on', async (t) => {
+test('cookies: above the limit none is looked up in the database, and a known session continues', async (t) => {
   const gateway = createFakeGateway();
   let asked = 0;
   const find = async () => {
@@ -115,7 +115,7 @@ test('cookies: above the limit none is looked up in the database, and a session 
   assert.equal(await ask('/instance/all', asAdmin), 200);
 });
 
-test('addresses: only a proxy that is trusted says where a request comes from', async (t) => {
+test('addresses: only a trusted proxy determines the address of a request', async (t) => {
   const guess = (client: string) => ({ token: 'guess', 'x-forwarded-for': client });
   const trusting = await limited(t, { authFailuresPerMinute: 1, trustedProxies: ['private'] });
   assert.equal((await trusting.ask('/instance/status', guess('1.1.1.1')))[0], 401);
@@ -123,7 +123,7 @@ test('addresses: only a proxy that is trusted says where a request comes from', 
   assert.equal((await trusting.ask('/instance/status', guess('1.1.1.1')))[0], 429);
 });
 
-test('addresses: without a trusted proxy the header says nothing', async (t) => {
+test('addresses: without a trusted proxy the header is ignored', async (t) => {
   const { ask } = await limited(t, { authFailuresPerMinute: 1 });
   assert.equal((await ask('/instance/status', { token: 'guess', 'x-forwarded-for': '1.1.1.1' }))[0], 401);
   assert.equal((await ask('/instance/status', { token: 'guess', 'x-forwarded-for': '2.2.2.2' }))[0], 429);
@@ -183,7 +183,7 @@ test('wrong tokens: a burst gets no more look-ups than the limit', async (t) => 
   };
   const guesses = Promise.all(Array.from({ length: 100 }, (_, n) => ask('/instance/status', { token: `guess ${n}` })));
   await until(() => asked >= 3, 'the first look-ups');
-  // The limit is the same for the requests behind them, which have not been answered yet.
+  // The limit also applies to the requests behind them, which are not answered yet.
   for (let n = 0; n < 20; n += 1) await new Promise(setImmediate);
   resolve(null);
   const statuses = (await guesses).map(([status]) => status);
@@ -192,7 +192,7 @@ test('wrong tokens: a burst gets no more look-ups than the limit', async (t) => 
   assert.equal((await ask('/instance/status', asInstance))[0], 200);
 });
 
-test('wrong tokens: one that is right costs no try, and neither does a database that is away', async (t) => {
+test('wrong tokens: a right one does not count, and neither does a lookup while the database is away', async (t) => {
   const { ask, gateway } = await limited(t, { authFailuresPerMinute: 2 });
   const id = gateway.authenticate(asInstance.token);
   assert.ok(id !== null);
@@ -220,7 +220,7 @@ for (const url of ['/health/ready', '/instance/all'])
     assert.equal(looked, 3);
   });
 
-test('addresses: the first X-Forwarded-For of a proxy that is not trusted warns, once', async (t) => {
+test('addresses: the first X-Forwarded-For of an untrusted proxy logs a warning, once', async (t) => {
   const forwarded = { 'x-forwarded-for': '1.1.1.1' };
   const warnings = async (trustedProxies: readonly string[]) => {
     const { ask, lines } = await limited(t, { trustedProxies });
@@ -256,7 +256,7 @@ test('wrong tokens: the log names address, kind and count once a minute, and nev
   assert.ok(!JSON.stringify(lines).includes('guess '));
 });
 
-test('wrong tokens: an attack by thousands of addresses is a hundred lines a minute', (t) => {
+test('wrong tokens: an attack from thousands of addresses logs a hundred lines per minute', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const told: object[] = [];
   const log = { debug: () => undefined, info: () => undefined, error: () => undefined, warn: (fields: object) => void told.push(fields) };

@@ -1,4 +1,4 @@
-/** The routes of refused entries as HTTP: for administrators alone. */
+/** Tests the routes of refused entries over HTTP, which are for administrators only. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { asAdmin, asInstance, setUp } from './setup.ts';

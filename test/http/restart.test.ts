@@ -1,4 +1,4 @@
-/** `POST /admin/restart` as HTTP: who may ask, what is refused, and that the answer leaves before anything stops. */
+/** Tests `POST /admin/restart` over HTTP: permissions, refusals, and that the answer leaves before the stop. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { HttpOptions, RestartAnswer } from '#src/http/options.ts';

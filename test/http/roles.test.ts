@@ -1,4 +1,4 @@
-/** The table of roles and of audited routes: every route of the administrator has a decision, and nothing in the tables is out of date. */
+/** Tests the tables of roles and of audited routes. Every route of the administrator has a row, and no row is out of date. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { mayAct, roles } from '#actors/gateway.ts';
@@ -19,7 +19,7 @@ const hub = new Hub({ gateway: createFakeGateway(), limits: defaultStreamLimits,
 const rows = allRoutes(options, hub, createAdminSessions(60_000, null));
 hub.close();
 
-/** Credentials for which the admin token counts. */
+/** The kinds of credentials for which the admin token is accepted. */
 const ofAdministrator: readonly string[] = ['admin', 'metrics', 'globalWebhook'];
 
 test('roles: every route of the administrator has a decision', () => {
@@ -38,7 +38,7 @@ test('roles: the table names routes that exist, by their first address', () => {
   );
 });
 
-test('roles: a route that the table does not name needs an administrator', () => {
+test('roles: a route without a row needs an administrator', () => {
   assert.equal(leastRoleOf(['POST /never/heard/of']), 'administrator');
   assert.equal(leastRoleOf(['DELETE /instance']), 'administrator');
 });
@@ -50,29 +50,29 @@ test('roles: an operator runs campaigns, and needs an administrator for agents a
     assert.equal(leastRoleOf([address]), 'administrator', address);
 });
 
-test('roles: each role may do what the roles before it may, and nothing more', () => {
+test('roles: each role may do what the lower roles may, and its own rows', () => {
   const allowed = roles.map((role) => roles.filter((least) => mayAct(role, least)));
   assert.deepEqual(allowed, [['viewer'], ['viewer', 'operator'], ['viewer', 'operator', 'administrator']]);
 });
 
-test('roles: a viewer changes nothing but the own sign-in', () => {
+test('roles: a viewer changes only the own sign-in', () => {
   const changing = rows.filter(({ on }) => !on[0].startsWith('GET ') && leastRoleOf(on) === 'viewer').map(({ on }) => on[0]);
   assert.ok(changing.length > 0);
   for (const address of changing) assert.match(address, / \/admin\/(?:me\/|sessions?\b)/);
 });
 
-test('roles: a route that gives a token needs an administrator', () => {
+test('roles: a route that returns a token needs an administrator', () => {
   const giving = rows.filter(({ givesToken }) => givesToken === true);
   assert.ok(giving.length > 0);
   for (const { on } of giving) assert.equal(leastRoleOf(on), 'administrator', on[0]);
 });
 
-test('audit: every tag with routes that change something has a decision', () => {
+test('audit: every tag with routes that change data has a decision', () => {
   const tags = new Set(rows.filter(({ on }) => !on[0].startsWith('GET ')).map(({ tag }) => tag));
   assert.deepEqual([...tags].filter((tag) => !Object.hasOwn(auditedTags, tag)).toSorted(), []);
 });
 
-test('audit: every change by an administrator is noted, and the work of an account is not', () => {
+test('audit: every change by an administrator is recorded, and the work of an instance is not', () => {
   for (const row of rows)
     if (ofAdministrator.includes(row.credential)) assert.equal(isAudited(row), !row.on[0].startsWith('GET '), row.on[0]);
   const noted = (address: string): boolean | undefined => {

@@ -1,4 +1,4 @@
-/** Tests the options of a row in the table of routes, with rows of its own. */
+/** Tests the options of a row in the table of routes, with rows of the test. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { type TUnknown, Type } from 'typebox';
@@ -13,10 +13,10 @@ const common = { operationId: 'tried', credential: 'instance', tag: 'server', su
 
 const Answer = Type.Object({ ok: Type.Boolean() });
 
-/** The type of `run` of a row with this answer. */
+/** The type of `run` in a row with this answer. */
 type Run = RouteSpec<TUnknown, TUnknown, TUnknown, typeof Answer, { readonly 207: typeof Answer }>['run'];
 type Accepted<Returned> = (() => Returned) extends Run ? true : false;
-/** The compiler looks at these: a wrong one is a type error. */
+/** Accepted results of `run`. The compiler checks them: a wrong one is a type error. */
 const accepted: readonly [
   Accepted<Result<{ readonly ok: boolean }>>,
   Accepted<Promise<Result<{ readonly ok: boolean }>>>,
@@ -40,7 +40,7 @@ const appWith = async (t: TestContext, ...rows: readonly Route[]) => {
   return app;
 };
 
-test('row: path parameters are handed over and checked, and the documents name them', async (t) => {
+test('row: path parameters are validated and passed on, and the document names them', async (t) => {
   const app = await appWith(
     t,
     route({
@@ -67,7 +67,7 @@ test('row: path parameters are handed over and checked, and the documents name t
   );
 });
 
-test('row: a success has the status of the row, or the one that was picked', async (t) => {
+test('row: a success has the status of the row, or the selected one', async (t) => {
   const Partly = Type.Object({ failed: Type.Array(Type.String()) });
   const app = await appWith(
     t,
@@ -94,7 +94,7 @@ test('row: a success has the status of the row, or the one that was picked', asy
   assert.ok(paths['/partly'].post.responses['207'].content['application/json'].schema.properties.failed);
 });
 
-test('row: a refusal may have a status, a text and fields of its own', async (t) => {
+test('row: a refusal may have its own status, text and fields', async (t) => {
   const app = await appWith(
     t,
     route({
@@ -124,7 +124,7 @@ test('row: a refusal may have a status, a text and fields of its own', async (t)
   assert.ok(JSON.stringify(responses['409']).includes('"request"'));
 });
 
-/** The compiler looks at these: a wrong one is a type error. */
+/** The operation of the row. The compiler checks its input: a wrong type is a type error. */
 type Muting = OperationSpec<'channel.mute', TUnknown, TUnknown, TUnknown, typeof Answer>;
 type TakenAsInput<Input> = (() => Input) extends Muting['input'] ? true : false;
 const inputs: readonly [TakenAsInput<{ channelId: string; mute: boolean }>, TakenAsInput<ReturnType<typeof refuse>>] = [true, true];
@@ -138,7 +138,7 @@ test('row: the compiler compares the input of an operation with its name', () =>
   assert.deepEqual([new Set(inputs), new Set(wrongInputs)], [new Set([true]), new Set([false])]);
 });
 
-test('row: an operation is performed with its input, and its output is shown; a refused input reaches no session', async (t) => {
+test('row: an operation runs with its input and its output is shown, and a refused input reaches no session', async (t) => {
   const gateway = createFakeGateway();
   const row = performs({
     on: ['POST /tried'],
@@ -164,7 +164,7 @@ test('row: an operation is performed with its input, and its output is shown; a 
   assert.deepEqual(gateway.operations, [{ name: 'collection.list', input: { after: 'a' } }]);
 });
 
-test('row: a body limit of its own counts instead of the common one', async (t) => {
+test('row: a body limit of the row overrides the common one', async (t) => {
   const row = (url: `/${string}`, bytes: number) =>
     route({ ...common, operationId: url, on: [`POST ${url}`], bodyLimit: { bytes }, answer: Answer, run: () => done({ ok: true }) });
   const app = await appWith(t, row('/small', 100), row('/large', 10_000_000));

@@ -1,4 +1,4 @@
-/** Tests the answers of the endpoints without errors, against a gateway in memory. */
+/** Tests the successful answers of the endpoints, with a gateway in memory. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { InjectOptions } from 'fastify';
@@ -14,7 +14,7 @@ const jid = instance.record.jid;
 interface Case {
   readonly on: string;
   readonly body?: InjectOptions['payload'];
-  /** Fields of the answer that matter. */
+  /** The compared fields of the answer. */
   readonly answer: object;
 }
 
@@ -101,7 +101,7 @@ for (const { on, body, answer } of cases) {
   });
 }
 
-test('names: the spaces around them are taken away', async () => {
+test('names: surrounding spaces are removed', async () => {
   const { app, gateway } = await setUpCommon();
   const post = (url: string, payload: object) => app.inject({ method: 'POST', url, headers: { ...asInstance, ...asAdmin }, payload });
   assert.equal((await post('/instance/create', { name: '  my shop\n' })).json().name, 'my shop');
@@ -116,7 +116,7 @@ test('GET /instance/all: answers a bare array of full instances', async () => {
   assert.deepEqual(reply.json(), [shown]);
 });
 
-test('POST /send/text: hands over what the client wrote, in the types of the gateway', async () => {
+test('POST /send/text: passes the fields of the client on in the types of the gateway', async () => {
   const { app, gateway } = await setUpCommon();
   const payload = { number: 5511999999999, text: 'Oi', delay: '1000', mentions: '551, 552,', track_id: 7, replyid: null, other: 1 };
   const reply = await app.inject({ method: 'POST', url: '/send/text', headers: asInstance, payload: { ...payload, async: true } });
@@ -144,7 +144,7 @@ test('POST /send/text: hands over what the client wrote, in the types of the gat
   ]);
 });
 
-test('POST /send/text: tells the gateway how the link preview is wanted, and keeps base64 out of the payload', async () => {
+test('POST /send/text: passes the options of the link preview on, and keeps base64 out of the payload', async () => {
   const { app, gateway } = await setUpCommon();
   const send = (more: object) =>
     app.inject({ method: 'POST', url: '/send/text', headers: asInstance, payload: { number: '551', text: 'x', ...more } });
@@ -169,7 +169,7 @@ test('POST /instance/connect: reads the digits of a punctuated number', async ()
   ]);
 });
 
-test('POST /message/find: hands ids over as they were written, and never gives more than the documented maximum', async () => {
+test('POST /message/find: passes ids on unchanged, and returns at most the documented maximum', async () => {
   const { app, gateway } = await setUpCommon();
   for (const payload of [
     { chatid: '5511999999999', limit: 1e6 },
@@ -192,7 +192,7 @@ for (const credential of ['webhook', 'globalwebhook']) {
   });
 }
 
-test('GET /globalwebhook: is 404 before one was set, and shows it afterwards', async () => {
+test('GET /globalwebhook: answers 404 before a webhook was set, and shows it afterwards', async () => {
   const { app } = await setUpCommon();
   const get = () => app.inject({ url: '/globalwebhook', headers: asAdmin });
   const before = await get();
@@ -207,7 +207,7 @@ test('GET /docs: shows the document as a page', async () => {
   assert.equal((await app.inject({ url: '/docs/' })).statusCode, 200);
 });
 
-test('POST /instance/disconnect: tells of a device that the phone still lists', async () => {
+test('POST /instance/disconnect: warns of a device that the phone still lists', async () => {
   const { app, gateway } = await setUpCommon();
   gateway.stillLinked = 'not logged in within the limit';
   const reply = await app.inject({ method: 'POST', url: '/instance/disconnect', headers: asInstance });

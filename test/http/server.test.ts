@@ -1,4 +1,4 @@
-/** The routes of the server's own pages as HTTP: settings, versions, storage and proxies. */
+/** Tests the routes for the pages about the server: settings, versions, storage and proxies. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { asAdmin, asInstance, setUp } from './setup.ts';

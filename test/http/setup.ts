@@ -8,7 +8,7 @@ import { afterLastFile } from '#test/support/together.ts';
 
 export const token = instance.record.token;
 export const asInstance = { token };
-/** The browser of an account's owner. */
+/** The headers of the browser of an account owner. */
 export const asBrowser = { 'passkey-code': passkeyCode };
 export const asAdmin = { admintoken: adminToken };
 
@@ -22,7 +22,7 @@ export interface Setup {
   readonly app: FastifyInstance;
   readonly gateway: FakeGateway;
   readonly lines: LogLine[];
-  /** Listens on a free port when it is called first. */
+  /** Returns the address of the app, which listens on a free port from the first call on. */
   address(): Promise<string>;
 }
 
@@ -69,7 +69,7 @@ export const setUp = async (t: TestContext, options: Partial<HttpOptions> = {}):
   return { app, gateway, lines, address: () => (listening ??= app.listen({ host: '127.0.0.1', port: 0 })) };
 };
 
-/** A gateway that stands for another one, which can be replaced. */
+/** Returns a gateway that forwards to another one, which can be replaced. */
 export const standIn = (behind: { gateway: FakeGateway }): FakeGateway =>
   new Proxy(behind.gateway, {
     get: (_, key) => Reflect.get(behind.gateway, key) as unknown,
@@ -81,8 +81,8 @@ let commonApp: Promise<FastifyInstance> | undefined;
 afterLastFile(async () => (await commonApp)?.close());
 
 /**
- * One app for all tests of a file that only ask and get an answer, since making one takes 0.2 s. Each gets a gateway and a log of its own.
- * Sessions of the dashboard stay; tests with streams, connections or settings make their own app.
+ * Returns one app for all request-and-answer tests of a file, because creating it takes 0.2 s. Each test gets its own gateway and log. Dashboard sessions
+ * stay; tests with streams, connections or settings create their own app.
  */
 export const setUpCommon = async (): Promise<Pick<Setup, 'app' | 'gateway' | 'lines'>> => {
   Object.assign(common, { gateway: createFakeGateway(), lines: [] });
@@ -90,7 +90,7 @@ export const setUpCommon = async (): Promise<Pick<Setup, 'app' | 'gateway' | 'li
   return { app: await commonApp, ...common };
 };
 
-/** Resolves when the condition holds, rejects after a minute. */
+/** Resolves when the condition holds. Rejects after half a minute. */
 export const until = async (condition: () => boolean): Promise<void> => {
   const deadline = Date.now() + 60_000;
   while (!condition()) {

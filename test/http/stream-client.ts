@@ -1,4 +1,4 @@
-/** A real client of the event stream: reads frames from a fetch as they come. */
+/** A real client of the event stream, which reads frames from a fetch. */
 import type { TestContext } from 'node:test';
 import { token, until } from './setup.ts';
 
@@ -15,7 +15,7 @@ export interface StreamClient {
   readonly comments: readonly string[];
   /** Returns the received text. */
   text(): string;
-  /** Resolves with the frames as soon as there are so many. */
+  /** Resolves with the frames when there are `count` of them. */
   frame(count: number): Promise<readonly Frame[]>;
   /** Resolves when the server ends the stream. */
   readonly ended: Promise<void>;

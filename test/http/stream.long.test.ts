@@ -1,4 +1,4 @@
-/** The event stream over real connections. */
+/** Tests the event stream over real connections. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
@@ -13,7 +13,7 @@ const { id } = instance.record;
 
 const event = (number: number, more: object = {}) => ({ id: `event-${number}`, ...more });
 
-test('stream: tells a message as itself, with its chat beside its fields', async (t) => {
+test('stream: a message event has the message itself, with its chat beside its fields', async (t) => {
   const { address, gateway } = await setUp(t);
   const client = await openStream(t, await address(), 'events=messages');
   assert.equal(client.status, 200);
@@ -26,7 +26,7 @@ test('stream: tells a message as itself, with its chat beside its fields', async
   assert.ok(client.text().endsWith(`${lines.join('\n')}\n\n`), client.text());
 });
 
-test('stream: tells other events by their own keys', async (t) => {
+test('stream: other events have their own keys', async (t) => {
   const { address, gateway } = await setUp(t);
   const client = await openStream(t, await address(), 'events=connection');
   gateway.emit({ type: 'connection', message: null, messageType: '', payload: { instance: { status: 'connected' } } });
@@ -38,13 +38,13 @@ test('stream: tells other events by their own keys', async (t) => {
   });
 });
 
-test('stream: gives the headers before anything happens', async (t) => {
+test('stream: the headers are sent before the first event', async (t) => {
   const { address } = await setUp(t);
   const client = await openStream(t, await address(), 'events=presence');
   assert.deepEqual([client.status, client.frames], [200, []]);
 });
 
-test('stream: takes events separated by commas and repeated, and gives no others', async (t) => {
+test('stream: event names can be separated by commas or repeated, and other events are not sent', async (t) => {
   const { address, gateway } = await setUp(t);
   const client = await openStream(t, await address(), 'events=chats,%20labels&events=call');
   const types: readonly EventType[] = ['chats', 'messages', 'labels', 'newsletter_messages', 'sender', 'call'];
@@ -111,7 +111,7 @@ for (const [query, status, error] of refused) {
   });
 }
 
-test('stream: resumes after the last event that the client saw', async (t) => {
+test('stream: it resumes after the last event that the client received', async (t) => {
   const { address, gateway } = await setUp(t);
   const first = await openStream(t, await address(), 'events=messages');
   gateway.emit(event(1));
@@ -129,10 +129,10 @@ test('stream: resumes after the last event that the client saw', async (t) => {
   assert.ok(!second.text().includes('gap'));
 });
 
-/** The reader is in this process: on a busy machine it needs longer than one of its own. */
+/** The grace for a slow reader in milliseconds. The reader is in this process, so it needs longer on a busy machine. */
 const graceMs = 20_000;
 
-test('stream: replays as much as is kept without cutting the client for being behind', async (t) => {
+test('stream: it replays all kept events without cutting the client for being behind', async (t) => {
   const { address, gateway } = await setUp(t, { stream: { backlogEvents: 5, graceMs } });
   await openStream(t, await address(), 'events=messages');
   for (let number = 0; number <= 1000; number += 1) gateway.emit(event(number));
@@ -142,14 +142,14 @@ test('stream: replays as much as is kept without cutting the client for being be
   assert.deepEqual([frames[0]?.id, frames.at(-1)?.id, frames.length], ['event-2', 'event-1001', 1000]);
 });
 
-test('stream: a burst of one moment is no reason to cut a client that reads', async (t) => {
+test('stream: a burst does not cut a client that reads', async (t) => {
   const { address, gateway } = await setUp(t, { stream: { graceMs } });
   const client = await openStream(t, await address(), 'events=messages');
   for (let number = 1; number <= 3000; number += 1) gateway.emit(event(number));
   assert.equal((await client.frame(3000)).length, 3000);
 });
 
-test('stream: says that there is a gap when the last event is not kept any more', async (t) => {
+test('stream: it reports a gap when the last event is no longer kept', async (t) => {
   const { address, gateway } = await setUp(t, { stream: { ringEvents: 2 } });
   await openStream(t, await address(), 'events=messages');
   for (const number of [1, 2, 3, 4]) gateway.emit(event(number));
@@ -163,7 +163,7 @@ test('stream: says that there is a gap when the last event is not kept any more'
   assert.match(client.comments.join('\n'), /gap/);
 });
 
-test('stream: what is kept for those who come back is bounded by bytes too, and the newest is always there', async (t) => {
+test('stream: events for resuming clients are limited by bytes too, and the newest is always kept', async (t) => {
   const payload = { message: { text: 'x'.repeat(400) } };
   const { address, gateway } = await setUp(t, { stream: { ringBytes: 1_200 } });
   await openStream(t, await address(), 'events=messages');
@@ -181,7 +181,7 @@ test('stream: what is kept for those who come back is bounded by bytes too, and 
 
 const named = (...numbers: readonly number[]) => numbers.map((number) => ({ ...sampleEvent, ...event(number) }));
 
-/** Past events of other nodes, and the events for a client that comes back with the id of the second event while the fifth happens. */
+/** Past events of other nodes, and the events for a client that resumes after the second event while the fifth happens. */
 const pasts: readonly [string, StreamPast | null, readonly string[], boolean][] = [
   ['is empty', null, ['event-5'], true],
   ['has the events', { anchor: 'event-1', events: named(2, 3, 4) }, ['event-3', 'event-4', 'event-5'], false],
@@ -208,7 +208,7 @@ for (const [title, past, ids, isGap] of pasts) {
   });
 }
 
-test('stream: tells its readers that events were lost, and does not resume over them', async (t) => {
+test('stream: it reports lost events to its readers, and does not resume across them', async (t) => {
   const { address, gateway } = await setUp(t);
   const stays = await openStream(t, await address(), 'events=messages');
   for (const number of [1, 2]) gateway.emit(event(number));
@@ -222,13 +222,13 @@ test('stream: tells its readers that events were lost, and does not resume over 
   assert.match(back.comments.join('\n'), /gap/);
 });
 
-test('stream: writes comments while nothing happens', async (t) => {
+test('stream: it sends comments while there are no events', async (t) => {
   const { address } = await setUp(t, { stream: { heartbeatMs: 20 } });
   const client = await openStream(t, await address(), 'events=messages');
   await until(() => client.comments.filter((comment) => comment.includes('keep-alive')).length >= 2);
 });
 
-test('stream: ends when the gateway says so, and a new one can be opened', async (t) => {
+test('stream: it ends when the gateway ends it, and a new one can be opened', async (t) => {
   const { address, gateway } = await setUp(t);
   const client = await openStream(t, await address(), 'events=messages');
   gateway.endStreams(id);
@@ -239,7 +239,7 @@ test('stream: ends when the gateway says so, and a new one can be opened', async
   await next.frame(1);
 });
 
-test('stream: ends at once for an instance that goes away while it is opened', async (t) => {
+test('stream: it ends at once for an instance that is removed during the open', async (t) => {
   const { address, gateway } = await setUp(t);
   gateway.subscribe = (_id, _onEvent, onEnd) => {
     onEnd();
@@ -249,7 +249,7 @@ test('stream: ends at once for an instance that goes away while it is opened', a
   await client.ended;
 });
 
-test('stream: one subscription serves all listeners, and goes a while after the last one left', async (t) => {
+test('stream: one subscription serves all listeners, and ends a while after the last one left', async (t) => {
   const { address, gateway } = await setUp(t, { stream: { lingerMs: 20 } });
   const clients = await Promise.all([1, 2, 3].map(async () => openStream(t, await address(), 'events=messages')));
   assert.equal(gateway.listeners(id), 1);
@@ -259,7 +259,7 @@ test('stream: one subscription serves all listeners, and goes a while after the 
   await until(() => gateway.listeners(id) === 0);
 });
 
-/** A client that asks for the stream and then reads nothing. */
+/** Opens a client that requests the stream and then reads nothing. */
 const openDeaf = async (t: TestContext, address: string): Promise<Socket> => {
   const { hostname, port } = new URL(address);
   const socket = connect(Number(port), hostname);
@@ -269,7 +269,7 @@ const openDeaf = async (t: TestContext, address: string): Promise<Socket> => {
   return socket;
 };
 
-/** A client that keeps its connection after an answer. */
+/** Opens a client that keeps its connection after an answer. */
 const openIdle = async (t: TestContext, address: string): Promise<void> => {
   const { hostname, port } = new URL(address);
   const socket = connect(Number(port), hostname);
@@ -280,7 +280,7 @@ const openIdle = async (t: TestContext, address: string): Promise<void> => {
 
 const large = { ...sampleEvent.payload, message: { text: 'x'.repeat(100_000) } };
 
-test('stream: cuts a reader that falls too far behind, and nobody else', async (t) => {
+test('stream: a reader that falls too far behind is cut, and no other', async (t) => {
   const { address, gateway, lines } = await setUp(t, { stream: { graceMs: 10 } });
   const base = await address();
   const reader = await openStream(t, base, 'events=messages');
@@ -298,7 +298,7 @@ test('stream: cuts a reader that falls too far behind, and nobody else', async (
   assert.equal(reader.frames.length, number);
 });
 
-test('stream: closing the app ends streams and idle connections at once, also those of a deaf reader', async (t) => {
+test('stream: closing the app ends streams and idle connections at once, also those of a client that does not read', async (t) => {
   const { app, address, gateway } = await setUp(t, { stream: { endMs: 50 } });
   const base = await address();
   const client = await openStream(t, base, 'events=messages');
@@ -311,12 +311,12 @@ test('stream: closing the app ends streams and idle connections at once, also th
   const start = performance.now();
   await app.close();
   await client.ended;
-  // Neither the idle client nor the deaf one ever ends by itself, and the server keeps an idle connection for longer.
+  // Neither client ever ends by itself, and the server keeps an idle connection for longer.
   assert.ok(performance.now() - start < 20_000, `closing took ${performance.now() - start} ms`);
   assert.equal(gateway.listeners(id), 0);
 });
 
-test('stream: one more than a token may have is refused at once, until one of them is gone', async (t) => {
+test('stream: one above the limit of a token is refused at once, until another one ends', async (t) => {
   const { address } = await setUp(t, { stream: { perToken: 2 } });
   const first = await openStream(t, await address(), 'events=call');
   const second = await openStream(t, await address(), 'events=call');

@@ -1,4 +1,4 @@
-/** The events in the OpenAPI document: each has a shape and a complete example, which is strict about names and types. */
+/** Tests the events in the OpenAPI document. Each has a schema and a complete example, and the schema is strict about names and types. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { FastifyInstance } from 'fastify';

@@ -1,4 +1,4 @@
-/** Taking files: what clients write, what servers do to those who fetch from them, and nothing left on the disk. */
+/** Tests the intake of files: forms of clients, hostile servers, and no leftover on the disk. */
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
@@ -12,7 +12,7 @@ import { createAddressGuard } from '#src/webhooks/address-guard.ts';
 import { bytesOf, filesIn, folderFor, intakeFor, noFiles, refusalOf, serve, valueOf } from './media-files.ts';
 
 const png = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==', 'base64');
-/** Holds every digit of both alphabets, and ends with two bytes beside its groups of three. */
+/** Bytes whose base64 has every digit of both alphabets, with two bytes after the groups of three. */
 const mixed = Buffer.from(Array.from({ length: 1_001 }, (_, index) => (index * 7_919) % 256));
 const digits = mixed.toString('base64');
 const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
@@ -38,7 +38,7 @@ for (const [what, source, bytes] of written) {
   });
 }
 
-test('take: a long base64 with white space is cut nowhere, escaped or not', async (t) => {
+test('take: a long base64 text with white space is read completely, escaped or not', async (t) => {
   const folder = await folderFor(t);
   const intake = intakeFor(t, folder);
   const bytes = Buffer.alloc(700_001, mixed);
@@ -222,7 +222,7 @@ test('take: five redirects are followed', async (t) => {
   assert.equal(valueOf(await intakeFor(t, folder).take(`${base}/5`)).size, png.length);
 });
 
-test('take: an abort, and a stop, end what is under way and leave nothing', async (t) => {
+test('take: an abort or a stop ends the work under way and leaves no file', async (t) => {
   const folder = await folderFor(t);
   const base = await serve(t, (_request, response) => every(response.writeHead(200), 10, 'x'));
   const intake = intakeFor(t, folder);
@@ -239,7 +239,7 @@ test('take: an abort, and a stop, end what is under way and leave nothing', asyn
   await noFiles(folder);
 });
 
-test('receive: takes a stream, has its own bound, and passes an error of the stream on', async (t) => {
+test('receive: it accepts a stream, has its own limit, and passes an error of the stream on', async (t) => {
   const folder = await folderFor(t);
   const intake = intakeFor(t, folder);
   const streamed = async function* (error?: Error): AsyncGenerator<Uint8Array> {
@@ -283,7 +283,7 @@ for (const [title, pieces] of cuts)
     await noFiles(folder);
   });
 
-test('temporary folder: what a crash left in it is gone after the next opening', async (t) => {
+test('temporary folder: files of a crashed process are deleted at the next open', async (t) => {
   const folder = await folderFor(t);
   await writeFile(folder.newPath(), 'left');
   await mkdir(join(folder.path, 'deep/er'), { recursive: true });

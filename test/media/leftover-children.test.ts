@@ -1,4 +1,4 @@
-/** Programs that a killed gateway left behind. */
+/** Tests the search for programs that a killed gateway left behind. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { folderFor } from './media-files.ts';
 
 const seesProcesses = { skip: existsSync('/proc/self/cwd') ? false : 'this system does not show its processes as files' };
 
-test('leftovers: what runs in the folder is ended, what runs elsewhere is not', seesProcesses, async (t) => {
+test('leftovers: programs in the folder are ended, and others are not', seesProcesses, async (t) => {
   const [folder, elsewhere] = [await folderFor(t), await folderFor(t)];
   const start = (cwd: string) => {
     const child = spawn(process.execPath, ['-e', 'setInterval(() => 0, 1000)'], { cwd, stdio: 'ignore' });

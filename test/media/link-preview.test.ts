@@ -1,4 +1,4 @@
-/** Link previews: what a page says of itself, fetched with bounds. */
+/** Tests link previews: the metadata of a page, fetched with limits. */
 import assert from 'node:assert/strict';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -81,7 +81,7 @@ const redirect =
   (_request, response) =>
     void response.writeHead(302, { location }).end();
 
-test('page: title, description and a picture that fits', async () => {
+test('page: a preview has title, description and a fitting picture', async () => {
   const picture = await sharp({ create: { width: 1200, height: 630, channels: 3, background: 'teal' } })
     .png()
     .toBuffer();
@@ -125,7 +125,7 @@ test('page: three redirects are followed, a fourth and a forbidden one are not',
   for (const path of ['/0', '/out', '/file']) assert.equal(await previews.page(base + path, false), null, path);
 });
 
-test('page: other encodings are read, and a long page by its beginning', async () => {
+test('page: other encodings are read, and only the beginning of a long page', async () => {
   const base = await serve({
     '/latin': html('<title>Olá</title>', 'text/html; charset=iso-8859-1'),
     '/long': html(`<title>Long</title>${'x'.repeat(3_000_000)}`),
@@ -134,7 +134,7 @@ test('page: other encodings are read, and a long page by its beginning', async (
   assert.equal((await previews.page(`${base}/long`, false))?.title, 'Long');
 });
 
-test('page: what is no page, has no title, fails or never answers gives none', async () => {
+test('page: a page that is not HTML, has no title, fails or never answers gives no preview', async () => {
   const base = await serve({
     '/json': html('{"title":"x"}', 'application/json'),
     '/untitled': html('<p>hello</p>'),

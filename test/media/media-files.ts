@@ -1,4 +1,4 @@
-/** The frame of tests of files: a folder that must be empty at the end, a workshop and an intake on it. */
+/** The setting of tests of files: a folder that must be empty at the end, with a workshop and an intake on it. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -42,10 +42,10 @@ export const valueOf = <T>(result: Result<T>): T => {
   return result.value;
 };
 
-/** `reason: message` of a refusal; `done` when there is none. */
+/** Returns a refusal as `reason: message`; `done` if there is none. */
 export const refusalOf = (result: Result<unknown>): string => (result.ok ? 'done' : `${result.refusal.reason}: ${result.refusal.message}`);
 
-/** A server on loopback for one test; answers with its address. */
+/** Starts a server on loopback for one test. Returns its address. */
 export const serve = async (t: TestContext, listener: RequestListener): Promise<string> => {
   const server = createServer(listener);
   t.after(() => {
@@ -56,7 +56,7 @@ export const serve = async (t: TestContext, listener: RequestListener): Promise<
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 };
 
-/** A file beside the temporary folder, as a client's would be. */
+/** Creates a file beside the temporary folder, like a file of a client. */
 export const sourceFile = async (folder: TemporaryFolder, bytes: Uint8Array): Promise<SourceFile> => {
   const name = createHash('sha256').update(bytes).digest('hex').slice(0, 16);
   const path = join(folder.path, '..', name);

@@ -1,4 +1,4 @@
-/** The pool of threads: what it makes is right, and the event loop stays free meanwhile. */
+/** Tests the pool of threads. Its results are right, and the event loop stays free meanwhile. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { after, test } from 'node:test';
@@ -26,7 +26,7 @@ test('qrPng: a text that no QR code can hold is an error of the call alone', asy
   assert.equal(readQr(await media.qrPng('after')), 'after');
 });
 
-test('generatePreKeys: the pairs work with the Signal library and differ', async () => {
+test('generatePreKeys: the pairs work with the Signal library and are distinct', async () => {
   const pairs = Buffer.from(await media.generatePreKeys(20));
   assert.equal(pairs.length, 20 * 64);
   const other = Curve.generateKeyPair();
@@ -40,7 +40,7 @@ test('generatePreKeys: the pairs work with the Signal library and differ', async
   assert.equal(new Set(secrets).size, 20);
 });
 
-test('generatePreKeys: the event loop turns on while a whole batch is made', async () => {
+test('generatePreKeys: the event loop keeps turning while a batch is generated', async () => {
   let turns = 0;
   let waiting = true;
   const count = (): void => {
@@ -51,7 +51,7 @@ test('generatePreKeys: the event loop turns on while a whole batch is made', asy
   count();
   assert.equal((await made).length, 812 * 64);
   waiting = false;
-  // Made here, they would hold it for all of the time: one turn. A busy machine gives both threads one core, in slices of milliseconds.
+  // Generated on the loop, the batch would take a single turn. A busy machine gives both threads one core, in slices of milliseconds.
   assert.ok(turns > 5, `${turns} turns`);
 });
 
@@ -68,7 +68,7 @@ test('preview pictures: a large picture becomes a JPEG that fits', async () => {
   assert.equal(Math.round((Number(width) / Number(height)) * 3), 4);
 });
 
-test('preview pictures: what is no picture gives none', async () =>
+test('preview pictures: other files give no picture', async () =>
   assert.equal(await media.previewPictures(Buffer.from('<html>'), true), null));
 
 test('media: an idle pool does not keep a process alive', () => {

@@ -1,4 +1,4 @@
-/** Preparing pictures: what may stay as it is, what becomes another file, and bombs. */
+/** Tests the preparation of pictures: unchanged ones, converted ones, and decompression bombs. */
 import assert from 'node:assert/strict';
 import { deflateSync, crc32 } from 'node:zlib';
 import { after, test, type TestContext } from 'node:test';
@@ -34,7 +34,7 @@ const workshopFor = (t: TestContext, folder: TemporaryFolder, options: Partial<W
 const plain = (width: number, height: number, alpha = 1): Sharp =>
   sharp({ create: { width, height, channels: 4, background: { r: 200, g: 30, b: 90, alpha } } });
 
-/** Makes a picture that no compression makes small; each seed gives another picture. */
+/** Makes a picture that does not compress. Each seed gives another picture. */
 const noise = (width: number, height: number, channels: 3 | 4 = 3, seed = 1): Sharp => {
   const words = new Uint32Array(Math.ceil((width * height * channels) / 4));
   let state = seed * 2_654_435_761;
@@ -113,7 +113,7 @@ for (const [what, make, same, isAnimated, limit] of stickers) {
   });
 }
 
-/** A PNG that declares `side` × `side` pixels and holds only zeros: its size is a thousandth of what it unpacks to. */
+/** Returns a PNG that declares `side` × `side` pixels and contains only zeros, compressed to a thousandth. */
 const bomb = (side: number): Buffer => {
   const chunk = (name: string, data: Buffer): Buffer => {
     const body = Buffer.concat([Buffer.from(name), data]);
@@ -135,7 +135,7 @@ const bomb = (side: number): Buffer => {
   ]);
 };
 
-/** An AVIF of one picture whose header claims other sides (the box `ispe`); `brand`: what the file calls itself. */
+/** Returns an AVIF of one picture whose header claims other sides (the box `ispe`). `brand` is the type that the file claims. */
 const claiming = async (side: number, brand = 'avif'): Promise<Buffer> => {
   const bytes = await plain(64, 64).avif({ effort: 0 }).toBuffer();
   for (let at = bytes.indexOf('ispe'); at >= 0; at = bytes.indexOf('ispe', at + 1)) {
@@ -197,7 +197,7 @@ for (const [what, as, make, refusal] of refused) {
   });
 }
 
-test('image: an AVIF, which takes more memory for a pixel, may have a quarter of them', async (t) => {
+test('image: an AVIF, which uses more memory per pixel, may have a quarter of the pixels', async (t) => {
   const folder = await folderFor(t);
   const workshop = workshopFor(t, folder, { maxPixels: 40_000 });
   const pictures = [plain(100, 101).avif({ effort: 0 }), plain(100, 101).png()];
@@ -207,7 +207,7 @@ test('image: an AVIF, which takes more memory for a pixel, may have a quarter of
   assert.equal(valueOf(await workshop.prepare(png, 'image')).width, 100);
 });
 
-test('sticker: what the picture leaves free is transparent, also where it had no transparency', async (t) => {
+test('sticker: areas outside of the picture are transparent, also if it had no transparency', async (t) => {
   const folder = await folderFor(t);
   const source = await sourceFile(folder, await plain(300, 100).jpeg().toBuffer());
   const made = valueOf(await workshopFor(t, folder).prepare(source, 'sticker'));
@@ -234,20 +234,20 @@ for (const [what, make, same, width, height] of products)
     await made.discard();
   });
 
-test('thumbnail: a drawing is none', async (t) => {
+test('thumbnail: a vector drawing has none', async (t) => {
   const folder = await folderFor(t);
   const thumbnail = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><rect width="9" height="9"/></svg>');
   const source = await sourceFile(folder, await plain(10, 10).png().toBuffer());
   assert.match(refusalOf(await workshopFor(t, folder).prepare(source, 'image', { thumbnail })), /^invalid: the thumbnail is no picture/);
 });
 
-test('image: a type that was named wrongly is damaged, not trusted', async (t) => {
+test('image: a file with a wrong type is damaged, and its type is not trusted', async (t) => {
   const folder = await folderFor(t);
   const source: SourceFile = { ...(await sourceFile(folder, Buffer.from('<svg/>'))), mimetype: 'image/png' };
   assert.match(refusalOf(await workshopFor(t, folder).prepare(source, 'image')), /^invalid: .*damaged$/);
 });
 
-test('thumbnail: the one that was wished for takes the place of the own one; one that is no picture is refused', async (t) => {
+test('thumbnail: a given one replaces the generated one, and a file that is no picture is refused', async (t) => {
   const folder = await folderFor(t);
   const workshop = workshopFor(t, folder);
   const source = await sourceFile(folder, await plain(100, 100).jpeg().toBuffer());
@@ -262,7 +262,7 @@ test('thumbnail: the one that was wished for takes the place of the own one; one
   );
 });
 
-test('document: stays as it is; its content names it, and the caller where that is vague', async (t) => {
+test('document: it stays unchanged, and its type comes from its content, or from the caller if the content is unclear', async (t) => {
   const folder = await folderFor(t);
   const workshop = workshopFor(t, folder);
   const rows: readonly (readonly [bytes: Uint8Array, wish: string, mimetype: string])[] = [
@@ -282,7 +282,7 @@ test('document: stays as it is; its content names it, and the caller where that 
   await noFiles(folder);
 });
 
-test('workshop: an abort while waiting and while working, and a stop, are refusals and leave nothing', async (t) => {
+test('workshop: an abort during the wait or the work, and a stop, are refusals and leave no file', async (t) => {
   const folder = await folderFor(t);
   const workshop = workshopFor(t, folder, { jobs: 1 });
   const large = await sourceFile(folder, await noise(3_000, 3_000).png({ compressionLevel: 1 }).toBuffer());

@@ -1,4 +1,4 @@
-/** Preparing audio and video with the ffmpeg of this machine, and what is refused. */
+/** Tests the preparation of audio and video with ffmpeg, and the refusals. */
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -40,7 +40,7 @@ const picture = 'testsrc=duration=1.5:size=322x241:rate=12';
 const tone = 'sine=frequency=440:duration=2:sample_rate=44100';
 const h264 = ['-c:v', 'libx264', '-preset', 'ultrafast', '-pix_fmt', 'yuv420p', '-vf', 'scale=320:240'];
 
-/** Name of the file, its inputs, and the options that make it. */
+/** The name of the file, its inputs, and the options that generate it. */
 const samples = {
   'plays.mp4': [
     [picture, tone],
@@ -82,7 +82,7 @@ type Sample = keyof typeof samples;
 const samplesFolder = mkdtemp(join(tmpdir(), 'dormouse-samples-'));
 after(async () => rm(await samplesFolder, { recursive: true, force: true }));
 
-/** Each is made once, and only read. */
+/** Generated samples. Each is generated once, and only read. */
 const made = new Map<Sample, Promise<SourceFile>>();
 const sampleOf = (name: Sample): Promise<SourceFile> => {
   const make = async (): Promise<SourceFile> => {
@@ -96,7 +96,7 @@ const sampleOf = (name: Sample): Promise<SourceFile> => {
   return found;
 };
 
-/** `h264 320x240 + aac 2` as ffprobe sees a file. */
+/** Returns the streams of a file from ffprobe, such as `h264 320x240 + aac 2`. */
 const contentOf = (path: string): string => {
   const prober = join(dirname(ffmpegPath ?? ''), 'ffprobe');
   const json = execFileSync(prober, ['-v', 'error', '-show_streams', '-of', 'json', path], { timeout: 60_000 }).toString();
@@ -160,7 +160,7 @@ for (const ffmpeg of [ffmpegPath, null]) {
   test(`video: one that was filmed upright has the size that is shown, ${ffmpeg ? 'with' : 'without'} ffmpeg`, withFfmpeg, async (t) => {
     const folder = await folderFor(t);
     const bytes = await readFile((await sampleOf('silent.mp4')).path);
-    // The matrix of the track's header: a quarter turn.
+    // The matrix in the header of the track, which is a quarter turn.
     const matrix = bytes.indexOf('tkhd') + 44;
     for (const [index, value] of [0, 0x1_00_00, 0, -0x1_00_00, 0].entries()) bytes.writeInt32BE(value, matrix + index * 4);
     const shown = valueOf(await workshopFor(t, folder, { ffmpeg }).prepare(await sourceFile(folder, bytes), 'video'));
@@ -260,7 +260,7 @@ test('ffmpeg: a playlist under the name of a video reads no other file', withFfm
   await noFiles(folder);
 });
 
-test('ffmpeg: what is made has a bound', withFfmpeg, async (t) => {
+test('ffmpeg: the size of its output is limited', withFfmpeg, async (t) => {
   const folder = await folderFor(t);
   const workshop = workshopFor(t, folder, { maxBytes: 8_000 });
   assert.match(refusalOf(await workshop.prepare(await sampleOf('tone.wav'), 'audio')), /^tooLarge: the file is larger than/);
@@ -271,12 +271,12 @@ const commandOf = (pid: string): string => {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
   } catch {
-    // It has ended meanwhile.
+    // The process has ended in the meantime.
     return '';
   }
 };
 
-/** The commands that run now, from the file system of the kernel: a small image of Linux has no `ps`. */
+/** Returns the running commands from /proc, because a small Linux image has no `ps`. */
 const commands = (): string[] =>
   existsSync('/proc/self/cmdline')
     ? readdirSync('/proc')
@@ -340,7 +340,7 @@ for (const [sample, as, outcome, seconds] of without) {
   });
 }
 
-test('without ffmpeg: what is damaged or of another kind is refused as with it', async (t) => {
+test('without ffmpeg: a damaged file and another kind are refused as with ffmpeg', async (t) => {
   const folder = await folderFor(t);
   const workshop = workshopFor(t, folder, { ffmpeg: null });
   const text = await sourceFile(folder, Buffer.from('text'));

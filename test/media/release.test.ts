@@ -1,4 +1,4 @@
-/** Memory that is given back at once: whole buffers, and never what others may have a part of. */
+/** Tests the early release of memory. Only whole buffers are released, never memory that other objects may share. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { release } from '#src/media/release.ts';
@@ -16,7 +16,7 @@ for (const [title, bytes, length] of rows)
     assert.equal(bytes.length, length);
   });
 
-test('release: twice is once', () => {
+test('release: a second release has no effect', () => {
   release(whole);
   release(whole);
   assert.equal(whole.length, 0);

@@ -1,4 +1,4 @@
-/** Files encrypted for media hosts: what is in the copy, and what is left of it after a failure or an abort. */
+/** Tests files encrypted for media hosts: the content of the copy, and no leftover after a failure or an abort. */
 import assert from 'node:assert/strict';
 import { createDecipheriv, createHash, createHmac, randomBytes } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
@@ -42,14 +42,13 @@ for (const bytes of [0, 1, 65_535, 65_536, 1_000_000])
     assert.equal(copy.size, sealed.length);
   });
 
-test('sealing: a file that is not there leaves no copy', async () =>
-  assert.rejects(sealing.seal(join(place, 'nowhere'), keys, never), /ENOENT/));
+test('sealing: a missing file leaves no copy', async () => assert.rejects(sealing.seal(join(place, 'nowhere'), keys, never), /ENOENT/));
 
 test('sealing: an abort ends the work and leaves no copy, and the next file has its turn', async () => {
   const { path } = await fileOf(48 * 1024 * 1024);
   const abort = new AbortController();
   const [aborted, next] = [sealing.seal(path, keys, abort.signal), sealing.seal((await fileOf(1_000)).path, keys, never)];
-  // A copy that grows is a thread at work.
+  // A growing copy shows that a thread is at work.
   const grows = async (): Promise<boolean> => {
     const [name] = await readdir(folder.path);
     return name !== undefined && (await stat(join(folder.path, name))).size > 0;

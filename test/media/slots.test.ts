@@ -1,4 +1,4 @@
-/** Turns for work that takes much. */
+/** Tests the slots for expensive work. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Slots } from '#src/media/bounded-work.ts';
@@ -6,7 +6,7 @@ import { Slots } from '#src/media/bounded-work.ts';
 const forEver = new AbortController().signal;
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-test('slots: so many run at once, the others in their order, and one that fails gives its place on', async () => {
+test('slots: the limit runs at once, others in their order, and a failed one frees its slot', async () => {
   const slots = new Slots(2);
   const began: number[] = [];
   const ends = Array.from({ length: 4 }, () => Promise.withResolvers<void>());
@@ -21,7 +21,7 @@ test('slots: so many run at once, the others in their order, and one that fails 
   assert.deepEqual(began, [0, 1, 2, 3]);
 });
 
-test('slots: whoever gives up while waiting takes no place', async () => {
+test('slots: a task that gives up while it waits takes no slot', async () => {
   const slots = new Slots(1);
   const end = Promise.withResolvers<void>();
   const first = slots.run(forEver, () => end.promise);

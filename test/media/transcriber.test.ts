@@ -1,4 +1,4 @@
-/** Speech to text, beside a real server: what is sent, what comes back, and what each of its failures means for whoever asked. */
+/** Tests speech to text with a real server: requests, answers, and the meaning of each failure for the caller. */
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -19,7 +19,7 @@ interface Asked {
   readonly form: FormData;
 }
 
-/** Answers each request by `answer`; closed after the tests. */
+/** Starts a server that answers each request by `answer`. It closes after the tests. */
 const serve = async (answer: (response: ServerResponse) => void) => {
   const asked: Asked[] = [];
   const hear = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -41,7 +41,7 @@ const transcriberAt = (url: string, allow: readonly string[] = ['loopback'], tim
 };
 const voice = { path, name: 'voice.ogg', mimetype: 'audio/ogg' };
 
-test('transcriber: the file goes to the service with the key, and the words come back', async () => {
+test('transcriber: the file is sent to the service with the key, and the text is returned', async () => {
   const { asked, url } = await serve((response) => response.end(JSON.stringify({ text: 'bom dia' })));
   assert.deepEqual(await transcriberAt(url).transcribe(voice, key), { ok: true, value: 'bom dia' });
   const { authorization, form, url: at } = asked[0]!;
@@ -72,7 +72,7 @@ for (const [title, answer, reason, text] of failures)
     assert.ok(!outcome.refusal.message.includes(key));
   });
 
-test('transcriber: an address that the guard refuses is not asked, and a key that is no key goes nowhere', async () => {
+test('transcriber: a forbidden address gets no request, and an invalid key is not sent', async () => {
   const { asked, url } = await serve((response) => response.end('{"text":"x"}'));
   const guarded = await transcriberAt(url, []).transcribe(voice, key);
   assert.match(guarded.ok ? '' : guarded.refusal.message, /not allowed \(loopback\)/);

@@ -1,4 +1,4 @@
-/** Types that the first bytes tell are those that the whole file tells. */
+/** Tests that the type by the first bytes equals the type by the whole file. */
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { test } from 'node:test';
@@ -24,7 +24,7 @@ const rows: readonly (readonly [string, () => Promise<Buffer> | Buffer, string, 
     false,
   ],
   ['a page behind comments', () => Buffer.from(`${'<!-- a -->'.repeat(20)}<html>`), 'text/html', false],
-  // Patterns that may end a comment, or a run of white space, in more than one way would never finish with these.
+  // Patterns that may end a comment, or a run of white space, in more than one way would take exponential time on these.
   ['comments and no element', () => Buffer.from(`${'<!---->'.repeat(580)}x`), 'text/plain', false],
   ['white space and no element', () => Buffer.from(`${' \n'.repeat(2_000)}x`), 'text/plain', false],
   ['a comment without an end', () => Buffer.from(`<!--${'-- >'.repeat(900)}`), 'text/plain', false],

@@ -1,4 +1,4 @@
-/** Metrics: what is counted, how it is written, and that the files in `deploy/` name nothing that is not there. */
+/** Tests the metrics: counts, their format, and that the files in `deploy/` name only existing metrics. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -48,13 +48,13 @@ const made = (meter = new ProcessMeter(), gather = async () => figures) =>
 
 const linesOf = (text: string): readonly string[] => text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
 
-test('metrics: name the version of the web client, where it comes from and when it was looked up', async () => {
+test('metrics: they name the version of the web client, its source and the time of its lookup', async () => {
   const text = await made().text();
   for (const line of ['dormouse_client_version{version="2.3000.1",source="lookedUp"} 1', 'dormouse_client_version_checked_seconds 1'])
     assert.ok(text.split('\n').includes(line), line);
 });
 
-test('metrics: figures of the moment and counts since the start, each series with its type and help', async () => {
+test('metrics: gauges and counters have their type and help', async () => {
   const meter = new ProcessMeter();
   meter.attempted();
   meter.closed('connectionLost');
@@ -115,7 +115,7 @@ test('metrics: figures of the moment and counts since the start, each series wit
   for (const line of lines) assert.match(line, /^[a-z_]+(?:\{(?:\w+="[^"]*",?)*\})? (?:[\d.e+-]+|NaN)$/);
 });
 
-test('metrics: entries that were given up or refused, and forgeries, are counted', async () => {
+test('metrics: dropped and refused entries, and forgeries, are counted', async () => {
   const meter = new ProcessMeter();
   meter.unstored('lost', 3);
   meter.unstored('refused', 1);
@@ -125,12 +125,12 @@ test('metrics: entries that were given up or refused, and forgeries, are counted
   for (const line of expected) assert.ok(lines.includes(line), line);
 });
 
-test('metrics: a gateway that is no node has no series of nodes', async () => {
+test('metrics: a single gateway has no series of nodes', async () => {
   const text = await made(new ProcessMeter(), async () => ({ ...figures, node: null })).text();
   assert.doesNotMatch(text, /node|lease/);
 });
 
-test('metrics: names that come from outside are bounded', () => {
+test('metrics: the number of names from outside is limited', () => {
   const meter = new ProcessMeter();
   for (let n = 0; n < 2_000; n += 1) meter.answered('GET', `/route/${n}`, 200, 1);
   assert.ok(meter.answers.entries.length <= 501);
@@ -138,7 +138,7 @@ test('metrics: names that come from outside are bounded', () => {
   assert.equal(meter.answers.entries.find(([name]) => name === 'other')?.[1], 1_500);
 });
 
-test('metrics: a long series is written in slices that leave turns to others, and scrapes at once share one', async () => {
+test('metrics: a long output is written in slices with other work in between, and simultaneous scrapes share one', async () => {
   const meter = new ProcessMeter();
   for (let n = 0; n < 500; n += 1) meter.answered('GET', `/route/${n}`, 200, n);
   let gathered = 0;
@@ -161,7 +161,7 @@ test('metrics: a long series is written in slices that leave turns to others, an
   assert.equal(gathered, 2);
 });
 
-test('metrics: an address of their own answers without a token, and nothing else is there', async () => {
+test('metrics: a separate address answers without a token, and serves nothing else', async () => {
   const listener = await listenForMetrics(made(), '127.0.0.1', 0);
   try {
     const base = `http://127.0.0.1:${listener.port}`;
@@ -192,7 +192,7 @@ for (const [path, text] of deployed)
     );
   });
 
-test('docs/runbook.md: it says what to do about every alert', () => {
+test('docs/runbook.md: it has advice on every alert', () => {
   const runbook = readFileSync(join(root, 'docs/runbook.md'), 'utf8');
   const alerts = [...(deployed[0]?.[1] ?? '').matchAll(/alert: (\w+)/g)].map(([, name]) => name ?? '');
   assert.ok(alerts.length > 10);
@@ -202,7 +202,7 @@ test('docs/runbook.md: it says what to do about every alert', () => {
   );
 });
 
-test('deploy/grafana-dashboard.json: panels have places of their own, and every series of the gateway is shown or alerted on', () => {
+test('deploy/grafana-dashboard.json: panels do not overlap, and every series of the gateway is shown or alerted on', () => {
   interface Panel {
     readonly id: number;
     readonly type: string;
@@ -227,7 +227,7 @@ test('deploy/grafana-dashboard.json: panels have places of their own, and every 
 const promtool = findProgram('promtool');
 const skipped = promtool === null ? { skip: 'this machine has no promtool; Debian has it in the package prometheus' } : {};
 
-test('deploy/alerts.yml: promtool takes the rules and the metrics', skipped, async () => {
+test('deploy/alerts.yml: promtool accepts the rules and the metrics', skipped, async () => {
   const run = promisify(execFile);
   await run(promtool ?? '', ['check', 'rules', join(root, 'deploy/alerts.yml')]);
   const check = run(promtool ?? '', ['check', 'metrics']);

@@ -1,4 +1,4 @@
-/** The sealed archive: what was changed, cut off, moved or opened with another passphrase is refused. */
+/** Tests the encrypted archive. A changed, truncated or moved part, or another passphrase, is refused. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openLines, sealLines } from '#src/moving/archive.ts';
@@ -20,14 +20,14 @@ const all = async <T>(items: AsyncIterable<T>): Promise<T[]> => {
 
 const passphrase = 'correct horse battery staple';
 const sealed = async (lines: readonly string[]): Promise<Buffer> => Buffer.concat(await all(sealLines(of(...lines), passphrase)));
-/** In pieces of odd sizes. */
+/** Splits the bytes into pieces of odd sizes. */
 const pieces = (bytes: Buffer): AsyncIterable<Uint8Array> =>
   of(...Array.from({ length: Math.ceil(bytes.length / 1_009) }, (_, at) => bytes.subarray(at * 1_009, (at + 1) * 1_009)));
 const opened = (bytes: Buffer, word = passphrase): Promise<string[]> => all(openLines(pieces(bytes), word));
 
 const lines = ['first', '', 'x'.repeat(200_000), 'ü', 'y'.repeat(65_536)];
 
-test('archive: lines of any length come back', async () => {
+test('archive: lines of any length are read back', async () => {
   const bytes = await sealed(lines);
   assert.deepEqual(await opened(bytes), lines);
   assert.ok(!bytes.includes('first'));
@@ -56,12 +56,12 @@ for (const [title, change, reason] of broken)
     );
   });
 
-test('archive: another passphrase opens nothing', async () => {
+test('archive: another passphrase decrypts nothing', async () => {
   const bytes = await sealed(lines);
   await assert.rejects(() => opened(bytes, 'another passphrase'), /The passphrase is not the one/);
 });
 
-test('archive: frames of one archive do not open at another place', async () => {
+test('archive: frames of one archive cannot be decrypted at another position', async () => {
   const bytes = await sealed(['a'.repeat(65_535), 'b'.repeat(65_535), 'c']);
   const head = bytes.indexOf(0x0a) + 1;
   const frame = 4 + 65_536 + 16;
@@ -90,7 +90,7 @@ const preKey = (id: number): SessionKey => ({
   value: { public: Buffer.alloc(32, 1), private: Buffer.alloc(32, id % 256) },
 });
 
-test('archive: sessions come back with their keys, also when the keys of one are not read', async () => {
+test('archive: sessions are read back with their keys, also if the keys of one are skipped', async () => {
   const many = Array.from({ length: 120 }, (_, at) => preKey(at + 1));
   const text = [...(await all(linesOfFound(found('a', many)))), ...(await all(linesOfFound(found('b', many.slice(0, 3)))))];
   const names: unknown[] = [];
@@ -101,7 +101,7 @@ test('archive: sessions come back with their keys, also when the keys of one are
   assert.deepEqual(names, ['a', null, 'b', many.slice(0, 3)]);
 });
 
-test('archive: a session that lost a line of keys is refused', async () => {
+test('archive: a session with a missing line of keys is refused', async () => {
   const text = await all(
     linesOfFound(
       found(
@@ -130,7 +130,7 @@ const signalSession = () => ({
   version: 'v1',
 });
 
-test('archive: stored sessions leave as the library knows them, with chains of an unclean run moved forward', async () => {
+test('archive: stored sessions are exported in the format of the library, with chains of an unclean run moved forward', async () => {
   const text = await all(
     linesOfLeaving({
       name: 'a',

@@ -1,4 +1,4 @@
-/** Chats and messages in an archive: lines of bounded length behind the keys of their session, and none that is lost without notice. */
+/** Tests chats and messages in an archive: lines of bounded length after the keys of their session, and no unnoticed loss. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ArchivedRows, MovedKey } from '#actors/ports.ts';
@@ -35,7 +35,7 @@ const linesOf = async (name: string): Promise<string[]> => [
 
 const rowsOf = (all: readonly ArchivedRows[]): readonly unknown[] => all.flatMap(({ of: table, rows }) => rows.map((row) => [table, row]));
 
-test('archive: rows come back behind their session in lines of bounded length, also when those of one session are not read', async () => {
+test('archive: rows are read back after their session in lines of bounded length, also if those of one session are skipped', async () => {
   const lines = [...(await linesOf('a')), ...(await linesOf('b'))];
   assert.ok(lines.every((line) => line.length < 600 << 10));
   const read: unknown[] = [];
@@ -50,7 +50,7 @@ test('archive: rows come back behind their session in lines of bounded length, a
   assert.deepEqual(read, ['skipped', rowsOf(pieces)]);
 });
 
-test('archive: a session that lost rows, or a line of them, is told as damaged', async () => {
+test('archive: a session with missing or damaged rows is reported as damaged', async () => {
   const lines = await linesOf('a');
   const read = async (given: readonly string[]): Promise<void> => {
     for await (const session of sessionsIn(of(...given)))
@@ -64,7 +64,7 @@ test('archive: a session that lost rows, or a line of them, is told as damaged',
     await assert.rejects(() => read(broken), /damaged/);
 });
 
-test('archive: a session that leaves has rows if it brings them, and an archive with rows says so in its header', async () => {
+test('archive: an exported session has rows on request, and an archive with rows says so in its header', async () => {
   const leaving = {
     name: 'shop',
     token: '',

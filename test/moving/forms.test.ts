@@ -1,4 +1,4 @@
-/** Spellings in stores of the client library, and stores that are refused with a sentence. */
+/** Tests the encodings in stores of the client library, and refusals of other stores with a sentence. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { BufferJSON, type AuthenticationCreds } from '@whiskeysockets/baileys';
@@ -65,14 +65,14 @@ for (const [title, value, reason] of refused)
       (error) => error instanceof SourceFault && reason.test(error.message),
     ));
 
-test('credentials: the device of old stores loses its agent, and counters keep what is used', () => {
+test('credentials: the device of old stores loses its agent, and counters stay above used values', () => {
   const { me, accountSyncCounter, nextPreKeyId } = readCredentials(
     without({ me: { id: '5511911110001.0:12@s.whatsapp.net' }, accountSyncCounter: 0, nextPreKeyId: 900 }),
   );
   assert.deepEqual([me?.id, accountSyncCounter, nextPreKeyId], ['5511911110001:12@s.whatsapp.net', 1, 900]);
 });
 
-test('names: the longest type counts, and only what the library replaced is put back', () => {
+test('names: the longest type wins, and only the replacements of the library are reversed', () => {
   assert.deepEqual(splitName('sender-key-memory-1@g.us'), { type: 'sender-key-memory', id: '1@g.us' });
   assert.deepEqual(splitName('sender-key-1@g.us--2--0'), { type: 'sender-key', id: '1@g.us--2--0' });
   assert.equal(splitName('unknown-type-1'), null);
@@ -82,7 +82,7 @@ test('names: the longest type counts, and only what the library replaced is put 
   assert.equal(idOfFile('session', '5511_1.12'), '5511_1.12');
 });
 
-test('keys: sender keys of old stores become bytes of JSON whose bytes are spelled as the library reads them', () => {
+test('keys: sender keys of old stores become JSON bytes in the encoding of the library', () => {
   const states = [{ senderKeyId: 1, senderChainKey: { iteration: 0, seed: Buffer.from('seed') } }];
   const key = readKey('sender-key', 'g::u::0', JSON.parse(json(states), BufferJSON.reviver));
   assert.ok(Buffer.isBuffer(key?.value));
@@ -91,7 +91,7 @@ test('keys: sender keys of old stores become bytes of JSON whose bytes are spell
   assert.deepEqual(readKey('sender-key', 'g::u::0', JSON.parse(json(today), BufferJSON.reviver))?.value, today);
 });
 
-test('keys: a mapping of digits stays text, and a value of another kind is none', () => {
+test('keys: a mapping of digits stays text, and a value of another kind is refused', () => {
   assert.equal(readJson('"5511911110001"', 'x'), '5511911110001');
   assert.equal(readJson(JSON.stringify('"5511911110001"'), 'x'), '5511911110001');
   assert.deepEqual(readKey('lid-mapping', '9', '5511911110001')?.value, '5511911110001');
@@ -122,6 +122,6 @@ test('keys: a key of the shared state is read from bytes, from base64 and from l
   }
 });
 
-test('bytes: what is no list of bytes is none', () => {
+test('bytes: a value that is no list of bytes is refused', () => {
   for (const value of [null, 7, 'not base64!', [256], ['a'], {}, { 0: 1, 2: 3 }]) assert.equal(bytesOf(value), null);
 });

@@ -1,4 +1,4 @@
-/** Files of SQLite in every state in which a program may have left them. */
+/** Tests SQLite files in every state that a program may leave behind. */
 import assert from 'node:assert/strict';
 import { appendFile, cp, readdir, readFile, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
@@ -9,7 +9,7 @@ import { testPlaces } from '#test/support/whatsmeow/reading.ts';
 
 const places = await testPlaces();
 
-/** A folder that holds the files of a database as they are at this moment. */
+/** Copies the files of a database in their current state into a folder. Returns the path. */
 const imageOf = async (path: string): Promise<string> => {
   const folder = await places.newFolder();
   const name = basename(path);
@@ -29,7 +29,7 @@ const valuesIn = async (path: string): Promise<readonly unknown[]> => {
 
 const rows = 2_000;
 
-/** A table that is larger than what SQLite keeps in memory here. */
+/** Creates a table that is larger than the memory of SQLite in this test. */
 const filled = (path: string, mode: 'wal' | 'delete'): DatabaseSync => {
   const database = new DatabaseSync(path);
   database.exec(`pragma journal_mode = ${mode}; pragma synchronous = off; pragma cache_size = 4; pragma wal_autocheckpoint = 0;
@@ -40,7 +40,7 @@ const filled = (path: string, mode: 'wal' | 'delete'): DatabaseSync => {
   return database;
 };
 
-test('sqlite source: what was committed to the log is read', async () => {
+test('sqlite source: rows that were committed to the log are read', async () => {
   const path = places.newFile();
   const database = filled(path, 'wal');
   database.exec(`update t set value = 'new'`);
@@ -61,7 +61,7 @@ test('sqlite source: a transaction that a kill interrupted is undone', async () 
   assert.deepEqual([values.length, new Set(values)], [rows, new Set(['old'])]);
 });
 
-test('sqlite source: a file that is written while it is copied is refused in words', async () => {
+test('sqlite source: a file that is written during the copy is refused with a sentence', async () => {
   const path = places.newFile();
   filled(path, 'delete').close();
   const program = new AbortController();
@@ -73,7 +73,7 @@ test('sqlite source: a file that is written while it is copied is refused in wor
   await writing;
 });
 
-test('sqlite source: a damaged page is told where it is read, without a path', async () => {
+test('sqlite source: a damaged page is reported when it is read, without a path', async () => {
   const path = places.newFile();
   filled(path, 'delete').close();
   const bytes = await readFile(path);
@@ -87,14 +87,14 @@ test('sqlite source: a damaged page is told where it is read, without a path', a
   await source.close();
 });
 
-test('sqlite source: a file that is not there, or may not be read, is told by its name', async () => {
+test('sqlite source: a missing or unreadable file is reported by its name', async () => {
   await assert.rejects(openSqlite(join(places.folder, 'nothing.db')), {
     name: 'SourceFault',
     message: 'nothing.db cannot be read: ENOENT',
   });
 });
 
-test('sqlite source: bytes are Buffers, large numbers text, and a table that is not there has no columns', async () => {
+test('sqlite source: bytes are Buffers, large numbers text, and a missing table has no columns', async () => {
   const path = places.newFile();
   const database = new DatabaseSync(path);
   database.exec(`create table t (a blob, b integer, c integer); insert into t values (x'0102', 9007199254740993, 5)`);
@@ -107,7 +107,7 @@ test('sqlite source: bytes are Buffers, large numbers text, and a table that is 
   await source.close();
 });
 
-test('sqlite source: a view in the place of a table counts as missing, since its rows may have no end', async () => {
+test('sqlite source: a view in place of a table counts as missing, because its rows may be endless', async () => {
   const path = join(places.folder, 'view.db');
   const database = new DatabaseSync(path);
   database.exec('create view t as with recursive c(x) as (select 1 union all select x + 1 from c) select x as id, x as value from c');
@@ -147,14 +147,7 @@ const longestTurn = async (work: () => Promise<unknown>): Promise<number> => {
   return state.longest;
 };
 
-/** Returns the least of up to three measurements: a collection of what earlier files left is no part of the work. */
-const leastLongestTurn = async (work: () => Promise<unknown>): Promise<number> => {
-  let least = Infinity;
-  for (let n = 0; n < 3 && least >= 50; n += 1) least = Math.min(least, await longestTurn(work));
-  return least;
-};
-
-test('sqlite source: a query that works for seconds before its first row does not hold the event loop', async () => {
+test('sqlite source: a query that runs for seconds before its first row does not block the event loop', async () => {
   const source = await openSqlite(slowStore(300));
   const before = process.cpuUsage();
   const own = process.threadCpuUsage();
@@ -167,7 +160,7 @@ test('sqlite source: a query that works for seconds before its first row does no
   assert.ok(longest < 50, `a turn of the event loop took ${longest} ms of processor time`);
 });
 
-test('sqlite source: the rows of a large table come in steps of a few milliseconds', async () => {
+test('sqlite source: the rows of a large table are read in steps of a few milliseconds', async () => {
   const path = places.newFile();
   const database = new DatabaseSync(path);
   database.exec(`create table t (id integer primary key, value blob);
@@ -184,7 +177,7 @@ test('sqlite source: the rows of a large table come in steps of a few millisecon
   assert.ok(longest < 50, `a turn of the event loop took ${longest} ms of processor time`);
 });
 
-test('sqlite source: a query that takes too long is given up, and at once when nobody waits for it any more', async () => {
+test('sqlite source: a query is cancelled at its time-out, and at once when its caller leaves', async () => {
   const slow = 'select sum(value) as sum from t';
   const path = slowStore(600);
   const bounded = await openSqlite(path, undefined, 100);
@@ -199,7 +192,7 @@ test('sqlite source: a query that takes too long is given up, and at once when n
   await assert.rejects(openSqlite(path, gone.signal), /the caller is gone/);
 });
 
-test('sqlite source: a value that no key is as large as is refused in words', async () => {
+test('sqlite source: a value that is too large for any key is refused with a sentence', async () => {
   const path = places.newFile();
   const database = new DatabaseSync(path);
   database.exec('create table t (id integer, value blob generated always as (zeroblob(100000000)) virtual); insert into t values (1)');
@@ -209,7 +202,7 @@ test('sqlite source: a value that no key is as large as is refused in words', as
   await source.close();
 });
 
-test('sqlite source: a stream that is left early leaves the database free for others', async () => {
+test('sqlite source: a stream that is left early releases the database', async () => {
   const path = places.newFile();
   filled(path, 'delete').close();
   const source = await openSqlite(path);

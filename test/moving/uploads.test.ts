@@ -1,4 +1,4 @@
-/** Uploads with stores: plain, in a tar archive, compressed; and what is too large, cut off or points outside. Nothing stays on the disk. */
+/** Tests uploads of stores: plain, in a tar archive, compressed; and refusals of large, truncated or malicious ones. Nothing stays on the disk. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
@@ -24,17 +24,17 @@ before(async () => {
 });
 after(() => removeFolder(folder));
 
-/** Makes an archive with the system's own program. */
+/** Makes an archive with the tar program of the system. */
 const tarOf = (args: readonly string[]): Buffer => execFileSync('tar', ['-C', folder, '-cf', '-', ...args], { maxBuffer: 1 << 28 });
 
 async function* pieces(bytes: Uint8Array): AsyncIterable<Uint8Array> {
   for (let at = 0; at < bytes.length; at += 7_001) yield bytes.subarray(at, at + 7_001);
 }
 
-/** Name, kind of tar, and content. */
+/** The name, the kind of tar entry, and the content. */
 type Entry = readonly [string, '0' | '5', string];
 
-/** Makes an archive with names that no file could have, each behind a header for a long name. */
+/** Makes an archive with names that no file could have, each after a header for a long name. */
 const tarBlocks = (...entries: readonly Entry[]): Buffer => {
   const padded = (bytes: Buffer): Buffer => Buffer.concat([bytes, Buffer.alloc((512 - (bytes.length % 512)) % 512)]);
   const header = (name: string, kind: string, size: number): Buffer => {
@@ -76,7 +76,7 @@ const refusal = async (bytes: Uint8Array, from?: string): Promise<string> => {
   return result.ok ? '' : `${result.refusal.reason}: ${result.refusal.message}`;
 };
 
-/** Keys, and the note of the source's run. */
+/** The session of the upload, with the number of its keys and records. */
 const session = [['shop', number, 23]];
 
 test('upload: a tar archive, also a compressed one, is a folder of sessions', async () => {
@@ -84,7 +84,7 @@ test('upload: a tar archive, also a compressed one, is a folder of sessions', as
   assert.deepEqual(await found(gzipSync(tarOf(['./shop']))), session);
 });
 
-test('upload: long names in every form of tar, and links and names that point outside', async () => {
+test('upload: long names in every form of tar, and links and names that point outside, are handled', async () => {
   const long = `${'long-'.repeat(18)}name`;
   await mkdir(join(folder, 'links'), { recursive: true });
   await writeMadeSession(join(folder, 'links', long), { number, preKeys: 3 });
@@ -97,7 +97,7 @@ test('upload: long names in every form of tar, and links and names that point ou
   assert.deepEqual(await readdir(folder).then((names) => names.filter((name) => name.startsWith('creds'))), ['creds.json']);
 });
 
-test('upload: what is too large, cut off, empty or something else is refused with a sentence', async () => {
+test('upload: a file that is too large, truncated, empty or of another kind is refused with a sentence', async () => {
   assert.equal(await refusal(Buffer.alloc(4_000_001)), 'tooLarge: the upload is larger than 4000000 bytes (see IMPORT_MAX_BYTES)');
   assert.match(await refusal(gzipSync(Buffer.alloc(8_000_000))), /^tooLarge/);
   assert.equal(await refusal(gzipSync(tarOf(['shop'])).subarray(0, 3_000)), 'invalid: The compressed upload is cut off or damaged');
@@ -200,7 +200,7 @@ test('upload: a tar archive with more files and folders than a store has is refu
   assert.deepEqual(await readdir(uploads), []);
 });
 
-test('upload: a folder in the place of a database is told by its name', async () => {
+test('upload: a folder in place of a database is reported by its name', async () => {
   const result = await receive(tarBlocks(['dbdata/main.db', '5', ''], ['dbdata/users.db', '5', ''], ['other', '5', '']), 'wuzapi');
   assert.ok(result.ok);
   await assert.rejects(Array.fromAsync(result.value), { name: 'SourceProblem', message: 'main.db cannot be read: EISDIR' });
@@ -217,7 +217,7 @@ test('upload: the sentence about a file that is no database names the upload', a
     }
 });
 
-test('upload: a dump of Redis and an archive are files', async () => {
+test('upload: a dump of Redis and an archive are accepted as files', async () => {
   const creds = await readFile(join(folder, 'shop', 'creds.json'), 'utf8');
   const dump = { 'evolution:instance:c1': { creds: JSON.stringify(creds) } };
   assert.deepEqual(await found(Buffer.from(JSON.stringify(dump)), 'evolution'), [['c1', number, 1]]);

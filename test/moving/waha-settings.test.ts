@@ -1,4 +1,4 @@
-/** Settings of WAHA: the key of its signatures becomes the secret of the webhook, and what has no counterpart is listed. */
+/** Tests settings of WAHA. Its signature key becomes the secret of the webhook, and settings without a counterpart are listed. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { wahaSettings } from '#src/moving/readers/waha.ts';
@@ -6,7 +6,7 @@ import { wahaSettings } from '#src/moving/readers/waha.ts';
 const webhooks = (key: string) => [{ url: 'http://receiver.test', events: ['message'], hmac: { key } }];
 const key = 'a key of twenty-four bytes or more';
 
-test('settings of WAHA: the key of its signatures becomes the secret of the webhook, and the form is told', () => {
+test('settings of WAHA: its signature key becomes the secret of the webhook, and the format is reported', () => {
   const { webhooks: taken, lost } = wahaSettings({ webhooks: webhooks(key) });
   assert.deepEqual(
     taken.map(({ secret }) => secret),
@@ -15,7 +15,7 @@ test('settings of WAHA: the key of its signatures becomes the secret of the webh
   assert.deepEqual(lost, ['signature of the webhook: the key is the same, and the form is that of Standard Webhooks']);
 });
 
-test('settings of WAHA: a key that is no secret here is listed, and its value is told to nobody', () => {
+test('settings of WAHA: a key that is not a valid secret is listed, without its value', () => {
   const { webhooks: taken, lost } = wahaSettings({ webhooks: webhooks('short') });
   assert.deepEqual(
     taken.map(({ secret }) => secret),

@@ -1,4 +1,4 @@
-/** Programs on whatsmeow whose tables are in PostgreSQL. */
+/** Tests programs on whatsmeow with tables in PostgreSQL. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test, type TestContext } from 'node:test';
@@ -15,9 +15,9 @@ const database = await testDatabase();
 const places = await testPlaces();
 const [ana, bia] = ['5511999990071:3@s.whatsapp.net', '5511999990072:1@s.whatsapp.net'] as const;
 
-/** A name that no test beside this one has. */
+/** A random name, so that parallel tests do not collide. */
 const own = randomBytes(4).toString('hex');
-/** A database that is dropped after the test. */
+/** Creates a database that is dropped after the test. */
 const newDatabase = async (t: TestContext, name: string, fill: (target: Target) => Promise<void>): Promise<string> => {
   await database.admin.rows({ name: '', text: `create database ${name}` }, []);
   t.after(() => database.admin.rows({ name: '', text: `drop database ${name} with (force)` }, []));
@@ -42,12 +42,12 @@ test('wuzapi: one database holds the users and their devices', async (t) => {
   assert.deepEqual([creds.nextPreKeyId, settings.token, state], [8, 'of the shop', 'connected']);
 });
 
-test('wuzapi: a database without its users is refused in words', async (t) => {
+test('wuzapi: a database without its users is refused with a sentence', async (t) => {
   const url = await newDatabase(t, `wuzapi_empty_${own}`, (target) => createTables(target, 15));
   await assert.rejects(readAll(wuzapiReader, { url }), { name: 'SourceFault', message: /no table users/ });
 });
 
-test('wuzapi: a database that refuses a statement is told in words', async (t) => {
+test('wuzapi: a database that refuses a statement is reported with a sentence', async (t) => {
   const url = await newDatabase(t, `wuzapi_bad_${own}`, async (target) => {
     await createTables(target, 15);
     await target.run(`create view users as select 1 / (random() * 0)::int as id, '' as jid`);
@@ -76,7 +76,7 @@ test('WAHA GOWS: a database is a session, named and configured as in the databas
   assert.ok(all.map(told).includes(`Shop-${own}`));
 });
 
-test('multidevice: devices in a database, slots in a file', async (t) => {
+test('multidevice: devices in a database and slots in a file are read', async (t) => {
   const url = await newDatabase(t, `gowa_${own}`, async (target) => {
     await createTables(target, 15);
     await writeDevice(target, madeDevice(ana));

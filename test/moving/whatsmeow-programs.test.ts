@@ -1,4 +1,4 @@
-/** Programs on whatsmeow: where they keep names, tokens, webhooks and keys. */
+/** Tests the places where programs on whatsmeow keep names, tokens, webhooks and keys. */
 import assert from 'node:assert/strict';
 import { createCipheriv, randomBytes } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
@@ -83,7 +83,7 @@ test('wuzapi: a user is an instance with its name, token, proxy and webhook', as
   assert.deepEqual(bar?.settings, { token: 'token of the bar', proxy: '', webhooks: [], lost: [] });
 });
 
-test('wuzapi: a sealed key of signatures without its key is told, and everything else comes along', async () => {
+test('wuzapi: an encrypted signature key without its encryption key is reported, and all other data is read', async () => {
   const path = await wuzapi(async (target) => {
     await target.run(usersTable('id text primary key, hmac_key blob'));
     await target.run(
@@ -102,7 +102,7 @@ test('wuzapi: a sealed key of signatures without its key is told, and everything
   }
 });
 
-test('wuzapi: users without a phone, with a lost device or with the same one, and devices without a user are refused in words', async () => {
+test('wuzapi: users without a phone, with a lost or shared device, and devices without a user are refused with a sentence', async () => {
   const path = await wuzapi(
     async (target) => {
       await target.run(usersTable('id integer primary key autoincrement'));
@@ -127,7 +127,7 @@ test('wuzapi: users without a phone, with a lost device or with the same one, an
   ]);
 });
 
-test('wuzapi: a folder without users.db is refused in words', async () => {
+test('wuzapi: a folder without users.db is refused with a sentence', async () => {
   const path = await places.newFolder();
   await storeOf(join(path, 'main.db'), [madeDevice(ana)]);
   await assert.rejects(readAll(wuzapiReader, { path }), { name: 'SourceFault', message: /users\.db, .* is missing beside main\.db/ });
@@ -137,7 +137,7 @@ test('wuzapi: a folder without users.db is refused in words', async () => {
   });
 });
 
-test('multidevice: a slot gives the name and the webhook, and keys may lie in a database of their own', async () => {
+test('multidevice: a slot has the name and the webhook, and keys may be in a separate database', async () => {
   const path = await places.newFolder();
   const [main, keys, slots] = ['whatsapp.db', 'keys.db', 'chatstorage.db'].map((name) => sqliteTarget(join(path, name)));
   assert.ok(main && keys && slots);
@@ -206,7 +206,7 @@ test('WAHA GOWS: a folder is a session with its configuration, and a broken one 
   );
 });
 
-test('WAHA GOWS: a file that was copied out of its folder has the number of its device as its name', async () => {
+test('WAHA GOWS: a file that was copied out of its folder is named after the number of its device', async () => {
   const path = await storeOf(places.newFile(), [madeDevice(ana), madeDevice(bia)]);
   assert.deepEqual((await readAll(gowsReader, { path })).map(told), ['5511999990061', '5511999990062']);
 });

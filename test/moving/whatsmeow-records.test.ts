@@ -1,4 +1,4 @@
-/** Signal records that came from whatsmeow's form go on, with a peer on Signal's own library. */
+/** Tests that Signal records from the format of whatsmeow continue, with a peer on the library of Signal. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { senderKeyOf, type SessionRecord, sessionRecordOf } from '#src/moving/whatsmeow/records.ts';
@@ -60,7 +60,7 @@ for (const beginner of ['the device', 'the contact'] as const) {
   });
 }
 
-test('session record: a first message that was not answered stays a first message', async () => {
+test('session record: an unanswered first message stays a first message', async () => {
   const [own, peer] = parties();
   await own.meet(peer.bundle());
   const lost = await own.write('under way');
@@ -70,7 +70,7 @@ test('session record: a first message that was not answered stays a first messag
   assert.equal(await passes(peer, own, 'answer'), 'msg');
 });
 
-test('session record: a contact goes on in a session that was archived', async () => {
+test('session record: a contact can continue in an archived session', async () => {
   const [own, peer] = parties();
   await own.meet(peer.bundle());
   await passes(own, peer, 'one');
@@ -87,7 +87,7 @@ test('session record: a contact goes on in a session that was archived', async (
   assert.equal(await own.read(late), 'in the old session');
 });
 
-test('session record: everything but skipped messages, old copies and times comes back as it was', async () => {
+test('session record: a conversion and back keeps everything except for skipped messages, old copies and times', async () => {
   const [own, peer] = parties();
   await peer.meet(own.bundle());
   await passes(peer, own, 'one');
@@ -123,7 +123,7 @@ test('session record: a skipped message is refused so that the contact sends it 
   assert.equal(await passes(peer, own, 'goes on'), 'msg');
 });
 
-test('session record: a skipped first message takes the session with it, and fails for its used key', async () => {
+test('session record: a skipped first message replaces the session, and fails because its key was used', async () => {
   const [own, peer] = parties();
   await peer.meet(own.bundle());
   const late = await peer.write('late');
@@ -133,7 +133,7 @@ test('session record: a skipped first message takes the session with it, and fai
   await assert.rejects(own.read(late), /Invalid PreKey ID/);
 });
 
-test('session record: an initiator of whatsmeow keeps no chain under the signed pre-key, and remembers that key', async () => {
+test('session record: whatsmeow keeps no chain under the signed pre-key when it begins, and remembers that key', async () => {
   const [own, peer] = parties();
   await own.meet(peer.bundle());
   const text = goSessionOf(own.session, own.creds)?.toString() ?? '';
@@ -148,7 +148,7 @@ test('session record: an initiator of whatsmeow keeps no chain under the signed 
   assert.deepEqual([entry?.indexInfo.baseKeyType, entry?.indexInfo.used, entry?.indexInfo.closed], [1, 1_000, -1]);
 });
 
-test('session record: of two copies of a state the current one counts', async () => {
+test('session record: of two copies of a state the current one is used', async () => {
   const [own, peer] = parties();
   await own.meet(peer.bundle());
   const old = JSON.parse(goSessionOf(own.session, own.creds)?.toString() ?? '');
@@ -199,7 +199,7 @@ const groupOf = async () => {
   return { own, peer, read };
 };
 
-test('sender key record: a member is read after the move, also what it wrote before', async () => {
+test('sender key record: a member is read after the move, also its earlier messages', async () => {
   const { own, peer, read } = await groupOf();
   assert.equal(await read(await peer.write('one')), 'one');
   const late = await peer.write('late');
@@ -222,7 +222,7 @@ test('sender key record: a member that was given a new key is read under both', 
   assert.equal(await read(old), 'under the old key');
 });
 
-test('sender key record: the own key goes on from its last message', async () => {
+test('sender key record: the own key continues after its last message', async () => {
   const [own, peer] = [new Mover(), new SignalGroupPeer()];
   const write = (text: string) => own.repository.encryptGroupMessage({ group, meId: '1001@lid', data: Buffer.from(text) });
   const first = await write('one');

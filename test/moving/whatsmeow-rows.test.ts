@@ -1,4 +1,4 @@
-/** Rows of whatsmeow that cannot be used, files that are no store, and names that move to LIDs. */
+/** Tests unusable rows of whatsmeow, files that are no store, and names that move to LIDs. */
 import assert from 'node:assert/strict';
 import { readdir, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -35,7 +35,7 @@ for (const [title, change, reason] of brokenDevices) {
   });
 }
 
-test('whatsmeow rows: records in another form, cut off or of nobody are left out and counted, and the session goes on', async () => {
+test('whatsmeow rows: malformed, truncated and ownerless records are skipped and counted, and the session continues', async () => {
   const path = await storeOf(places.newFile(), [madeDevice(ana)], async (target) => {
     const session = 'insert into whatsmeow_sessions (our_jid, their_id, session) values ($1, $2, $3)';
     await target.run(session, [ana, '5511988880061:0', Buffer.from([0x0a, 0x10])]);
@@ -57,7 +57,7 @@ test('whatsmeow rows: records in another form, cut off or of nobody are left out
   ]);
 });
 
-test('whatsmeow rows: a device has its own keys alone', async () => {
+test('whatsmeow rows: a device has only its own keys', async () => {
   const first = madeDevice(ana, new Map([['identity-key 5511988880061.0', Buffer.alloc(33, 5)]]));
   const path = await storeOf(places.newFile(), [first, madeDevice(bia)]);
   const names: (readonly string[])[] = [];
@@ -78,7 +78,7 @@ for (const [title, content, message] of [
   });
 }
 
-test('whatsmeow store: a database of something else is refused in words', async () => {
+test('whatsmeow store: a database of another program is refused with a sentence', async () => {
   const path = places.newFile();
   const target = sqliteTarget(path);
   await target.run('create table notes (text)');
@@ -86,7 +86,7 @@ test('whatsmeow store: a database of something else is refused in words', async 
   await assert.rejects(readAll(whatsmeowReader, { path }), { name: 'SourceFault', message: /no table whatsmeow_device/ });
 });
 
-test('whatsmeow store: neither a path nor an address is refused in words', async () => {
+test('whatsmeow store: a text that is neither a path nor an address is refused with a sentence', async () => {
   await assert.rejects(readAll(whatsmeowReader, {}), { name: 'SourceFault', message: /--path or --url is missing/ });
   await assert.rejects(readAll(whatsmeowReader, { path: join(places.folder, 'nowhere') }), {
     name: 'SourceFault',
@@ -95,8 +95,8 @@ test('whatsmeow store: neither a path nor an address is refused in words', async
   await assert.rejects(readAll(whatsmeowReader, { url: 'mysql://localhost/x' }), { name: 'SourceFault', message: /PostgreSQL/ });
 });
 
-test('whatsmeow store: copies of the source are gone when it is read, and when it cannot be', async (t) => {
-  // A temporary folder of its own: other files of tests import at the same time.
+test('whatsmeow store: copies of the source are deleted after it was read, and after a failure', async (t) => {
+  // The test has its own temporary folder, because other test files import at the same time.
   const { TMPDIR: usual } = process.env;
   process.env['TMPDIR'] = await places.newFolder();
   t.after(() => (usual === undefined ? delete process.env['TMPDIR'] : (process.env['TMPDIR'] = usual)));
@@ -111,7 +111,7 @@ test('whatsmeow store: copies of the source are gone when it is read, and when i
 const identity = (fill: number): Buffer => Buffer.concat([Buffer.from([5]), Buffer.alloc(32, fill)]);
 const token = { token: Buffer.from([1]), timestamp: '1700000000', senderTimestamp: 1_700_000_001 };
 
-test('whatsmeow LIDs: names move to the LID where the library looks there, and what is under the LID stays', async () => {
+test('whatsmeow LIDs: names move to the LID if the library looks there, and existing values of the LID stay', async () => {
   const values = new Map<string, unknown>([
     ['lid-mapping 5511988880061', '200000000000001'],
     ['lid-mapping 5511988880062', '200000000000002'],

@@ -1,4 +1,4 @@
-/** Devices that the bare library paired, written as whatsmeow stores them, and read back. */
+/** Tests devices that the bare library paired, written in the format of whatsmeow and read back. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { readdir, readFile, stat } from 'node:fs/promises';
@@ -52,12 +52,12 @@ const only = async <T>(given: Partial<SourceOptions>, look: (one: ReturnType<typ
   throw new Error('nothing was found');
 };
 
-/** Fields that every store of whatsmeow has. */
+/** Fields of the credentials that every store of whatsmeow has. */
 const kept = 'noiseKey signedIdentityKey signedPreKey registrationId advSecretKey me platform signalIdentities myAppStateKeyId'.split(' ');
 
 const compared = (creds: AuthenticationCreds): unknown => [
   plain(Object.fromEntries(Object.entries(creds).filter(([name]) => kept.includes(name)))),
-  // The library keeps an object of the protocol in place of plain bytes.
+  // The library has an object of the protocol in place of plain bytes.
   plain(proto.ADVSignedDeviceIdentity.fromObject(creds.account ?? {})),
 ];
 
@@ -134,7 +134,7 @@ test('whatsmeow store: pre-keys get ids above those of the source', async () => 
   );
 });
 
-test('whatsmeow store: sessions under numbers come back under the LIDs where the library looks', async () => {
+test('whatsmeow store: sessions under numbers are read under the LIDs that the library uses', async () => {
   const path = await storeOf(places.newFile(), [device.held], (target) =>
     target.run(`update whatsmeow_sessions set their_id = (select pn from whatsmeow_lid_map where their_id like lid || '_1:%') || substr(their_id, instr(their_id, ':'))
       where exists (select 1 from whatsmeow_lid_map where their_id like lid || '_1:%')`),
@@ -144,7 +144,7 @@ test('whatsmeow store: sessions under numbers come back under the LIDs where the
   await only({ path }, async (one) => assert.deepEqual(names(await keysOf(one)), names(device.held.values)));
 });
 
-test('whatsmeow store: a schema before LIDs has neither their table nor their columns, and another form of jids', async () => {
+test('whatsmeow store: a schema from before LIDs lacks their table and columns, and has another format of jids', async () => {
   const path = places.newFile();
   await storeOf(path, [device.held], undefined, 4);
   await only({ path }, async (one) => {
@@ -157,7 +157,7 @@ test('whatsmeow store: a schema before LIDs has neither their table nor their co
   });
 });
 
-test('whatsmeow store: what waited is read, and old contacts and groups read what the session writes', async () => {
+test('whatsmeow store: waiting messages are read, and old contacts and groups can read messages of the session', async () => {
   const path = places.newFile();
   await filled(sqliteTarget(path));
   const { number, group, lidGroup } = device;

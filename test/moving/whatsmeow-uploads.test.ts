@@ -1,4 +1,4 @@
-/** Stores of whatsmeow that come as uploads: a file, or several in an archive. */
+/** Tests uploads of whatsmeow stores: a single file, or several in an archive. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
@@ -33,7 +33,7 @@ test('upload of whatsmeow: a database file, also a compressed one, is its device
   }
 });
 
-test('upload of wuzapi: an archive holds both databases, and one alone is refused in words', async () => {
+test('upload of wuzapi: an archive with both databases is read, and a single one is refused with a sentence', async () => {
   const folder = await places.newFolder();
   await storeOf(join(folder, 'main.db'), [madeDevice(ana)]);
   const users = sqliteTarget(join(folder, 'users.db'));

@@ -1,4 +1,4 @@
-/** A contact whose phone has other keys than before is told, its old sessions go, and both sides go on writing. */
+/** Tests a contact whose phone has new identity keys. The change is reported, the old sessions are deleted, and both sides continue. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { until } from '#test/support/until.ts';
@@ -26,7 +26,7 @@ const leaves = async (text: string): Promise<void> => {
   const id = await sendText(instance, friend, text);
   assert.equal((await arrivedAt(bench.running.sandbox, friend, id)).text, text);
 };
-/** Stored keys of a person's devices, by type and id. */
+/** Returns the stored keys of the devices of a person, by type and id. */
 const keysOf = (number: string): ReadonlyMap<string, string> => {
   const lid = bench.running.sandbox.people().find((one) => one.number === number)?.lid ?? '';
   const types = ['session', 'identity-key'];
@@ -52,7 +52,7 @@ test('identity: a contact that set its phone up anew is told, and both go on wri
   assert.equal(changes().length, 1);
 });
 
-test('identity: notices about devices of others and about the own account are told nobody', async () => {
+test('identity: notices about other devices of a contact and about the own account are not reported', async () => {
   const { length } = changes();
   const notice = (from: string, id: string) =>
     bench.running.sandbox.inject(own, {
@@ -66,7 +66,7 @@ test('identity: notices about devices of others and about the own account are to
   assert.equal(changes().length, length);
 });
 
-test('identity: a member with a new phone reads the next message of a group, though its request to repeat one is lost', async () => {
+test('identity: a member with a new phone reads the next message of a group, although its retry request was lost', async () => {
   const { sandbox } = bench.running;
   await arrives('from the old phone', member);
   const group = await sandbox.createGroup({ subject: 'New phone', creator: own, participants: [friend, member], addressing: 'lid' });
@@ -112,7 +112,7 @@ for (const [title, number, meet] of knownBy) {
   });
 }
 
-test('identity: a device that was unlinked is none that has the key of a group', async () => {
+test('identity: an unlinked device no longer counts as having the key of a group', async () => {
   const { sandbox } = bench.running;
   const number = '5511900000966';
   await connected(bench, number);
@@ -129,7 +129,7 @@ test('identity: a device that was unlinked is none that has the key of a group',
   assert.deepEqual(await holders(), [`${lid}@lid`]);
 });
 
-test('identity: a notice that comes with the first message of the new phone is told once, and takes nothing of the new session', async () => {
+test('identity: a notice that arrives with the first message of the new phone is reported once, and keeps the new session', async () => {
   const { sandbox } = bench.running;
   const numbers = Array.from({ length: 5 }, (_, n) => `551190000097${n}`);
   for (const number of numbers) {

@@ -1,4 +1,4 @@
-/** Notifications about channels: what of a channel, its chat and the account's own role each of them changes, in today's shapes and older ones. */
+/** Tests notifications about channels: their effects on the channel, its chat and the role of the account, in current and older forms. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { BinaryNode } from '@whiskeysockets/baileys';
@@ -115,7 +115,7 @@ for (const [what, field, value, expected] of rows)
     assert.deepEqual(told, expected);
   });
 
-test('channel notification: what is no JSON changes nothing', () => {
+test('channel notification: invalid JSON changes nothing', () => {
   const broken: BinaryNode = { tag: 'notification', attrs: {}, content: [{ tag: 'update', attrs: {}, content: Buffer.from('{') }] };
   assert.deepEqual(fromChannelNotification(broken, directory), []);
 });

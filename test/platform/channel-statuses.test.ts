@@ -1,4 +1,4 @@
-/** Status posts of channels: acknowledged, so that the platform has nothing to repeat, and shown nowhere. */
+/** Tests status posts of channels. They are acknowledged, so that the platform does not repeat them, and shown nowhere. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { until } from '#test/support/until.ts';
@@ -15,7 +15,7 @@ before(async () => {
 });
 after(() => bench.stop());
 
-test('channel statuses: a status is acknowledged and leads to no message', async () => {
+test('channel statuses: a status is acknowledged and creates no message', async () => {
   const { sandbox } = bench.running;
   const queued = () => sandbox.people().find(({ number }) => number === own)?.devices[0]?.queued;
   const { jid } = await sandbox.createChannel({ name: 'Daily', owner });

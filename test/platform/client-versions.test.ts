@@ -1,4 +1,4 @@
-/** The version that connections name: where it is looked up, what is kept of it, and what a refusal leads to. */
+/** Tests the client version of connections: its lookup, its storage, and the effect of a refusal. */
 import assert from 'node:assert/strict';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -16,7 +16,7 @@ const compiled = DEFAULT_CONNECTION_CONFIG.version;
 class Stage {
   readonly time = new FakeTime();
   readonly stored = new Map<string, string>();
-  /** Null: the page cannot be read. */
+  /** The version on the page; null if the page cannot be read. */
   published: number | null = 1_050_000_000;
   looks = 0;
   versions: ClientVersions = this.open();
@@ -53,7 +53,7 @@ class Stage {
   }
 }
 
-test('client version: the one that is set is used, and nothing is looked up', async () => {
+test('client version: a configured version is used, and nothing is looked up', async () => {
   const stage = new Stage();
   await stage.start('2.3000.7');
   await stage.refuse(7);
@@ -61,7 +61,7 @@ test('client version: the one that is set is used, and nothing is looked up', as
   assert.deepEqual(stage.versions.view(), { version: '2.3000.7', source: 'setting', checkedAt: 0, error: '' });
 });
 
-test('client version: the first look-up is waited for, its result is kept, and another one follows a day later', async () => {
+test('client version: the first lookup is waited for, its result is stored, and another one follows a day later', async () => {
   const stage = new Stage();
   await stage.open().start();
   assert.equal(await stage.next(), 1_050_000_000);
@@ -74,7 +74,7 @@ test('client version: the first look-up is waited for, its result is kept, and a
   assert.deepEqual([stage.looks, await stage.next()], [2, 1_050_000_001]);
 });
 
-test('client version: the kept one is used after a restart without a way out', async () => {
+test('client version: the stored version is used after a restart without internet access', async () => {
   const stage = new Stage();
   await stage.start();
   stage.versions.close();
@@ -85,7 +85,7 @@ test('client version: the kept one is used after a restart without a way out', a
   assert.deepEqual([version, error], ['2.3000.1050000000', '/sw.js answered 500']);
 });
 
-test('client version: without any look-up the built-in one is used, and the look-up is tried again within the hour', async () => {
+test('client version: without a successful lookup the built-in version is used, and the lookup is retried within the hour', async () => {
   const stage = new Stage();
   stage.published = null;
   await stage.start();
@@ -96,7 +96,7 @@ test('client version: without any look-up the built-in one is used, and the look
   assert.equal(await stage.next(), 1_050_000_000);
 });
 
-test('client version: a refusal looks up at once, once in ten seconds', async () => {
+test('client version: a refusal causes a lookup at once, at most every ten seconds', async () => {
   const stage = new Stage();
   await stage.start();
   stage.published = 1_060_000_000;
@@ -106,7 +106,7 @@ test('client version: a refusal looks up at once, once in ten seconds', async ()
   assert.deepEqual([stage.looks, await stage.next()], [2, 1_060_000_000]);
 });
 
-test('client version: a new one that is refused gives way to the last one that worked', async () => {
+test('client version: a new version that is refused is replaced by the last one that worked', async () => {
   const stage = new Stage();
   await stage.start();
   stage.versions.accepted([2, 3000, 1_050_000_000]);
@@ -122,7 +122,7 @@ test('client version: a new one that is refused gives way to the last one that w
   assert.equal(await stage.next(), 1_060_000_001, 'a newer one is tried');
 });
 
-test('client version: when every version is refused, the newest is tried on', async () => {
+test('client version: when every version is refused, the newest one is tried again and again', async () => {
   const stage = new Stage();
   await stage.start();
   await stage.refuse(1_050_000_000);
@@ -131,7 +131,7 @@ test('client version: when every version is refused, the newest is tried on', as
   assert.equal(await stage.next(), 1_050_000_000);
 });
 
-/** A stand-in of the platform's pages. */
+/** Starts a stand-in for the pages of the platform. */
 async function pages(answers: Readonly<Record<string, (headers: IncomingHttpHeaders) => readonly [number, string]>>) {
   const asked: string[] = [];
   const server = createServer((request, response) => {
@@ -169,7 +169,7 @@ test('look-up: falls back to the page', async () => {
   assert.equal(await stand.look(), 1_043_857_761);
 });
 
-test('look-up: says what was wrong with each page', async () => {
+test('look-up: it reports the fault of each page', async () => {
   const stand = await pages({ '/sw.js': () => [200, '"client_revision":"x"'], '/': () => [503, ''] });
   await assert.rejects(stand.look(), { message: '/sw.js names no client revision; / answered 503' });
 });

@@ -13,7 +13,7 @@ const news = (groupId: string, change: GroupEvent): Entry => ({
   news: { type: 'groups', group: { groupId, by: nobody, at: 1, change } },
 });
 
-/** Subgroups with the community that their chats are told, null for none. */
+/** Returns the reported community of each subgroup; null for none. */
 const told = (entries: readonly Entry[]): Readonly<Record<string, unknown>> =>
   Object.fromEntries(
     entries.flatMap((entry) => (entry.kind === 'chat' ? [[entry.chat.chatId, entry.chat.extra?.['parent_community']]] : [])),
@@ -27,7 +27,7 @@ const setup = () => {
 
 const town = { id: 'town@g.us', name: 'Town', image: '', preview: '', defaultGroup: '' };
 
-test('communities: a whole group says where it belongs; what is known already is not told again', () => {
+test('communities: a whole group names its community, and a known one is not reported again', () => {
   const { communities } = setup();
   const entry = whole('one@g.us', { parent: 'town@g.us' });
   assert.deepEqual(told(communities.apply([entry])), { 'one@g.us': town });
@@ -36,7 +36,7 @@ test('communities: a whole group says where it belongs; what is known already is
   assert.equal(communities.of('other@g.us'), null);
 });
 
-test('communities: the group of announcements is told to its siblings', () => {
+test('communities: the announcement group is reported to its siblings', () => {
   const { communities } = setup();
   communities.apply([whole('one@g.us', { parent: 'town@g.us' })]);
   const defaultGroup = 'news@g.us';
@@ -44,7 +44,7 @@ test('communities: the group of announcements is told to its siblings', () => {
   assert.deepEqual(told(learned), { 'one@g.us': { ...town, defaultGroup }, [defaultGroup]: { ...town, defaultGroup } });
 });
 
-test('communities: links and unlinks count from both sides', () => {
+test('communities: links and unlinks are accepted from both sides', () => {
   const { communities } = setup();
   const parent = { type: 'parent_group', reason: '', groups: [{ id: 'town@g.us', subject: 'Town' }] };
   const sub = { type: 'sub_group', reason: '', groups: [{ id: 'two@g.us', subject: 'Two' }] };
@@ -54,7 +54,7 @@ test('communities: links and unlinks count from both sides', () => {
   assert.deepEqual(told(communities.apply([news('town@g.us', { kind: 'unlinked', ...sub })])), { 'two@g.us': null });
 });
 
-test('communities: a new name and new pictures are told to every group', () => {
+test('communities: a new name and new pictures are reported to every group', () => {
   const { names, communities } = setup();
   communities.apply([whole('one@g.us', { parent: 'town@g.us' })]);
   names.set('town@g.us', 'City');
@@ -66,7 +66,7 @@ test('communities: a new name and new pictures are told to every group', () => {
   assert.deepEqual(communities.pictured('one@g.us', 'preview', 'https://p'), []);
 });
 
-test('communities: a community that is gone leaves its groups, and a group that is gone leaves it', () => {
+test('communities: a deleted community loses its groups, and a deleted group leaves its community', () => {
   const { communities } = setup();
   communities.apply([whole('one@g.us', { parent: 'town@g.us' }), whole('two@g.us', { parent: 'town@g.us' })]);
   assert.deepEqual(told(communities.apply([{ kind: 'groupGone', groupId: 'two@g.us' }])), { 'two@g.us': null });

@@ -1,6 +1,6 @@
 /**
- * The root of trust that is compiled into the library. Every connection to a simulated platform replaces the root in its process, so that this file has a
- * process of its own and never opens such a connection.
+ * Tests the root of trust that is compiled into the library. Every connection to a simulated platform replaces the root in its process, so this file has its
+ * own process and never opens such a connection.
  */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -19,7 +19,7 @@ after(() => bench.stop());
 
 const compiledIn = (): string => Buffer.from(WA_CERT_DETAILS.PUBLIC_KEY).toString('hex');
 
-test('certificate: a chain in order under another root than the compiled-in one is refused', async (t) => {
+test('certificate: a valid chain under another root than the compiled-in one is refused', async (t) => {
   const front = await openFront(bench.running.port);
   t.after(() => front.close());
   assert.equal(compiledIn(), root);

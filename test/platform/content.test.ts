@@ -1,4 +1,4 @@
-/** Tests the message of each kind of content, made by the library's own generator where it has one: golden objects in the contract's spelling. */
+/** Tests the message of each kind of content against golden objects. The generator of the library makes the messages where it can. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type AnyMessageContent, generateWAMessage, proto, type WAMessage } from '@whiskeysockets/baileys';
@@ -36,7 +36,7 @@ const generated = async (content: AnyMessageContent, more: Partial<WAMessage> = 
   return from(full.message ?? {}, more);
 };
 
-/** Only what the case is about, with the content as the interface shows it. */
+/** Returns the fields that a case is about, with the content in the format of the API. */
 const facts = ({
   messageType,
   type,
@@ -263,7 +263,7 @@ test('parties: a direct chat by phone number', () => {
   assert.deepEqual([message.timestamp, message.status, message.isGroup, message.id], [1_700_000_000_000, '', false, 'r0000000']);
 });
 
-test('parties: a direct chat by LID, with the number told or known', () => {
+test('parties: a direct chat by LID has the number, whether it is in the message or known', () => {
   for (const remoteJidAlt of [friend.pn, undefined]) {
     const told = remoteJidAlt === undefined ? {} : { remoteJidAlt };
     const message = from({ conversation: 'hi' }, { key: { ...key, remoteJid: friend.lid, addressingMode: 'lid', ...told } });
@@ -271,12 +271,12 @@ test('parties: a direct chat by LID, with the number told or known', () => {
   }
 });
 
-test('parties: a LID that nobody knows stays the id of the chat', () => {
+test('parties: an unknown LID stays the id of the chat', () => {
   const message = from({ conversation: 'hi' }, { key: { ...key, remoteJid: '333@lid' } });
   assert.deepEqual([message.chatId, message.chatLid, message.senderPn, message.senderLid], ['333@lid', '333@lid', '', '333@lid']);
 });
 
-test('parties: a member of a group, without device', () => {
+test('parties: a member of a group is named without the device', () => {
   const message = from({ conversation: 'hi' }, { key: { ...inGroup, participant: '222222222222222:7@lid', participantAlt: friend.pn } });
   assert.deepEqual(
     [
@@ -293,7 +293,7 @@ test('parties: a member of a group, without device', () => {
   );
 });
 
-test('parties: own messages from the phone are sent, and their chat is the contact even when the own number is told beside it', () => {
+test('parties: own messages from the phone are sent, and their chat is the contact even if the own number is in them', () => {
   const message = from({ conversation: 'hi' }, { key: { ...key, fromMe: true, remoteJid: friend.lid, remoteJidAlt: me.pn }, status: 2 });
   assert.deepEqual(
     [message.chatId, message.senderPn, message.status, message.senderName, message.fromMe],
@@ -305,11 +305,11 @@ test('parties: a status that was merged into an own message is kept', () => {
   assert.equal(from({ conversation: 'hi' }, { key: { ...key, fromMe: true }, status: 4 }).status, 'Read');
 });
 
-test('parties: a message without a time happened now', () => {
+test('parties: a message without a time gets the current time', () => {
   assert.equal(from({ conversation: 'hi' }, { messageTimestamp: null }).timestamp, 5_000);
 });
 
-test('content: what holds nothing that a person sent is no message', () => {
+test('content: a message without visible content is left out', () => {
   for (const message of [null, {}, { senderKeyDistributionMessage: { groupId: 'x' } }, { messageContextInfo: { messageSecret: jpeg } }]) {
     assert.equal(convertMessage({ key, message }, directory), null);
   }
@@ -341,7 +341,7 @@ const names: readonly (readonly [string, string])[] = [
 
 for (const [name, expected] of names) test(`content: ${name} is spelled ${expected}`, () => assert.equal(spelled(name), expected));
 
-test('content: a message nested without end is cut', () => {
+test('content: a message that is nested without end is cut', () => {
   let nested: Record<string, unknown> = {};
   for (let depth = 0; depth < 10_000; depth += 1) nested = { nested };
   assert.ok(JSON.stringify(contentJson(nested)).length < 1_000);

@@ -1,4 +1,4 @@
-/** The way from the library's events to entries: what is gathered, and what is looked up where nothing is stored yet. */
+/** Tests the pipeline from events of the library to entries: batches, and lookups before anything is stored. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
@@ -29,17 +29,17 @@ interface Options {
   readonly synchronised?: number;
   /** Looks up addresses; absent: every address is known. */
   readonly load?: () => Promise<void>;
-  /** The next turn of the event loop. */
+  /** Waits for the next turn of the event loop. */
   readonly turned?: () => Promise<void>;
-  /** The past that is being fetched is there. */
+  /** Waits until the history that is being fetched has arrived. */
   readonly fetched?: () => Promise<void>;
-  /** The names of groups are read. */
+  /** Waits until the names of groups are read. */
   readonly unread?: () => Promise<void> | null;
   /** Records entries. */
   readonly record?: (entries: readonly Entry[]) => void;
 }
 
-/** A pipeline on an empty storage. */
+/** Creates a pipeline on an empty storage. */
 const pipelineWith = ({
   synchronised = 1,
   load,
@@ -59,7 +59,7 @@ const pipelineWith = ({
   const pipeline = createEventPipeline({
     instance: 'r0',
     followsDeletions: true,
-    // The part of it that a pipeline uses.
+    // These are the only parts that a pipeline uses.
     auth: auth as unknown as AuthState,
     directory,
     log: { ...quietLog, error: (_fields, event) => void logged.push(event) },
@@ -86,7 +86,7 @@ const arrived = (id: string, message: proto.IMessage): BaileysEvent => ({
   data: { type: 'append', messages: messagesOf(id, message) },
 });
 
-test('pipeline: a vote right behind its poll is read, though the poll is not stored yet', async () => {
+test('pipeline: a vote right after its poll is read, although the poll is not stored yet', async () => {
   const { pipeline, recorded } = pipelineWith({});
   const secret = randomBytes(32);
   const options = ['now', 'later'].map((optionName) => ({ optionName }));
@@ -110,7 +110,7 @@ const shared: readonly BaileysEvent[] = [
   { name: 'chats.update', data: [{ id: friend, archived: true }] },
 ];
 
-test('pipeline: the shared state that is seen for the first time is gathered, later changes are told one by one', async () => {
+test('pipeline: the first shared state is reported as a batch, and later changes one by one', async () => {
   for (const [synchronised, expected] of [
     [0, [['history', 'history', 'history']]],
     [1, [['news'], ['chatLabel'], ['chat']]],
@@ -125,7 +125,7 @@ test('pipeline: the shared state that is seen for the first time is gathered, la
   }
 });
 
-test('pipeline: the shared state of the first time waits for a past that is being fetched, which says who is who', async () => {
+test('pipeline: the first shared state waits for a history under way, which has the addresses of people', async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
   const { pipeline, recorded, ids } = pipelineWith({ synchronised: 0, fetched: () => promise });
   for (const event of shared) pipeline.push(event);
@@ -142,7 +142,7 @@ test('pipeline: the shared state of the first time waits for a past that is bein
   );
 });
 
-test('pipeline: the first events wait until the names of groups are read, also over a storage that is away', async () => {
+test('pipeline: the first events wait until the names of groups are read, also through a storage outage', async () => {
   let readings = 0;
   const unread = (): Promise<void> | null => {
     readings += 1;
@@ -156,7 +156,7 @@ test('pipeline: the first events wait until the names of groups are read, also o
   assert.deepEqual(ids(), ['a', 'b']);
 });
 
-test('pipeline: a message whose addresses cannot be looked up is recorded with what is known, and so are those behind it', async () => {
+test('pipeline: a message whose addresses cannot be looked up is recorded with the known ones, and so are later messages', async () => {
   let looked = 0;
   const load = async (): Promise<void> => {
     looked += 1;
@@ -176,14 +176,14 @@ const poisoned = [
   { name: 'call', data: [poison] },
 ] as unknown as readonly BaileysEvent[];
 
-test('pipeline: an event that cannot be converted costs only itself', async () => {
+test('pipeline: an event that cannot be converted affects no other event', async () => {
   const { pipeline, ids, surprises } = pipelineWith({});
   for (const event of [arrived('A', { conversation: 'a' }), ...poisoned, arrived('C', { conversation: 'c' })]) pipeline.push(event);
   assert.equal(await pipeline.drain(), true);
   assert.deepEqual([ids(), surprises], [['A', 'B', 'C'], []]);
 });
 
-test('pipeline: a crash is reported once, and nothing that was pushed counts as recorded', async () => {
+test('pipeline: a crash is reported once, and pushed events do not count as recorded', async () => {
   const { pipeline, surprises } = pipelineWith({
     record: () => {
       throw new Error('no record');
@@ -196,7 +196,7 @@ test('pipeline: a crash is reported once, and nothing that was pushed counts as 
   assert.equal(surprises.length, 1);
 });
 
-test('pipeline: with its connection it gives up what waits for the storage, and records none of it later', async () => {
+test('pipeline: when its connection ends it drops events that wait for storage, and records none of them later', async () => {
   let away = true;
   const load = async (): Promise<void> => {
     if (away) throw new StorageUnavailable('away');
@@ -211,7 +211,7 @@ test('pipeline: with its connection it gives up what waits for the storage, and 
   assert.deepEqual([ids(), logged], [[], []]);
 });
 
-test('pipeline: while the storage is away presence is bounded, messages are not', async () => {
+test('pipeline: while storage is away the number of presences is bounded, and that of messages is not', async () => {
   let away = true;
   const load = async (): Promise<void> => {
     if (away) throw new StorageUnavailable('away');
@@ -248,7 +248,7 @@ const pastIds = (entries: readonly Entry[]): readonly string[] =>
     entry.kind === 'history' && entry.past.of === 'messages' ? entry.past.items.map(({ message }) => message.messageId) : [],
   );
 
-test('history: thousands of messages leave turns to others, and what comes behind them stays behind', async () => {
+test('history: thousands of messages leave turns to other work, and later events stay behind them', async () => {
   let turns = 0;
   const turned = async (): Promise<void> => void (turns += 1);
   const { pipeline, recorded, ids } = pipelineWith({ turned });
@@ -260,7 +260,7 @@ test('history: thousands of messages leave turns to others, and what comes behin
   assert.deepEqual([recorded.length, ids()], [2, ['LIVE']]);
 });
 
-test('history: a connection that ends in the middle of it records nothing of it, and says so', async () => {
+test('history: a connection that ends in the middle of a history records none of it, and reports this', async () => {
   const { pipeline, recorded } = pipelineWith({
     turned: async () => pipeline.close(),
   });

@@ -1,4 +1,4 @@
-/** Events of the library that the simulated platform does not bring about, and what becomes of them. */
+/** Tests the conversion of events of the library that the simulated platform does not cause. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { proto, type WAMessage } from '@whiskeysockets/baileys';
@@ -243,7 +243,7 @@ test('events: a disappearing message edited by the account on its phone', () => 
   assert.deepEqual([entry.unread, entry.chat.lastMessageText], [false, undefined]);
 });
 
-test('events: history is a batch of chats and one of messages, and only the newest message stands as the last of its chat', () => {
+test('events: history is a batch of chats and one of messages, and only the newest message is the last of its chat', () => {
   const entries = convert({
     name: 'messaging-history.set',
     data: {
@@ -291,7 +291,7 @@ const batchesOf = (entries: readonly Entry[]) =>
 
 const pastOf = (messages: WAMessage[]) => convert({ name: 'messaging-history.set', data: { chats: [], contacts: [], messages } });
 
-test('events: a batch of the past has 200 items at most', () => {
+test('events: a batch of history has at most 200 items', () => {
   const messages = Array.from({ length: 450 }, (_, at) => message(`M${at}`, 'hi', at + 1));
   assert.deepEqual(batchesOf(pastOf(messages)), [
     ['messages', 200, 1, 3],
@@ -300,13 +300,13 @@ test('events: a batch of the past has 200 items at most', () => {
   ]);
 });
 
-test('events: a batch of the past stays below its bytes', () => {
+test('events: a batch of history stays below its limit of bytes', () => {
   const messages = Array.from({ length: 10 }, (_, at) => message(`M${at}`, 'x'.repeat(30_000), at + 1));
   const batches = batchesOf(pastOf(messages));
   assert.ok(batches.length >= 3 && batches.every(([, items]) => Number(items) <= 4), JSON.stringify(batches));
 });
 
-test('events: calls and status posts of the past are neither messages nor chats', () => {
+test('events: past calls and status posts are neither messages nor chats', () => {
   const { StubType } = proto.WebMessageInfo;
   const entries = pastOf([
     { key: key('V', false), messageTimestamp: 5, messageStubType: StubType.CALL_MISSED_VIDEO },
@@ -329,7 +329,7 @@ test('events: calls and status posts of the past are neither messages nor chats'
   assert.deepEqual([status.past.items[0]?.senderPn, status.past.items[0]?.text], [friend, 'my day']);
 });
 
-test('events: steps of a call that only devices need are not told', () => {
+test('events: steps of a call that only matter to devices are not reported', () => {
   const call = { id: 'C', chatId: '222@lid', from: '222@lid', date: new Date(9), offline: false };
   const steps = (['ringing', 'preaccept', 'transport', 'relaylatency'] as const).map((status) => ({ ...call, status }));
   assert.deepEqual(convert({ name: 'call', data: steps }), []);

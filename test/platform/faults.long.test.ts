@@ -1,4 +1,4 @@
-/** Every way in which a connection ends (and the ones that the library never reports) comes out as one close with its code. */
+/** Tests every way in which a connection ends, including those that the library never reports. Each is one close with its code. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Fault } from '#src/sandbox/face.ts';
@@ -15,7 +15,7 @@ before(async () => {
 });
 after(() => bench.stop());
 
-/** Opens the link again after whatever happened to it before. */
+/** Opens the link again after any earlier fault. */
 const reopened = async (): Promise<void> => {
   await paired.link.close();
   paired.open();
@@ -76,7 +76,7 @@ test('link: a simulated platform that cannot be reached is a close with 408', as
   assert.equal(close.code, 408);
 });
 
-test('link: after close nothing is told, whatever was under way', async () => {
+test('link: after close nothing is reported, whatever was under way', async () => {
   await reopened();
   const told = paired.facts.all.length;
   await bench.running.sandbox.fault({ kind: 'close', number });
@@ -86,7 +86,7 @@ test('link: after close nothing is told, whatever was under way', async () => {
   assert.equal(bench.running.sandbox.stats().logins.double, 0);
 });
 
-test('link: closing in the middle of opening leaves no socket behind', async () => {
+test('link: closing during the open leaves no socket behind', async () => {
   await paired.link.close();
   paired.open();
   await paired.link.close();
@@ -97,11 +97,11 @@ test('link: closing in the middle of opening leaves no socket behind', async () 
   assert.equal(paired.facts.all.slice(told).filter(({ type }) => type === 'platform.closed').length, 0);
 });
 
-test('link: closing a connection whose other side is silent keeps to the deadline', async () => {
+test('link: closing a connection whose peer is silent ends by the deadline', async () => {
   await reopened();
   await bench.running.sandbox.fault({ kind: 'silence', number });
   const from = Date.now();
   await paired.link.close();
-  // The library alone waits for half a minute.
+  // The library itself waits for half a minute.
   assert.ok(Date.now() - from < 20_000, `${Date.now() - from} ms`);
 });

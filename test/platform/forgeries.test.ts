@@ -21,7 +21,7 @@ after(() => bench.stop());
 
 const now = (): string => String(Math.floor(Date.now() / 1000));
 
-/** The texts that arrived before this one, which comes last. */
+/** Sends a text. Returns the texts that arrived before it. */
 const arrivedBefore = async (text: string): Promise<readonly string[]> => {
   const { id } = await bench.running.sandbox.send(friend, own, { kind: 'text', text });
   await instance.message(({ messageId }) => messageId === id, text);
@@ -56,7 +56,7 @@ const keyShare = {
   appStateSyncKeyShare: { keys: [{ keyId: { keyId: Buffer.from('forged') }, keyData: { keyData: Buffer.alloc(32) } }] },
 };
 
-/** Messages of the phone to its own devices, by the name that the protocol gives them. The library reads some contents whatever the type says. */
+/** Messages of the phone to its own devices, by their name in the protocol. The library reads some contents whatever their type is. */
 const phoneOnly: readonly (readonly [string, proto.IMessage])[] = [
   ['a part of the history', { protocolMessage: { type: 5, ...history } }],
   ['keys of the shared settings', { protocolMessage: { type: 6, ...keyShare } }],
@@ -120,7 +120,7 @@ test('groups: members pin, unless only admins may change the group', async () =>
   assert.deepEqual([await pins(member), await pins(admin)], [false, true]);
 });
 
-/** The timers that were recorded of a chat, in order. */
+/** Returns the recorded timers of a chat, in order. */
 const timersOf = (chatId: string): readonly (number | undefined)[] =>
   instance.entries.all.flatMap((entry) => {
     if (entry.kind === 'chat' && entry.chat.chatId === chatId) return entry.chat.ephemeralExpiration ?? [];
@@ -135,13 +135,13 @@ test('timers: a message of a member sets none in a group, the notification of th
   const { jid } = await sandbox.createGroup({ subject: 'Timers', creator: friend, participants: [own] });
   for (const seconds of [5, 86_400]) await sandbox.send(friend, jid, timer(seconds));
   await arrivedBefore('after the timers');
-  // The group itself says that it has none.
+  // The group itself has no timer.
   assert.deepEqual([...new Set(timersOf(jid))], [0]);
   await sandbox.updateGroup(jid, friend, { action: 'ephemeral', seconds: 86_400 });
   await until(() => timersOf(jid).includes(86_400), 'the timer');
 });
 
-test('timers: a contact sets those that the apps offer', async () => {
+test('timers: a contact can set only the durations that the apps offer', async () => {
   for (const seconds of [5, 86_400, 86_401, 604_800, -1, 7_776_000, 0]) await bench.running.sandbox.send(friend, own, timer(seconds));
   await arrivedBefore('after the last timer');
   assert.deepEqual(timersOf(friendJid), [86_400, 604_800, 7_776_000, 0]);

@@ -1,4 +1,4 @@
-/** Forms of contents: what the library is given, and what is encrypted in its place. */
+/** Tests the forms of contents: the one for the library, and the one that is encrypted. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { proto } from '@whiskeysockets/baileys';
@@ -27,7 +27,7 @@ for (const [title, content, given] of rows) {
   });
 }
 
-test('forms: everything else is given and encrypted unchanged', () => {
+test('forms: all other contents are passed and encrypted unchanged', () => {
   const text = { conversation: 'hello' };
   assert.equal(givenForm(text), text);
   assert.equal(finalForm(text), text);

@@ -1,4 +1,4 @@
-/** A session that is flooded with frames takes a few in each turn of the event loop, in their order, and its end comes last. */
+/** Tests a session that is flooded with frames. It handles a few in each turn of the event loop, in order, and the close comes last. */
 import assert from 'node:assert/strict';
 import { EventEmitter, once } from 'node:events';
 import type { AddressInfo, Socket } from 'node:net';
@@ -12,7 +12,7 @@ interface Told {
   readonly turn: number;
 }
 
-/** Two ends of a connection; what the near one was told, and in which turn of the event loop. */
+/** Opens a connection. Records the frames of the near end, and the turn of the event loop in which each was handled. */
 const connected = async (t: TestContext) => {
   const server = new WebSocketServer({ host: '127.0.0.1', port: 0 });
   await once(server, 'listening');
@@ -38,11 +38,11 @@ const connected = async (t: TestContext) => {
 
 const frames = Array.from({ length: 600 }, (_, n) => `frame ${n}`);
 
-test('frames: those that come at once are taken in several turns, in their order, and the close comes behind them', async (t) => {
+test('frames: simultaneous ones are handled in several turns, in order, and the close follows them', async (t) => {
   const { near, far, told, wire } = await connected(t);
   const closed = new Promise<void>((resolve) => {
     near.on('close', () => {
-      // Not the one that waits its turn: the other listener hears of it when all frames were taken.
+      // This listener is called after all frames were handled, unlike the one that takes turns.
       const look = (): void => void (told.length > frames.length ? resolve() : setImmediate(look));
       look();
     });
@@ -61,7 +61,7 @@ test('frames: those that come at once are taken in several turns, in their order
   assert.ok(Math.max(...inTurn.values()) <= 40, `${Math.max(...inTurn.values())} in one turn`);
 });
 
-test('frames: one that comes alone is taken at once', async (t) => {
+test('frames: a single one is handled at once', async (t) => {
   const { near, far, told } = await connected(t);
   for (const frame of ['one', 'two']) {
     const heard = once(near, 'message');
@@ -71,7 +71,7 @@ test('frames: one that comes alone is taken at once', async (t) => {
   }
 });
 
-test('frames: a socket with too many waiting frames is not read until they were taken', async (t) => {
+test('frames: a socket with too many waiting frames is not read until they were handled', async (t) => {
   const { near, told, far, wire } = await connected(t);
   const pauses: string[] = [];
   for (const name of ['pause', 'resume'] as const) {
@@ -90,7 +90,7 @@ test('frames: a socket with too many waiting frames is not read until they were 
   assert.ok(!near.isPaused);
 });
 
-/** A socket without a wire, so that its frames come when the test says. */
+/** Returns a socket without a network, whose frames come from the test. */
 const emitting = (turns: Turns, tell: () => void = () => undefined) => {
   const socket = Object.assign(new EventEmitter(), { pause: () => undefined, resume: () => undefined });
   const state = { told: 0, seen: 0 };
@@ -113,7 +113,7 @@ test('frames: a socket with one frame does not wait for all the frames of anothe
   assert.ok(before >= 0 && before < 20, `${before} frames of the other were taken before`);
 });
 
-test('frames: one that waits for its turn is reported when it comes, and again when it is taken', async () => {
+test('frames: one that waits for its turn is reported at its arrival, and again when it is handled', async () => {
   const { socket, state } = emitting(new Turns({ least: 1, cost: 1000 }));
   for (const frame of frames) socket.emit('message', frame);
   assert.deepEqual(state, { told: 1, seen: frames.length + 1 });

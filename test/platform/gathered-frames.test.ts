@@ -1,4 +1,4 @@
-/** Frames on their way to the platform, on a real socket. */
+/** Tests outgoing frames on a real socket. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { AddressInfo, Socket } from 'node:net';
@@ -18,7 +18,7 @@ after(() => {
 const raw = client as unknown as FrameSocket & { readonly _socket: Socket };
 gatherFrames(raw, { granted: () => true, denied: () => undefined });
 
-/** Calls to the system, counted where the stream makes them. */
+/** Counts the system calls where the stream makes them. */
 let writes = 0;
 const stream = raw._socket as unknown as Record<'_write' | '_writev', (...args: unknown[]) => void>;
 for (const name of ['_write', '_writev'] as const) {
@@ -36,7 +36,7 @@ peer.on('message', (data: Buffer) => {
   if (data.toString() === 'last') arrived.resolve();
 });
 
-test('frames: those of one turn leave in their order, with one system call', async () => {
+test('frames: frames of one turn leave in order, with one system call', async () => {
   const frames = Array.from({ length: 20 }, (_, n) => `frame ${n}`);
   for (const frame of frames) raw.send(Buffer.from(frame));
   await Promise.resolve();
@@ -55,7 +55,7 @@ test('frames: the sender of one need not wait for the others', () => {
   assert.equal(done, 1);
 });
 
-/** Another connection, whose process may lose its session at any moment. */
+/** Opens another connection, whose process may lose its session at any time. */
 const fenced = async () => {
   const own = new WebSocket(`ws://127.0.0.1:${(server.address() as AddressInfo).port}`);
   const [[other]] = (await Promise.all([once(server, 'connection'), once(own, 'open')])) as [[WebSocket], unknown];
@@ -76,7 +76,7 @@ test('frames: without permission none leaves, and the connection ends', async ()
   assert.equal(state.denied, 1);
 });
 
-test('frames: gathered ones do not leave if permission is lost before they can', async () => {
+test('frames: gathered ones do not leave if permission is lost in between', async () => {
   const { own, got, state, closed } = await fenced();
   own.send(Buffer.from('a'));
   state.granted = false;
@@ -85,7 +85,7 @@ test('frames: gathered ones do not leave if permission is lost before they can',
   assert.equal(state.denied, 1);
 });
 
-test('frames: one for a connection that is gone fails', async () => {
+test('frames: a frame for a closed connection fails', async () => {
   client.terminate();
   await once(client, 'close');
   const error = await new Promise((resolve) => raw.send(Buffer.from('late'), resolve));

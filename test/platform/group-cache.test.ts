@@ -1,4 +1,4 @@
-/** The groups of one connection: what is asked of storage and of the platform, and what wins when both tell at once. */
+/** Tests the groups of one connection: reads of storage, requests to the platform, and races between both. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { BinaryNode } from '@whiskeysockets/baileys';
@@ -34,14 +34,14 @@ const joins = (groupId: string, n: number): Entry => changed(groupId, { kind: 'm
 const leaves = (groupId: string, n: number): Entry => changed(groupId, { kind: 'members', action: 'leave', people: [person(n)] });
 
 interface World {
-  /** The names are not read yet. */
+  /** True if the names are not read yet. */
   unread?: boolean;
   stored?: readonly Group[];
   platform?: readonly Group[];
   listedAt?: number | null;
 }
 
-/** A cache with its storage and its platform; answers wait for `release` when a test holds them. */
+/** Creates a cache with its storage and its platform. Answers can be held until `release`. */
 const setup = async ({ stored = [], platform = [], listedAt = 1, unread = false }: World) => {
   const entries: Entry[] = [];
   const asked: string[] = [];
@@ -98,7 +98,7 @@ const setup = async ({ stored = [], platform = [], listedAt = 1, unread = false 
   return { cache, state, entries, asked, read, failures, hold, unrecorded, members };
 };
 
-test('group cache: a group that is stored is read once and costs the platform nothing', async () => {
+test('group cache: a stored group is read once and causes no request', async () => {
   const { cache, asked, read, members } = await setup({ stored: [group('a@g.us', 'A')] });
   cache.opened();
   assert.equal(cache.name('a@g.us'), 'A');
@@ -117,7 +117,7 @@ test('group cache: a group that is stored is read once and costs the platform no
   assert.deepEqual([asked, read], [[], ['a@g.us']]);
 });
 
-test('group cache: members, names and the timer follow the changes', async () => {
+test('group cache: members, names and the timer follow changes', async () => {
   const { cache, members, asked } = await setup({ stored: [group('a@g.us', 'A')] });
   await members('a@g.us');
   cache.apply([joins('a@g.us', 3), changed('a@g.us', { kind: 'members', action: 'promote', people: [person(3)] }), leaves('a@g.us', 2)]);
@@ -132,7 +132,7 @@ test('group cache: members, names and the timer follow the changes', async () =>
   assert.deepEqual(asked, []);
 });
 
-test('group cache: a change that is not stored yet counts for a group that is read from storage', async () => {
+test('group cache: a change that is not stored yet applies to a group that is read from storage', async () => {
   const { cache, unrecorded, hold, members } = await setup({ stored: [group('a@g.us', 'A'), group('b@g.us', 'B')] });
   const stored = unrecorded();
   cache.apply([joins('a@g.us', 3)]);
@@ -145,7 +145,7 @@ test('group cache: a change that is not stored yet counts for a group that is re
   assert.equal(await reading, '1* 2 4', 'while it is read');
 });
 
-test('group cache: a group that is not known is asked for once, and recorded', async () => {
+test('group cache: an unknown group is requested once, and recorded', async () => {
   const { entries, asked, members, failures } = await setup({ platform: [group('n@g.us', 'N')] });
   assert.deepEqual(await Promise.all([members('n@g.us'), members('n@g.us')]), ['1* 2', '1* 2']);
   assert.equal(await members('n@g.us'), '1* 2');
@@ -158,7 +158,7 @@ test('group cache: a group that is not known is asked for once, and recorded', a
   assert.equal(failures.length, 1);
 });
 
-test('group cache: the account is added to a group that nobody told of: the group is asked for', async () => {
+test('group cache: when the account is added to an unknown group, the group is requested', async () => {
   const { cache, asked } = await setup({ platform: [group('n@g.us', 'N')] });
   cache.apply([joins('n@g.us', 9)]);
   assert.deepEqual(asked, []);
@@ -182,7 +182,7 @@ for (const [what, listedAt, count] of logins)
     assert.equal(asked.length, count);
   });
 
-test('group cache: a login waits for no names, and what changes before they are read counts', async () => {
+test('group cache: a login does not wait for names, and changes before they are read apply', async () => {
   const { cache, state, hold, unrecorded, members } = await setup({ stored: [group('a@g.us', 'A'), group('b@g.us', 'B')], unread: true });
   const [release, store] = [hold(), unrecorded()];
   cache.opened();
@@ -196,7 +196,7 @@ test('group cache: a login waits for no names, and what changes before they are 
   assert.deepEqual([state.readings, cache.unread()], [1, null]);
 });
 
-test('group cache: names that nobody needed are read a little after the login; when they cannot be read, as soon as somebody needs them', async (t) => {
+test('group cache: unused names are read soon after the login, and after a failure at their first use', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const { cache, state, failures, members } = await setup({ stored: [group('a@g.us', 'A')], unread: true });
   state.away = true;
@@ -209,7 +209,7 @@ test('group cache: names that nobody needed are read a little after the login; w
   assert.deepEqual([await members('a@g.us'), cache.name('a@g.us'), state.readings], ['1* 2', 'A', 2]);
 });
 
-test('group cache: a list is one request for whoever asks meanwhile, and for single groups too', async () => {
+test('group cache: simultaneous requests share one list, also those for single groups', async () => {
   const many = Array.from({ length: 60 }, (_, n) => group(`g${n}@g.us`, `G${n}`));
   const { cache, asked, entries, members } = await setup({ platform: many });
   const [, , found] = await Promise.all([cache.refresh(), cache.refresh(), members('g59@g.us')]);
@@ -220,7 +220,7 @@ test('group cache: a list is one request for whoever asks meanwhile, and for sin
   assert.deepEqual(last?.kind === 'groupsListed' && [last.groupIds.length, last.at], [60, 900]);
 });
 
-test('group cache: what happens while a list is on its way counts, whether the list has it or not', async () => {
+test('group cache: changes during a request for the list apply, whether the list has them or not', async () => {
   const { cache, entries, hold, members } = await setup({
     stored: [group('old@g.us', 'Old'), group('a@g.us', 'A')],
     platform: [group('a@g.us', 'A', [1, 2]), group('left@g.us', 'Left')],

@@ -1,4 +1,4 @@
-/** Sender keys of groups: a member who left gets no further one, and no key of a group stays after the account left. */
+/** Tests sender keys of groups. A former member gets no later key, and no key of a group stays after the account left. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { addTransactionCapability } from '@whiskeysockets/baileys';
@@ -22,7 +22,7 @@ let instance: Instance;
 before(async () => {
   bench = await startBench();
   instance = await connected(bench, own);
-  // The retry receipt gets lost, so a message is read at once or never.
+  // Retry receipts are lost, so a message is read at once or never.
   await bench.running.sandbox.fault({ kind: 'retryLost', number: own, times: 1_000 });
 });
 after(() => bench.stop());
@@ -32,7 +32,7 @@ const makeGroup = (subject: string, ...participants: readonly string[]): Promise
 const stored = (type: string, group: string): readonly string[] =>
   [...instance.vault.stored.keys.keys()].filter((key) => key.startsWith(`${type} ${group}`));
 
-/** The number of the own sender key of a group, which is in each message and says which key reads it. */
+/** Returns the number of the own sender key of a group. Each message names the key that decrypts it. */
 const ownKeyId = async (group: string): Promise<unknown> => {
   const isOwn = (text: string): boolean => text.includes('"private"') && !text.includes('"private":""');
   for (const key of stored('sender-key', `${group}::`)) {
@@ -67,7 +67,7 @@ test('group keys: after a member left, the next message has a new key, which all
   await readBy([admin, friend], jid, 'once more');
 });
 
-test('group keys: messages on their way while a member leaves are read by all who stay', async () => {
+test('group keys: messages on their way while a member leaves are read by all remaining members', async () => {
   const { sandbox } = bench.running;
   const { jid } = await makeGroup('Busy', friend, leaver);
   await readBy([admin, friend], jid, 'first');
@@ -85,7 +85,7 @@ test('group keys: messages on their way while a member leaves are read by all wh
   assert.equal(sandbox.stats().messages.undecryptable, undecryptable);
 });
 
-test('group keys: no key of a group is left after the account was removed, and it begins anew when it is back', async () => {
+test('group keys: no key of a group is left after the account was removed, and a new one is made when it returns', async () => {
   const { sandbox } = bench.running;
   const { jid } = await makeGroup('Removed', friend);
   const other = await makeGroup('Stays', friend);
@@ -97,7 +97,7 @@ test('group keys: no key of a group is left after the account was removed, and i
   };
   await arrives('from a member');
   await until(() => stored('sender-key', `${jid}::`).length === 2, 'the own key and that of the member are stored');
-  // A message that the platform delivered before the removal is read with the keys that go.
+  // A message that was delivered before the removal is read with the keys that are deleted.
   const { id } = await sandbox.send(friend, jid, { kind: 'text', text: 'the last one' });
   await sandbox.updateGroup(jid, admin, { action: 'remove', participants: [own] });
   await instance.message(({ messageId }) => messageId === id, 'the last one');
@@ -131,7 +131,7 @@ const leaving = (groupId: string, n: number): GroupChange => ({
   change: { kind: 'members', action: 'leave', people: [person(n)] },
 });
 
-/** Keys of a session on a vault in memory, whose account is `plainDirectory.me`. */
+/** Creates the keys of a session on a vault in memory, whose account is `plainDirectory.me`. */
 const makeKeys = async () => {
   const vault = createFakeVault();
   const { auth, repository } = await startGateway(vault);
@@ -151,7 +151,7 @@ const makeKeys = async () => {
   return { vault, auth, keys, members, groupKeys, names, settled };
 };
 
-test('group keys: members who left while the account was away are found in a whole group, and nobody else is', async () => {
+test('group keys: members who left while the account was away are found in a whole group, and no others', async () => {
   const { auth, keys, groupKeys, names, settled } = await makeKeys();
   const map = { '1@lid': true, '1:4@lid': true, '552@s.whatsapp.net': true, '3:7@lid': true };
   const own = {
@@ -170,7 +170,7 @@ test('group keys: members who left while the account was away are found in a who
   assert.equal(auth.peek('sender-key-memory', '1203@g.us'), null);
 });
 
-test('group keys: a list of all groups takes the keys of groups that were left before, and not of those that it leaves out first', async () => {
+test('group keys: a list of all groups deletes the keys of groups that were left earlier, and not of those that it lacks first', async () => {
   const { keys, members, groupKeys, names, settled } = await makeKeys();
   const ids = ['1@g.us', '2@g.us', '3@g.us', '4@g.us'];
   const many = Array.from({ length: 1_200 }, (_, n) => [`4@g.us::${n}_1::0`, Buffer.from('key')] as const);
@@ -179,7 +179,7 @@ test('group keys: a list of all groups takes the keys of groups that were left b
   const memory = Object.fromEntries([...ids, 'status@broadcast'].map((id) => [id, { '7@lid': true }]));
   await keys.set({ 'sender-key': Object.fromEntries([...many, ...one, status]), 'sender-key-memory': memory });
   await settled();
-  // The account joins the third group while the keys are looked for.
+  // The account joins the third group during the search for keys.
   members.add('3@g.us');
   groupKeys.listed(new Set(['1@g.us']), new Set(['1@g.us', '2@g.us']));
   await settled();
@@ -188,7 +188,7 @@ test('group keys: a list of all groups takes the keys of groups that were left b
   assert.deepEqual(names(), [...expected, ...[...left, 'status@broadcast'].map((id) => `sender-key-memory ${id}`)]);
 });
 
-test('group keys: a change waits for the message that is being encrypted, and entries within a send do not join it', async () => {
+test('group keys: a change waits for a message under encryption, and entries within a send do not join it', async () => {
   const { keys, groupKeys, names, settled } = await makeKeys();
   await keys.set({ 'sender-key-memory': { '1@g.us': { '2@lid': true } } });
   const written = Promise.withResolvers<void>();
@@ -203,7 +203,7 @@ test('group keys: a change waits for the message that is being encrypted, and en
   assert.deepEqual(names(), []);
 });
 
-test('group keys: many notices of new phones share one look at all groups', async () => {
+test('group keys: many notices of new phones share one check of all groups', async () => {
   const { vault, auth, keys, groupKeys } = await makeKeys();
   const people = Array.from({ length: 50 }, (_, n) => n + 10);
   const map = Object.fromEntries(people.map((n) => [`${n}:1@lid`, true]));

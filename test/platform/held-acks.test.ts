@@ -1,4 +1,4 @@
-/** Receipts, notifications and calls: acknowledged when what they led to is stored, and only then. */
+/** Tests receipts, notifications and calls. Each is acknowledged only when its entries are stored. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { StanzaKind } from '#src/platform/inbound/durable-inbox.ts';
@@ -18,7 +18,7 @@ const acked = (run: Run, count: number) =>
     () => `${count} stanzas are acknowledged; ${run.acked.join(', ')}`,
   );
 
-/** The recorder, which commits when the test says so. */
+/** Replaces the recorder by one that commits when the test says so. */
 const hold = (run: Run): ((stored: boolean) => Promise<void>) => {
   const waiting: ((stored: boolean) => void)[] = [];
   run.stored = () => new Promise((resolve) => waiting.push(resolve));
@@ -45,7 +45,7 @@ for (const kind of others)
     assert.equal(run.nodes[1]?.attrs['offline'], '1', 'the library sees that it is old');
   });
 
-test('acks: what will never be stored is not acknowledged, so that the platform keeps it', async () => {
+test('acks: a stanza that can never be stored is not acknowledged, so that the platform keeps it', async () => {
   const run = await start(createFakeVault());
   const commit = hold(run);
   run.inbox.open();
@@ -85,7 +85,7 @@ for (const [title, kind, type] of [
     assert.deepEqual(run.acked, [`${kind} a by the library`]);
   });
 
-test('acks: a thousand stanzas are acknowledged in their order, after few questions to the recorder', async () => {
+test('acks: a thousand stanzas are acknowledged in order, with few requests to the recorder', async () => {
   const run = await start(createFakeVault());
   let asked = 0;
   run.stored = async () => {
@@ -107,7 +107,7 @@ test('acks: a thousand stanzas are acknowledged in their order, after few questi
   assert.deepEqual(run.closes, [], 'what is acknowledged takes no room');
 });
 
-test('acks: more than memory should hold ends the connection, also when it waits behind a message that cannot be logged', async () => {
+test('acks: stanzas beyond the memory limit end the connection, also behind a message that cannot be logged', async () => {
   for (const blocked of [false, true]) {
     const vault = createFakeVault();
     const run = await start(vault);
@@ -126,7 +126,7 @@ test('acks: more than memory should hold ends the connection, also when it waits
   }
 });
 
-test('acks: an ended connection acknowledges nothing, and what it stored is only acknowledged when it is repeated; receipts are handled again', async () => {
+test('acks: after the end none is sent, stored stanzas are only acknowledged when repeated, and receipts are handled again', async () => {
   const vault = createFakeVault();
   const run = await start(vault);
   const commit = hold(run);
@@ -147,7 +147,7 @@ test('acks: an ended connection acknowledges nothing, and what it stored is only
   assert.deepEqual(again.handed, ['receipt a', 'call b']);
 });
 
-test('acks: one that cannot be sent leaves the rest to be sent', async () => {
+test('acks: one that cannot be sent does not block the others', async () => {
   const run = await start(createFakeVault());
   const { acknowledge } = run;
   run.acknowledge = (node) => (node.attrs['id'] === 'a' ? Promise.reject(new Error('closed')) : acknowledge(node));
@@ -158,7 +158,7 @@ test('acks: one that cannot be sent leaves the rest to be sent', async () => {
   assert.deepEqual(run.acked, ['call b']);
 });
 
-test('acks: a throw in what stores them is a crash of the session', async () => {
+test('acks: an error while storing crashes the session', async () => {
   const run = await start(createFakeVault());
   run.stored = () => Promise.reject(new Error('no answer'));
   run.inbox.open();

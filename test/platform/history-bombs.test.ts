@@ -1,4 +1,4 @@
-/** Histories that inflate to far more than a phone has: the memory stays bounded, and the session goes on. */
+/** Tests histories that inflate far beyond the size of a real one. The memory stays bounded, and the session continues. */
 import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -19,7 +19,7 @@ before(async () => {
 });
 after(() => bench.stop());
 
-/** Inflates as the library does, and returns the bytes that came. */
+/** Inflates as the library does, and returns the number of bytes. */
 const inflated = async (packed: Uint8Array): Promise<number> => {
   const inflater = createInflate();
   let bytes = 0;
@@ -31,7 +31,7 @@ const inflated = async (packed: Uint8Array): Promise<number> => {
   return failed ? -bytes : bytes;
 };
 
-test('history: what inflates to more than the bound is given up on the way', async () => {
+test('history: inflation beyond the limit is aborted on the way', async () => {
   const bomb = deflateSync(Buffer.alloc(64 * megabyte));
   assert.ok(bomb.length < 100_000);
   const came = await inflated(bomb);

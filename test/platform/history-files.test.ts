@@ -1,4 +1,4 @@
-/** Files of a history that a media host changed, broke off or moved: nothing of them is recorded, and the right one is taken at the next try. */
+/** Tests files of a history that a media host changed, truncated or moved. They are not recorded, and the right file is taken at the next try. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type OutgoingHttpHeaders } from 'node:http';
@@ -20,7 +20,7 @@ before(async () => {
 });
 after(() => bench.stop());
 
-/** More than a phone sends within its message. */
+/** A history that is larger than one that a phone sends within its message. */
 const history = { chats: 10, messages: 40 };
 
 interface Warning {
@@ -30,7 +30,7 @@ interface Warning {
   readonly recorded: number;
 }
 
-/** Links a phone with a history while the media host does `fault`, and returns what is recorded before the next try and after it. */
+/** Links a phone with a history while the media host has the fault. Returns the recorded entries before and after the next try. */
 const linked = async (number: string, fault: Fault) => {
   const warnings: Warning[] = [];
   const log: Log = {
@@ -74,7 +74,7 @@ for (const [what, number, fault, reason] of faults)
     await instance.link.close();
   });
 
-/** Fetches as the library does, through a connection to this machine in place of each host. Returns the status, and the paths that were asked for. */
+/** Fetches as the library does, with a local connection in place of each host. Returns the status, and the requested paths. */
 const fetched = async (
   t: TestContext,
   address: string,
@@ -129,7 +129,7 @@ for (const [where, address, expected, reason] of wrong)
     assert.match(refusals.join(), reason);
   });
 
-test('history: files of the shared state, and refusals of the media host, pass as they are', async (t) => {
+test('history: files of the shared state, and refusals of the media host, pass unchanged', async (t) => {
   const answers = (path: string) => ({ status: path === '/gone' ? 410 : 200 });
   assert.equal((await fetched(t, 'https://mmg.whatsapp.net/gone', answers)).status, 410);
   assert.deepEqual(await fetched(t, 'https://mmg.whatsapp.net/patch', answers), { status: 200, asked: ['/patch'], refusals: [] });

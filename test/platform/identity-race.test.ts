@@ -1,4 +1,4 @@
-/** A notice of a new phone and the first message of that phone are handled at the same time. */
+/** Tests a race between a notice of a new phone and the first message of that phone. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { addTransactionCapability, type BinaryNode } from '@whiskeysockets/baileys';
@@ -18,7 +18,7 @@ const notice = (at: number): BinaryNode => ({
   content: [{ tag: 'identity', attrs: {}, content: [] }],
 });
 
-/** Sessions with the phone and with another device of the contact `2@lid`. */
+/** Creates sessions with the phone and with another device of the contact `2@lid`. */
 const setUp = async () => {
   const { auth, repository } = await startGateway(createFakeVault());
   const keys = addTransactionCapability(auth.state.keys, createBaileysLogger(quietLog, 'r0'), {
@@ -48,7 +48,7 @@ const setUp = async () => {
   return { keys, identities, told, left, notified: identities.withNotices(handlers).notification };
 };
 
-test('identity: while a notice waits for a message on its way out, the first message of the new phone comes', async () => {
+test('identity: the first message of the new phone arrives while a notice waits for an outgoing message', async () => {
   const { keys, identities, told, left, notified } = await setUp();
   const sent = Promise.withResolvers<void>();
   const sending = keys.transaction(() => sent.promise, me.id);
@@ -61,7 +61,7 @@ test('identity: while a notice waits for a message on its way out, the first mes
   assert.deepEqual(await left(), ['2_1.0'], 'the session of the message stays, that of the other device goes');
 });
 
-test('identity: a notice about what a message has told changes nothing more, and a later one does', async () => {
+test('identity: a notice repeats the news of a message without effect, and a later one applies', async () => {
   const { identities, told, left, notified } = await setUp();
   await identities.replaced('2_1.0');
   assert.deepEqual([told.length, await left()], [1, ['2_1.0']]);

@@ -1,11 +1,11 @@
-/** Messages whose content is a file that the library fetches, such as the past that a phone hands over. */
+/** Tests messages whose content is a file that the library fetches, such as the history of a phone. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createFakeVault } from '#test/fakes/vault.ts';
 import { until } from '#test/support/until.ts';
 import { happens, stanza, start } from './inbound-run.ts';
 
-test('inbox: a message whose file could not be fetched is tried again, and left to the next connection; one whose file came is finished', async () => {
+test('inbox: a message whose file failed is retried and left to the next connection, and one whose file arrived is finished', async () => {
   const vault = createFakeVault();
   const run = await start(vault);
   run.inbox.open();
@@ -26,7 +26,7 @@ test('inbox: a message whose file could not be fetched is tried again, and left 
   assert.deepEqual(next.handed, ['message missing']);
 });
 
-test('inbox: who asks is told when the library fetches no file any more, also when it gave up', async () => {
+test('inbox: waiting callers are told when the library fetches no more files, also if it gave up', async () => {
   const run = await start(createFakeVault());
   run.inbox.open();
   await run.inbox.whenFetched();
@@ -45,7 +45,7 @@ test('inbox: who asks is told when the library fetches no file any more, also wh
   await fetched;
 });
 
-test('inbox: the file of a message that is older than the platform keeps files is not waited for', async () => {
+test('inbox: the file of a message that is older than the retention of the platform is not waited for', async () => {
   const run = await start(createFakeVault());
   run.inbox.open();
   run.handle = (id) => run.inbox.fetching(id, 'a file');

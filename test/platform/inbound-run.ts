@@ -1,4 +1,4 @@
-/** One connection on the log of received messages: what the durable inbox hands to the library, and what is acknowledged when. */
+/** One connection on the log of received messages, with the stanzas that the library gets and those that are acknowledged. */
 import assert from 'node:assert/strict';
 import type { BinaryNode } from '@whiskeysockets/baileys';
 import type { Close } from '#actors/ports.ts';
@@ -31,9 +31,9 @@ export interface Run {
   readonly errors: { readonly fields: object; readonly event: string }[];
   readonly crashes: unknown[];
   connected: boolean;
-  /** The library's handling of a message. */
+  /** The handling of a message by the library. */
   handle: (id: string) => Promise<void> | void;
-  /** The library's handling of another stanza before it acknowledges the stanza. */
+  /** The handling of another stanza by the library, before its acknowledgement. */
   handleOther: (id: string) => Promise<void> | void;
   stored: () => Promise<boolean>;
   keysStored: () => Promise<boolean>;
@@ -48,7 +48,7 @@ const plain = {
   onLost: () => undefined,
 };
 
-/** A process that starts on what the vault holds, with one connection. */
+/** Starts a process on the vault, with one connection. */
 export const start = async (vault: FakeVault, suspicious = true, limits: Partial<InboxLimits> = {}): Promise<Run> => {
   const errors: Run['errors'][number][] = [];
   const log = { ...quietLog, error: (fields: object, event: string) => void errors.push({ fields, event }) };
