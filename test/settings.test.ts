@@ -1,4 +1,4 @@
-/** The options of the HTTP interface, from the settings. */
+/** Tests the options of the HTTP interface that come from the settings. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -8,11 +8,11 @@ import { httpOptionsOf } from '#src/settings.ts';
 const optionsOf = (env: Environment) =>
   httpOptionsOf(loadSettings({ env, file: join(import.meta.dirname, 'missing.env') }), {} as Parameters<typeof httpOptionsOf>[1]);
 
-test('http options: without BASE_URL the document of the interface names the server from which it was read', () => {
+test('http options: without BASE_URL the OpenAPI document names the server from which it was read', () => {
   for (const env of [{}, { PORT: '4000' }, { HOST: '0.0.0.0' }]) assert.equal(optionsOf(env).serverUrl, '/', JSON.stringify(env));
 });
 
-test('http options: with BASE_URL the document of the interface names that address', () => {
+test('http options: with BASE_URL the OpenAPI document names that address', () => {
   const { serverUrl, baseUrl } = optionsOf({ BASE_URL: 'https://gateway.example.com/api' });
   assert.deepEqual([serverUrl, baseUrl], ['https://gateway.example.com/api', 'https://gateway.example.com/api']);
 });

@@ -1,4 +1,4 @@
-/** No word of a user is read by a shell: programs are started with lists of arguments. */
+/** Tests that no shell reads input of users, because programs are started with lists of arguments. */
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

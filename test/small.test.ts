@@ -1,4 +1,4 @@
-/** The interface and its documents, and small parts of the program: their files are quick and share a process. */
+/** Runs the quick tests of HTTP, its documents and small parts of the program in one process. */
 import { runInTurn } from './support/together.ts';
 
 await runInTurn(

@@ -1,17 +1,17 @@
-/** The program's own source as the rules of the architecture see it: parsed by the compiler, reduced to what is judged. */
+/** The source of the program for the rules of the architecture: parsed by the compiler, reduced to the checked facts. */
 import { readFileSync } from 'node:fs';
 import { dirname, join, posix, relative } from 'node:path';
 import { type Node, SyntaxKind } from 'typescript/unstable/ast';
 import { API } from 'typescript/unstable/sync';
 
 export interface SourceFact {
-  /** Such as `line 12` or a function's first line. */
+  /** The place and the name, such as `line 12` or the first line of a function. */
   readonly line: number;
   readonly what: string;
 }
 
 export interface SourceFileFacts {
-  /** From the root of the project, with slashes. */
+  /** The path from the root of the project, with slashes. */
   readonly path: string;
   readonly lines: number;
   readonly commentLines: number;
@@ -53,7 +53,7 @@ const schemaPattern = (node: Node): string | null => {
 const isBuiltExpression = (node: Node): boolean =>
   (node.kind === SyntaxKind.NewExpression || node.kind === SyntaxKind.CallExpression) && /^(?:new )?RegExp\(/.test(node.getText());
 
-/** Relative paths and the `#` names of package.json as paths from the root; packages and `node:` as they are. */
+/** Returns relative paths and the `#` names of package.json as paths from the root; packages and `node:` names unchanged. */
 const resolveImport = (specifier: string, importer: string): string => {
   if (specifier.startsWith('.')) return posix.join(posix.dirname(importer), specifier);
   return specifier.startsWith('#') ? specifier.slice(1) : specifier;
@@ -127,7 +127,7 @@ export const readSourceTree = (): readonly SourceFileFacts[] => {
         .filter((path) => roots.some((prefix) => path.startsWith(prefix)))
         .map((path) => factsOf(path, project.program.getSourceFile(join(root, path)) as Node));
     });
-    // A module of the page that a test imports belongs to both.
+    // A module of the page that a test imports belongs to both projects.
     return [...new Map(facts.map((file) => [file.path, file])).values()];
   } finally {
     api.close();

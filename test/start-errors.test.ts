@@ -1,4 +1,4 @@
-/** Errors that end a start name what is wrong, the setting, and no password. */
+/** Tests errors that end a start. They name the fault and the setting, and no password. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { chmodSync, existsSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -64,7 +64,7 @@ const folder = (t: TestContext): string => {
 
 const remedy = /give it to the user .+ \(mkdir -p, chown\), or set DATA_DIR to another folder$/;
 
-test('data folder: one that cannot be made is named with the remedy', (t) => {
+test('data folder: one that cannot be created is named with the remedy', (t) => {
   const path = join(folder(t), 'data');
   withoutRights(() =>
     assert.throws(() => openDataDir(path), {
@@ -73,7 +73,7 @@ test('data folder: one that cannot be made is named with the remedy', (t) => {
   );
 });
 
-test('data folder: one that is there and cannot be written is named with the remedy', (t) => {
+test('data folder: an existing one that cannot be written is named with the remedy', (t) => {
   const path = folder(t);
   withoutRights(() =>
     assert.throws(() => openDataDir(path), {
@@ -104,7 +104,7 @@ for (const [host, sentence] of [
       assert.ok(!existsSync(join(dataDir, 'postgres')), 'no database was made');
     }));
 
-test('start: a port that is taken is refused before a database or a token is made', async () => {
+test('start: a port in use is refused before a database or a token is created', async () => {
   const other = createServer().listen(0, '127.0.0.1');
   await once(other, 'listening');
   const { port } = other.address() as AddressInfo;
@@ -130,7 +130,7 @@ test('start: a full disk is named first', () => {
   assert.equal(startError(new Error('other')), 'other');
 });
 
-test('data folder: a link to nothing is named with its target, and only a missing right gets the advice of chown', (t) => {
+test('data folder: a broken link is named with its target, and only missing rights lead to the advice of chown', (t) => {
   const path = join(tmpdir(), `dormouse-link-${process.pid}`);
   symlinkSync('/nowhere/data', path);
   t.after(() => rmSync(path));

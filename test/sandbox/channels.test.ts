@@ -1,4 +1,4 @@
-/** Channels of clients and simulated people: queries of today's client and of older ones, rights, notifications, the directory. */
+/** Tests channels of clients and simulated people: queries of current and older clients, rights, notifications, the directory. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { getBinaryNodeChild, type BinaryNode } from '@whiskeysockets/baileys';
@@ -13,7 +13,7 @@ let sandbox: TestSandbox;
 let cleanUp: () => Promise<void>;
 let first: Client;
 let second: Client;
-/** Notifications of the second client, by the field of their data. */
+/** Notifications of the second client, each with the field of its data. */
 const news: (readonly [string, unknown])[] = [];
 let channel = '';
 
@@ -96,7 +96,7 @@ test('channels: a client follows and mutes a channel, and its devices are told',
   assert.equal(follower()?.muted, false);
 });
 
-test('channels: followers are told of the owner’s changes', async () => {
+test('channels: changes by the owner are reported to followers', async () => {
   await first.sock.newsletterUpdateName(channel, 'Better offers');
   const told = (await next('xwa2_notify_newsletter_on_metadata_update')) as { id: string; thread_metadata: object };
   assert.equal(told.id, channel);

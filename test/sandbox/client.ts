@@ -24,7 +24,7 @@ import { silenceSignal } from '#src/sandbox/silence.ts';
 import { endAfterTests } from '#test/support/together.ts';
 
 silenceSignal();
-// Baileys ignores the library's verdict about a signature. Here a wrong signature must fail.
+// Baileys ignores the result of the signature check of the library. In these tests a wrong signature has to fail.
 Curve.verify = (publicKey, message, signature) => verify(publicKey.length === 33 ? publicKey.subarray(1) : publicKey, message, signature);
 
 const silent = pino({ level: 'silent' });
@@ -57,7 +57,7 @@ export function createAuth(): Auth {
 
 type Name = keyof BaileysEventMap;
 
-/** One socket of Baileys with all its events so far. */
+/** A socket of Baileys with all its events so far. */
 export interface Client {
   readonly sock: WASocket;
   readonly auth: Auth;
@@ -76,7 +76,7 @@ export interface Place {
   readonly sandbox: Pick<Sandbox, 'trust'>;
 }
 
-/** Downloads from the media host of a sandbox, also what the library asks of the real one: snapshots have a path and no address. */
+/** Downloads from the media host of a sandbox, also requests of the library to the real host, because snapshots have a path without an address. */
 function downloadsFrom(port: number, ca: string): Dispatcher {
   const connector = buildConnector({ ca, allowH2: false });
   const here = { hostname: '127.0.0.1', host: `127.0.0.1:${port}`, port: String(port), servername: '' };
@@ -131,7 +131,7 @@ export function connect(sandbox: Place, auth: Auth = createAuth(), config: Parti
       open.delete(client);
       agent.destroy();
       await dispatcher.destroy();
-      // Another socket may use the same credentials next. This one must be closed before.
+      // Another socket may use the same credentials next, so this socket is closed first.
       await sock.end(undefined);
     },
   };
@@ -192,7 +192,7 @@ export async function eventually<R>(look: () => R | undefined | false, what: str
   }
 }
 
-/** The same for an asynchronous condition. */
+/** Polls an asynchronous condition for which there is no event. */
 export async function eventuallyAsync(look: () => boolean | Promise<boolean>, what: string, ms = 60_000): Promise<void> {
   const deadline = Date.now() + ms;
   while (!(await look())) {
@@ -202,7 +202,7 @@ export async function eventuallyAsync(look: () => boolean | Promise<boolean>, wh
 }
 
 export interface TestSandbox extends RunningSandbox {
-  /** Stops and starts again on the same data. */
+  /** Stops the sandbox and starts it again on the same data. */
   restart(): Promise<void>;
 }
 

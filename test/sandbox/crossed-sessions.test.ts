@@ -1,4 +1,4 @@
-/** Signal sessions of simulated phones that write to each other first at the same moment: each message can be read, in whichever session it comes. */
+/** Tests Signal sessions of simulated phones that write to each other first at the same moment. Each message can be read in whichever session it arrives. */
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -44,7 +44,7 @@ const pair = (): [Person, Person] => {
   return [people.ensure(`55119888802${next + 10}`), people.ensure(`55119888802${next + 11}`)];
 };
 
-/** Begins a session of its own, beside those that there are. */
+/** Begins a new session beside the existing ones. */
 const meet = (from: Person, to: Person): Promise<void> =>
   phones.exclusively(from, (signal) => signal.startSession(jidOf(to), phones.bundle(to)));
 
@@ -67,7 +67,7 @@ const read = async (by: Person, from: Person, { type, ciphertext }: Sealed): Pro
   return text;
 };
 
-/** Names of the sessions in which this phone would write: the library allows for one. */
+/** Returns the names of the sessions in which this phone would write. The library keeps at most one open. */
 const openSessions = (of: Person, to: Person): readonly string[] => {
   const record = keys.signal(of.number, 'session', `${to.lid}_1.0`) as {
     readonly _sessions: Readonly<Record<string, { readonly indexInfo: { readonly closed: number } }>>;
@@ -75,7 +75,7 @@ const openSessions = (of: Person, to: Person): readonly string[] => {
   return Object.entries(record._sessions).flatMap(([name, { indexInfo }]) => (indexInfo.closed === -1 ? [name] : []));
 };
 
-/** Both wrote before either read: each has closed the session that it made itself. */
+/** Creates two people who both wrote before either read. Each has closed the session that it began itself. */
 const crossed = async (): Promise<[Person, Person]> => {
   const [ana, bruno] = pair();
   const [hers, his] = [await write(ana, bruno, 'hers'), await write(bruno, ana, 'his')];
@@ -84,10 +84,10 @@ const crossed = async (): Promise<[Person, Person]> => {
   return [ana, bruno];
 };
 
-test('crossed first messages: whatever follows, in any order, can be read', async () => {
+test('crossed first messages: all later messages can be read, in any order', async () => {
   const [ana, bruno] = await crossed();
   for (let round = 0; round < 12; round += 1) {
-    // Several are under way at a time, and each side answers before it has read all of them.
+    // Several messages are under way at a time, and each side answers before it has read all of them.
     const hers = [await write(ana, bruno, `hers ${round}.0`), await write(ana, bruno, `hers ${round}.1`)] as const;
     const his = [await write(bruno, ana, `his ${round}.0`), await write(bruno, ana, `his ${round}.1`)] as const;
     assert.equal(await read(ana, bruno, his[0]), `his ${round}.0`);
@@ -106,7 +106,7 @@ test('crossed first messages: one message later both write in the same session',
   assert.deepEqual(openSessions(bruno, ana), openSessions(ana, bruno));
 });
 
-test('a late message of an old session: it is read, and so is everything in the new one', async () => {
+test('a late message of an old session: it is read, and so are all messages of the new one', async () => {
   const [ana, bruno] = await crossed();
   assert.equal(await read(bruno, ana, await write(ana, bruno, 'one')), 'one');
   assert.equal(await read(ana, bruno, await write(bruno, ana, 'two')), 'two');
@@ -120,7 +120,7 @@ test('a late message of an old session: it is read, and so is everything in the 
   assert.equal(await read(bruno, ana, await write(ana, bruno, 'five')), 'five');
 });
 
-test('a first message that is repeated: its session is the open one again', async () => {
+test('a first message that is repeated: its session becomes the open one again', async () => {
   const [ana, bruno] = pair();
   const first = await write(ana, bruno, 'first');
   const second = await write(ana, bruno, 'second');
@@ -132,7 +132,7 @@ test('a first message that is repeated: its session is the open one again', asyn
   assert.deepEqual(openSessions(bruno, ana), [session]);
 });
 
-test('a message that fits no session: nothing is changed by the attempt', async () => {
+test('a message that fits no session: the attempt changes nothing', async () => {
   const [ana, bruno] = await crossed();
   const stored = (): string => JSON.stringify(keys.signal(bruno.number, 'session', `${ana.lid}_1.0`));
   const good = await write(ana, bruno, 'good');

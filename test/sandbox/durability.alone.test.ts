@@ -1,4 +1,4 @@
-/** The process is killed during traffic and started again: phones stay linked, and contacts can decrypt. */
+/** Kills the process during traffic and starts it again. Phones stay linked, and contacts can decrypt. */
 import assert from 'node:assert/strict';
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -37,7 +37,7 @@ async function end(signal: NodeJS.Signals): Promise<number | null> {
 
 const call = async <T>(method: 'GET' | 'POST', path: string, body?: unknown): Promise<T> => {
   const sent = body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } };
-  // A new connection for each request, because a pooled one would lead to the process that was killed.
+  // Each request opens a new connection, because a pooled one could lead to the killed process.
   const response = await request(`http://127.0.0.1:${port}${path}`, { method, reset: true, ...sent });
   const answer = (await response.body.json()) as T;
   assert.ok(response.statusCode < 300, `${method} ${path}: ${response.statusCode} ${JSON.stringify(answer)}`);
@@ -76,7 +76,7 @@ after(async () => {
   endAfterTests();
 });
 
-test('kill -9 between texts: what was acknowledged is there, and the next texts decrypt both ways', async () => {
+test('kill -9 between texts: acknowledged texts are stored, and the next texts decrypt both ways', async () => {
   const acked: string[] = [];
   for (let round = 0; round < 2; round += 1) {
     const client = await online();
@@ -85,7 +85,7 @@ test('kill -9 between texts: what was acknowledged is there, and the next texts 
     const say = async (): Promise<void> => {
       for (let index = 0; index < 200; index += 1) await client.sock.sendMessage(`${friend}@s.whatsapp.net`, { text: `${round} ${index}` });
     };
-    // Rejects when the process is killed.
+    // The promise rejects when the process is killed.
     const burst = say().catch(() => undefined);
     const { id } = await call<{ id: string }>('POST', `/contacts/${friend}/messages`, { to: me, kind: 'text', text: `hear ${round}` });
     await eventuallyAsync(() => acked.length >= 5 * (round + 1), 'some acks');
@@ -93,7 +93,7 @@ test('kill -9 between texts: what was acknowledged is there, and the next texts 
     await Promise.all([closed, burst]);
     await start();
     const again = await online();
-    // Confirmed before the kill, or delivered after it.
+    // The message is confirmed before the kill, or delivered after it.
     await eventuallyAsync(() => heard(client, id) || heard(again, id), 'the message of the contact');
     await again.end();
   }
@@ -110,7 +110,7 @@ test('kill -9 between texts: what was acknowledged is there, and the next texts 
   assert.deepEqual(stats.unknown, {});
 });
 
-test('SIGTERM: ends by itself in time, with clients connected', async () => {
+test('SIGTERM: the process ends in time, with clients connected', async () => {
   const client = await online();
   const ended = await Promise.race([end('SIGTERM'), wait(60_000, 'it goes on', { ref: false })]);
   assert.equal(ended, 0);
@@ -125,7 +125,7 @@ test('the channel to the parent closes: the process ends', async () => {
   await start();
 });
 
-test('a second process on the same data: refuses to start', async () => {
+test('a second process on the same data: it refuses to start', async () => {
   const second = fork(main, ['--port', '0', '--data', dataDir, '--level', 'silent'], { silent: true });
   const [code] = (await once(second, 'exit')) as [number];
   assert.notEqual(code, 0);

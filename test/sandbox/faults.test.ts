@@ -1,4 +1,4 @@
-/** Every fault, with the reaction of a real client. */
+/** Tests every fault with the reaction of a real client. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Fault } from '#src/sandbox/face.ts';
@@ -78,23 +78,23 @@ test('refuseUpgrade: the next upgrade gets the HTTP status', async () => {
   await assert.rejects(sandbox.sandbox.fault({ kind: 'refuseUpgrade', number: me }), /before anybody/);
 });
 
-test('silentHandshake: the client gives up by itself', async () => {
+test('silentHandshake: the client gives up at its time-out', async () => {
   await sandbox.sandbox.fault({ kind: 'silentHandshake' });
   assert.equal(await closeCode(connect(sandbox, auth, { connectTimeoutMs: 2_000 })), 408);
 });
 
-test('silence: the socket stays, and nothing is answered any more', async () => {
+test('silence: the socket stays open, and nothing is answered', async () => {
   const client = await online();
   assert.ok(await client.sock.query(ping));
   await sandbox.sandbox.fault({ kind: 'silence', number: me });
-  // Baileys rejects or returns nothing, depending on which of its two timers is first.
+  // Baileys rejects or returns nothing, depending on which of its two timers fires first.
   const answer: unknown = await client.sock.query({ ...ping, attrs: { ...ping.attrs, id: 'silent' } }, 300).catch(() => undefined);
   assert.equal(answer, undefined);
   assert.equal(client.sock.ws.isOpen, true);
   await client.end();
 });
 
-test('noLogin: nothing is answered but pings', async () => {
+test('noLogin: only pings are answered', async () => {
   await sandbox.sandbox.fault({ kind: 'noLogin', number: me });
   const client = connect(sandbox, auth, { keepAliveIntervalMs: 100 });
   const pong = await new Promise((resolve) => {
@@ -123,7 +123,7 @@ test('corruptFrame: reaches the client as a frame that does not decrypt', async 
   await client.end();
 });
 
-test('delay: every stanza waits, until it is cleared', async () => {
+test('delay: every stanza waits until the fault is cleared', async () => {
   const client = await online();
   await sandbox.sandbox.fault({ kind: 'delay', number: me, ms: 5_000 });
   const started = Date.now();
@@ -170,7 +170,7 @@ test('duplicate: the next message to the account is delivered twice', async () =
   await sandbox.sandbox.fault({ kind: 'duplicate', number: me });
   const { id } = await sandbox.sandbox.send(friend, me, { kind: 'text', text: 'twice' });
   await eventually(() => ids.length >= 2, `both copies of ${id}, seen ${ids.join()}`);
-  // The client may ask for the second copy again; then there is a third one.
+  // The client may request the second copy again, which leads to a third one.
   assert.deepEqual(ids.slice(0, 2), [id, id]);
   await client.end();
 });
@@ -185,7 +185,7 @@ test('times: a fault for several connections hits the next ones as they come, an
   await (await online()).end();
 });
 
-test('faults: another account is not hit', async () => {
+test('faults: another account is not affected', async () => {
   const other = await pair(sandbox, { number: '5511999990032' });
   const client = await online();
   await sandbox.sandbox.fault({ kind: 'close', number: me });

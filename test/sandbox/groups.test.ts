@@ -1,4 +1,4 @@
-/** Groups of clients and simulated people: creating, changing, writing, leaving. */
+/** Tests groups of clients and simulated people: creating, changing, writing, leaving. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { WAMessageStubType, type WAMessage } from '@whiskeysockets/baileys';
@@ -78,7 +78,7 @@ test('groups: a contact writes to the group, by LID, and to an old one by number
   await eventually(() => sandbox.sandbox.received(dora).find((one) => one.id === sent?.key.id && one.text === 'answer'), 'the answer');
 });
 
-test('add and remove: new members get the whole group, the others a notification; removed members get nothing more', async () => {
+test('add and remove: new members get the whole group and others a notification, and removed members get nothing more', async () => {
   assert.deepEqual(
     (await first.sock.groupParticipantsUpdate(group, [jid(dora)], 'add')).map(({ status }) => status),
     ['200'],
@@ -114,7 +114,7 @@ test('groups: promote, demote, subject, description and settings reach the other
   await second.wait('group-participants.update', ({ action }) => action === 'demote');
 });
 
-test('rights: members without a rank change nothing in a locked group and do not write in an announcement group', async () => {
+test('rights: ordinary members change nothing in a locked group and do not write in an announcement group', async () => {
   await assert.rejects(second.sock.groupUpdateSubject(group, 'mine'), /forbidden/);
   await assert.rejects(sandbox.sandbox.send(carl, group, { kind: 'text', text: 'hm' }), /only admins/);
   const sent = await second.sock.sendMessage(group, { text: 'hm' });
@@ -153,7 +153,7 @@ test('leaving: the other members are notified, and the group is gone for the one
   assert.equal((await second.sock.groupFetchAllParticipating())[group], undefined);
 });
 
-test('counters: everything could be decrypted, there was no unknown request', () => {
+test('counters: every message was decrypted, and there was no unknown request', () => {
   const { messages, unknown } = sandbox.sandbox.stats();
   assert.equal(messages.undecryptable, 0);
   assert.deepEqual(unknown, {});

@@ -1,4 +1,4 @@
-/** The begin of connections: the handshakes of the real platform, and logins that are passive or not. */
+/** Tests the start of connections: the handshakes of the real platform, and passive and other logins. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { Curve, type BinaryNode, type proto } from '@whiskeysockets/baileys';
@@ -40,7 +40,7 @@ const activate = async (client: RawClient): Promise<void> => {
   client.send({ tag: 'iq', attrs: { id, to: 's.whatsapp.net', type: 'set', xmlns: 'passive' }, content: [{ tag: 'active', attrs: {} }] });
   await client.wait(({ attrs }) => attrs['id'] === id, 'the answer to <active/>');
 };
-/** Counts how often the platform said that all stored messages were sent, and how often this message came. */
+/** Counts the reports that all stored messages were sent, and the arrivals of this message. */
 const stored = ({ got }: RawClient, wanted: string) => ({
   ends: got.filter(({ tag, content }) => tag === 'ib' && Array.isArray(content) && content[0]?.tag === 'offline').length,
   copies: got.filter(({ tag, attrs }) => tag === 'message' && attrs['id'] === wanted).length,
@@ -85,7 +85,7 @@ test('handshake: a stranger who knows the key is refused at the login', async ()
   await client.close();
 });
 
-test('login: a client that is not passive gets what is stored without asking, once', async () => {
+test('login: a client that is not passive gets stored messages once, without asking', async () => {
   const { id } = await sandbox.sandbox.send(friend, own, { kind: 'text', text: 'while it was away' });
   for (const payload of [{ passive: false }, { passive: undefined as never }]) {
     const client = await loggedIn(payload);
@@ -97,7 +97,7 @@ test('login: a client that is not passive gets what is stored without asking, on
   }
 });
 
-test('login: a passive client gets what is stored when it asks', async () => {
+test('login: a passive client gets stored messages on request', async () => {
   const { id } = await sandbox.sandbox.send(friend, own, { kind: 'text', text: 'for whoever asks' });
   const client = await loggedIn();
   await succeeds(client);

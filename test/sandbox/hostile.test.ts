@@ -1,4 +1,4 @@
-/** Hostile clients: nothing that they send may crash the process or fill its memory. */
+/** Tests hostile clients. Their input neither crashes the process nor fills its memory. */
 import assert from 'node:assert/strict';
 import { connect as connectTcp } from 'node:net';
 import { after, before, test } from 'node:test';
@@ -55,7 +55,7 @@ for (const [title, messages] of openings) {
   });
 }
 
-test('frames: the result is the same wherever the stream is cut', () => {
+test('frames: the result is the same for any division of the stream', () => {
   const stream = Buffer.concat([
     Buffer.from([0x45, 0x44, 0, 1, 0, 0, 2, 9, 9]),
     intro,

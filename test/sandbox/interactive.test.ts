@@ -1,4 +1,4 @@
-/** Messages with something to tap: which stanzas the platform refuses, which the phones do not show, what a tap answers. */
+/** Tests messages with buttons and lists: stanzas that the platform refuses, messages that phones do not show, and the answers to a tap. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
@@ -61,7 +61,7 @@ interface Row {
   readonly content: proto.IMessage;
   readonly nodes: readonly BinaryNode[];
   readonly to?: () => string;
-  /** A code: refused with it. A pattern: taken, and hidden for this reason. */
+  /** The outcome. A code: the message is refused with it. A pattern: the message is accepted and hidden for this reason. */
   readonly outcome: 'shown' | RegExp | string;
 }
 
@@ -98,7 +98,7 @@ const errorOf = async (id: string): Promise<string | undefined> => {
   return updates.find(({ key }) => key.id === id)?.update.messageStubParameters?.[0] ?? undefined;
 };
 
-/** The id of the message, and the code by which it was refused. */
+/** Sends a message. Returns its id, and the code if it was refused. */
 const send = async (content: proto.IMessage, nodes: readonly BinaryNode[], to = friendJid) => {
   const messageId = `3EB0${randomBytes(9).toString('hex').toUpperCase()}`;
   await client.sock.relayMessage(to, content, { messageId, additionalNodes: [...nodes] });
@@ -138,7 +138,7 @@ for (const { form, content, option, kind, id: wanted } of taps) {
   });
 }
 
-test('interactive: what opens something answers nothing, and the place is asked for', async () => {
+test('interactive: a tap that opens an address or a call answers nothing, and a request for the place is answered with it', async () => {
   const link = await send(buttons(['cta_url', { display_text: 'Shop', url: 'https://shop.example' }]), mixed);
   const place = await send(buttons(['send_location', { display_text: 'Where?' }]), flow('send_location', '2'));
   await receivedAs(link.id);
@@ -152,7 +152,7 @@ test('interactive: what opens something answers nothing, and the place is asked 
   assert.equal(answer.message?.locationMessage?.degreesLatitude, -23.5);
 });
 
-test('interactive: strangers are refused while that is asked for', async () => {
+test('interactive: strangers are refused while the fault for strangers is set', async () => {
   await sandbox.sandbox.fault({ kind: 'refuseStrangers', number: own, code: 475, times: 2 });
   const stranger = '5511900000963';
   const { refused } = await send({ conversation: 'hello' }, [], `${stranger}@s.whatsapp.net`);

@@ -1,4 +1,4 @@
-/** Keys of devices as clients beside the library ask for them: any order of children, digests, signed lists, and bundles of single devices. */
+/** Tests keys of devices in the requests of other clients: any order of children, digests, signed lists, and bundles of single devices. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { after, before, test } from 'node:test';
@@ -46,11 +46,11 @@ const inside = (node: BinaryNode | undefined, ...tags: readonly string[]): Binar
 const bytesOf = (node: BinaryNode | undefined, tag: string): Buffer => Buffer.from(getBinaryNodeChildBuffer(node, tag) ?? []);
 
 const first = 900_000;
-/** Two one-time keys with ids behind those of the library. */
+/** Two one-time keys with ids above those of the library. */
 const pairs = [Curve.generateKeyPair(), Curve.generateKeyPair()];
 const keyNodes = pairs.map(({ public: value }, n) => child('key', [child('id', uint(first + n, 3)), child('value', value)]));
 
-test('keys: an upload that begins with the identity is taken', async () => {
+test('keys: an upload that begins with the identity is accepted', async () => {
   const { signedIdentityKey, registrationId, signedPreKey } = client.auth.creds;
   await ask('set', 'encrypt', [
     child('identity', signedIdentityKey.public),
@@ -106,7 +106,7 @@ test('keys: a list of devices has its hash, and the key indexes that the phone s
   assert.equal(rawId, proto.ADVDeviceIdentity.decode(device.auth.creds.account?.details ?? Buffer.alloc(0)).rawId);
 });
 
-test('keys: bundles of single devices are told, and people who are not known', async () => {
+test('keys: bundles of single devices are answered, and unknown people are reported', async () => {
   const stranger = jidEncode('999999999999999', 'lid');
   const wanted = (id: number): BinaryNode => child('device', [child('registration', uint(1, 4))], { id: String(id) });
   const answer = await ask('get', 'encrypt', [
@@ -128,7 +128,7 @@ test('keys: bundles of single devices are told, and people who are not known', a
   assert.deepEqual(inside(unknown, 'error')?.attrs, { code: '404', text: 'item-not-found' });
 });
 
-test('keys: a signed pre-key in an upload is checked whatever the order of children', async () => {
+test('keys: a signed pre-key in an upload is verified for any order of children', async () => {
   const { signedIdentityKey, registrationId } = client.auth.creds;
   const forged = signedKeyPair(Curve.generateKeyPair(), 3);
   const upload = ask('set', 'encrypt', [

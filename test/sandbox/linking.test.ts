@@ -13,7 +13,7 @@ after(() => cleanUp());
 
 const versionOf = (text: string): [number, number, number] => text.split('.').map(Number) as [number, number, number];
 
-/** The answer to the library's request of a pairing code. */
+/** Returns the answer to the request of the library for a pairing code. */
 async function answerTo(client: Client, number: string): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>();
   client.sock.ws.on('CB:iq,type:error', ({ content }: BinaryNode) =>
@@ -51,7 +51,7 @@ for (const system of ['Windows', 'Mac OS']) {
   });
 }
 
-test('versions: too old for a connection is 405, at the registration and at the login', async () => {
+test('versions: one that is too old for a connection gets 405, at the registration and at the login', async () => {
   const paired = await pair(sandbox, { number: '5511999990302' });
   await paired.end();
   sandbox.sandbox.requireVersion({ connect: '2.3000.1050000000' });
@@ -64,7 +64,7 @@ test('versions: too old for a connection is 405, at the registration and at the 
   sandbox.sandbox.requireVersion({});
 });
 
-test('versions: too old to be linked gets a QR code and no pair-success', async () => {
+test('versions: one that is too old to be linked gets a QR code and no pair-success', async () => {
   sandbox.sandbox.requireVersion({ link: '2.3000.1050000000' });
   const client = connect(sandbox, createAuth(), { version: versionOf('2.3000.1040000000') });
   await assert.rejects(sandbox.sandbox.scan({ qr: await qrOf(client), number: '5511999990303' }), /too old/);

@@ -17,7 +17,7 @@ after(() => cleanUp());
 
 const jid = (number: string): string => `${number}@s.whatsapp.net`;
 
-/** The accounts behind the numbers, as `id contact lid?`. */
+/** Looks up numbers. Returns the accounts as `id contact lid?`. */
 const lookUp = async (...numbers: readonly string[]): Promise<readonly string[]> => {
   const query = new USyncQuery().withContactProtocol().withLIDProtocol();
   for (const number of numbers) query.withUser(new USyncUser().withPhone(`+${number}`));
@@ -30,11 +30,11 @@ test('lookups: a Brazilian account is found by both forms of its number, under t
   const account = `${jid('551188880101')} in lid`;
   assert.deepEqual(await lookUp('5511988880101', '551188880101'), [account, account]);
   assert.deepEqual(await lookUp('5511988880102', '551188880102'), Array(2).fill(`${jid('5511988880102')} in lid`));
-  // A fixed line has one form: with a nine before it, it is somebody else's.
+  // A fixed line has one form. The number with a nine before it belongs to another person.
   assert.deepEqual(await lookUp('551133330101', '5511933330101'), [`${jid('551133330101')} in lid`, `${jid('5511933330101')} in lid`]);
 });
 
-test('lookups: a number without an account is out, and comes back with its owner', async () => {
+test('lookups: a number without an account is reported as such, until it has an owner', async () => {
   const number = '5511988880103';
   await sandbox.sandbox.putPerson({ number, absent: true });
   assert.deepEqual(await lookUp(number, '999123456789'), [`${jid(number)} out`, `${jid('999123456789')} out`]);
@@ -52,7 +52,7 @@ test('lookups: they are counted, and refused on demand', async () => {
   assert.deepEqual([requests - before.requests, numbers - before.numbers], [3, 4]);
 });
 
-test('lookups: whoever has migrated is written to by the LID alone', async () => {
+test('lookups: a person who has migrated gets messages by the LID only', async () => {
   const number = '5511988880104';
   const { lid } = await sandbox.sandbox.putPerson({ number, migrated: true });
   const refused = await client.sock.sendMessage(jid(number), { text: 'to the number' });

@@ -1,4 +1,4 @@
-/** Encrypted files, up and down, over the sandbox's own HTTPS. */
+/** Tests encrypted files, up and down, over the HTTPS server of the sandbox. */
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
@@ -97,7 +97,7 @@ test('media host: concurrent uploads of the same picture all succeed', async () 
   assert.equal(sandbox.sandbox.stats().media.uploads - before, 30);
 });
 
-test('media retry: the phone tells the path of a file again', async () => {
+test('media retry: the phone sends the path of a file again', async () => {
   const message = client
     .seen('messages.upsert')
     .flatMap(({ messages }) => messages)

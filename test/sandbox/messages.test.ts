@@ -1,4 +1,4 @@
-/** Every kind of message, both ways, between a real client and a simulated person; receipts and retries. */
+/** Tests every kind of message in both directions between a real client and a simulated person, with receipts and retries. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { proto, type AnyMessageContent, type WAMessage } from '@whiskeysockets/baileys';
@@ -62,14 +62,14 @@ test('text from a contact: carries the push name and both identifiers', async ()
   assert.equal(message.message?.conversation, 'hi');
 });
 
-test('text from a contact by LID: chat is the LID, the number comes along', async () => {
+test('text from a contact by LID: the chat is the LID, and the number is included', async () => {
   const message = await hear({ kind: 'text', text: 'by lid' }, { addressing: 'lid' });
   assert.match(message.key.remoteJid ?? '', /@lid$/);
   assert.equal(message.key.remoteJidAlt, friendJid);
   assert.equal(message.message?.conversation, 'by lid');
 });
 
-test('text from a contact without a wish: follows the address that it was written to last', async () => {
+test('text from a contact without a given address: it uses the address of the last message to the contact', async () => {
   const lid = `${sandbox.sandbox.people().find(({ number }) => number === friend)?.lid}@lid`;
   for (const address of [lid, friendJid]) {
     const sent = await client.sock.sendMessage(address, { text: `to ${address}` });
@@ -247,7 +247,7 @@ test('polls: votes are encrypted and decrypted, both ways', async () => {
   assert.equal(opened.selectedOptions?.length, 1);
 });
 
-test('a client that lost its session: asks again and gets the message in a new one', async () => {
+test('a client that lost its session: it requests the message again and gets it in a new session', async () => {
   for (const key of client.auth.values.keys()) if (key.startsWith('session ')) client.auth.values.delete(key);
   const { id } = await sandbox.sandbox.send(friend, me, { kind: 'text', text: 'once more' });
   const message = await client.wait('messages.upsert', ({ messages }) =>
@@ -257,7 +257,7 @@ test('a client that lost its session: asks again and gets the message in a new o
   assert.ok(sandbox.sandbox.stats().messages.retryReceipts >= 1);
 });
 
-test('counters: everything was verified, decrypted and confirmed, there was no unknown request', async () => {
+test('counters: every message was verified, decrypted and confirmed, and there was no unknown request', async () => {
   const stats = await eventually(() => {
     const now = sandbox.sandbox.stats();
     return now.messages.acknowledged === now.messages.toClients && now;

@@ -1,4 +1,4 @@
-/** Push names: whose name an account has, what the platform tells its client, and what others see. */
+/** Tests push names: the name of an account, the name that its client is told, and the name that others see. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { closeCode, connect, createAuth, eventually, opened, openSandbox, qrOf, type Client, type TestSandbox } from './client.ts';
@@ -21,7 +21,7 @@ interface Linked {
   readonly person: () => { readonly name: string; readonly devices: readonly { readonly pushName: string }[] };
 }
 
-/** `registered`: the push name in the client's registration. */
+/** Links a phone. `registered` is the push name in the registration of the client. */
 const link = async (number: string, registered: string | undefined, name: string | undefined): Promise<Linked> => {
   const config = registered === undefined ? {} : { pushName: registered };
   const first = connect(sandbox, createAuth(), config);
@@ -57,7 +57,7 @@ for (const [at, [sentence, registered, scanned, name]] of cases.entries()) {
   test(`a new account ${sentence}: the client, the phone and others know it as ${JSON.stringify(name)}`, async () => {
     const [number, reader] = [`551199999007${at}`, `551199999008${at}`];
     const other = await link(reader, undefined, 'Reader');
-    // The platform knows of the number before it has an account.
+    // The platform knows the number before it has an account.
     await other.client.sock.onWhatsApp(number);
     await sandbox.sandbox.send(friend, number, { kind: 'text', text: 'before' });
     const account = await link(number, registered, scanned);
@@ -70,7 +70,7 @@ for (const [at, [sentence, registered, scanned, name]] of cases.entries()) {
   });
 }
 
-test('an account with a name of its own: keeps it when it is linked again without one', async () => {
+test('an account with a name of its own: it keeps the name when it is linked again without one', async () => {
   const number = '5511999990091';
   await (await link(number, undefined, 'Ana')).client.sock.logout();
   const again = await link(number, 'Shop', undefined);
@@ -78,7 +78,7 @@ test('an account with a name of its own: keeps it when it is linked again withou
   assert.equal(again.told, 'Ana');
 });
 
-test('an account without a name: others see the one that its client takes later', async () => {
+test('an account without a name: others see the name that its client sets later', async () => {
   const account = await link('5511999990092', undefined, undefined);
   account.client.auth.creds.me = { ...account.client.auth.creds.me, id: account.client.auth.creds.me?.id ?? '', name: 'Later' };
   await account.client.sock.sendPresenceUpdate('available');
@@ -88,7 +88,7 @@ test('an account without a name: others see the one that its client takes later'
   assert.equal(received.pushName, 'Later');
 });
 
-test('a contact whom nobody named: has a name of the platform, as every phone has one', async () => {
+test('a contact without a given name: it has a name of the platform, as every phone has one', async () => {
   const { name } = await sandbox.sandbox.putPerson({ number: '5511988880079' });
   assert.equal(name, 'Person 0079');
 });

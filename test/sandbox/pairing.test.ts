@@ -1,4 +1,4 @@
-/** Linking and unlinking real clients: QR code, pairing code, right and wrong logins, the history of a phone. */
+/** Tests linking and unlinking of real clients: QR code, pairing code, valid and invalid logins, the history of a phone. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { initAuthCreds, WA_CERT_DETAILS } from '@whiskeysockets/baileys';
@@ -29,7 +29,7 @@ test('QR code: a new phone gets a number, the client its name, number and LID', 
   await second.end();
 });
 
-test('QR code: nonsense, a stranger’s code and a foreign key are refused', async () => {
+test('QR code: an invalid text, a code of a stranger and a foreign key are refused', async () => {
   await assert.rejects(sandbox.sandbox.scan({ qr: 'hello' }), /no client waits/);
   const client = connect(sandbox);
   const qr = await qrOf(client);
@@ -112,9 +112,9 @@ test('logout: from the phone online and offline, and from the client', async () 
   await eventually(() => devicesOf('5511999990027') === 0, 'the unlinking');
 });
 
-test('certificate: signed by the sandbox root and by nobody else', async () => {
+test('certificate: it is signed by the sandbox root only', async () => {
   const client = connect(sandbox);
-  // Changed after the client began, before it checks the certificate.
+  // The key is changed after the start of the client, before the client checks the certificate.
   WA_CERT_DETAILS.PUBLIC_KEY = Buffer.alloc(32, 7);
   assert.equal(await closeCode(client), 400);
 });

@@ -1,4 +1,4 @@
-/** Posts of channels: the stanzas that clients send and those that the platform refuses, lists of posts, live updates, what followers get. */
+/** Tests posts of channels: stanzas of clients, refusals, lists of posts, live updates, and the stanzas for followers. */
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
@@ -16,7 +16,7 @@ let owner: Client;
 let follower: Client;
 let dispatcher: Agent;
 let channel = '';
-/** Stanzas of the channel, as the follower got them. */
+/** Stanzas of the channel that the follower received. */
 const got: BinaryNode[] = [];
 
 before(async () => {
@@ -40,7 +40,7 @@ const plaintext = (message: proto.IMessage, attrs: BinaryNode['attrs'] = {}): Bi
   content: proto.Message.encode(message).finish(),
 });
 
-/** Sends a message stanza, and answers with the ack's attributes. */
+/** Sends a message stanza. Returns the attributes of the ack. */
 const send = async ({ sock }: Client, attrs: BinaryNode['attrs'], content: BinaryNode[], to = channel): Promise<BinaryNode['attrs']> => {
   const ack = (await sock.query({
     tag: 'message',
@@ -72,7 +72,7 @@ test('posts: a post is numbered in its ack, and reaches followers without encryp
   assert.partialDeepStrictEqual(await shownPost(101), { id: 'POST2', author: ana, text: 'second', views: 0, reactions: {}, edited: false });
 });
 
-test('posts: a message id that comes again is the same post', async () => {
+test('posts: a repeated message id is the same post', async () => {
   assert.equal((await send(owner, { id: 'POST1' }, text('first')))['server_id'], '100');
   assert.equal((await sandbox.sandbox.posts(channel)).filter(({ id }) => id === 'POST1').length, 1);
 });
@@ -136,11 +136,11 @@ test('posts: a channel that does not exist is 404', async () => {
   assert.equal((await send(owner, {}, text('x'), '120363000000000009@newsletter'))['error'], '404');
 });
 
-test('posts: a poll is taken', async () => {
+test('posts: a poll is accepted', async () => {
   assert.equal((await send(owner, { type: 'poll' }, poll))['error'], undefined);
 });
 
-test('posts: reactions and views are counted once a person, and only allowed emojis', async () => {
+test('posts: reactions and views are counted once per person, and only allowed emojis', async () => {
   const react = (client: Client, code: string): Promise<BinaryNode['attrs']> =>
     send(client, { type: 'reaction', server_id: '100', ...(code === '' ? { edit: '7' } : {}) }, [
       { tag: 'reaction', attrs: code === '' ? {} : { code } },
@@ -188,7 +188,7 @@ test('posts: pages go back from the newest post, and updates forward', async () 
   );
 });
 
-test('posts: live updates come to those who asked for them, for some minutes', async () => {
+test('posts: live updates are sent to subscribers, for some minutes', async () => {
   const answer = await ask(follower, channel, 'set', 'live_updates');
   assert.equal(getBinaryNodeChild(answer, 'live_updates')?.attrs['duration'], '300');
   await sandbox.sandbox.changePost(channel, 101, { action: 'react', by: carl, emoji: '🎉' });
@@ -198,7 +198,7 @@ test('posts: live updates come to those who asked for them, for some minutes', a
   assert.deepEqual([post?.attrs['server_id'], reactions.map(({ attrs }) => attrs)], ['101', [{ code: '🎉', count: '1' }]]);
 });
 
-test('posts: a file is uploaded as it is, named by the handle of its upload, and read by followers', async () => {
+test('posts: a file is uploaded unencrypted, named by the handle of its upload, and read by followers', async () => {
   const file = randomBytes(5000);
   const hash = createHash('sha256').update(file).digest();
   const token = hash.toString('base64url');
@@ -218,7 +218,7 @@ test('posts: a file is uploaded as it is, named by the handle of its upload, and
   assert.partialDeepStrictEqual(await shownPost(picture.serverId), { text: 'look', file: { bytes: 5000 } });
 });
 
-test('posts: the world keeps the rights: only admins post and take back, only authors edit', async () => {
+test('posts: only admins can post and delete, and only authors can edit', async () => {
   const content = { kind: 'text', text: 'x' } as const;
   await assert.rejects(sandbox.sandbox.post(channel, { content, by: carl }), /not-authorized/);
   await assert.rejects(sandbox.sandbox.post('120363000000000009@newsletter', { content }), /item-not-found/);
@@ -227,7 +227,7 @@ test('posts: the world keeps the rights: only admins post and take back, only au
   await assert.rejects(sandbox.sandbox.changePost(channel, 9999, { action: 'delete' }), /has no post 9999/);
 });
 
-test('posts: a restart of the platform keeps them', async () => {
+test('posts: a restart of the platform keeps all posts', async () => {
   const before = await sandbox.sandbox.posts(channel);
   await sandbox.restart();
   assert.deepEqual(await sandbox.sandbox.posts(channel), before);

@@ -1,6 +1,6 @@
 /**
- * A client that speaks Noise XX, IK and XXfallback by itself: the library knows XX alone. Its handshake shares no code with the simulated platform. Curves and
- * the coding of stanzas are the library's.
+ * A client with its own Noise XX, IK and XXfallback, because the library supports XX only. Its handshake shares no code with the simulated platform. Curves
+ * and the encoding of stanzas are those of the library.
  */
 import { createCipheriv, createDecipheriv, createHash, hkdfSync } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -16,7 +16,7 @@ const nonce = (counter: number): Buffer => {
   return iv;
 };
 
-/** The state of one side of a handshake, as the Noise specification names it. */
+/** The state of one side of a handshake, named as in the Noise specification. */
 class SymmetricState {
   #h: Buffer;
   #ck: Buffer;
@@ -67,7 +67,7 @@ class SymmetricState {
 export interface RawClient {
   /** The handshake that was used. */
   readonly pattern: 'XX' | 'IK' | 'XXfallback';
-  /** The server's key as the handshake showed it. */
+  /** The key of the server in the handshake. */
   readonly serverKey: Uint8Array;
   /** Every stanza so far. */
   readonly got: readonly BinaryNode[];
@@ -81,7 +81,7 @@ export interface RawLogin {
   readonly port: number;
   readonly noiseKey: KeyPair;
   readonly payload: proto.IClientPayload;
-  /** Present: the first frame is one of Noise IK for this key. */
+  /** The key of the server for a first frame of Noise IK; XX if absent. */
   readonly serverKey?: Uint8Array;
 }
 
@@ -174,7 +174,7 @@ async function shakeHands(frames: Frames, { noiseKey, payload, serverKey }: RawL
   return { pattern, keys: xx.split(), serverKey: shown };
 }
 
-/** Connects, shakes hands and says who it is. Whatever the platform sends is decoded. */
+/** Connects, performs the handshake and logs in. All frames of the platform are decoded. */
 export async function connectRaw(login: RawLogin): Promise<RawClient> {
   const ws = new WebSocket(`ws://127.0.0.1:${login.port}/ws/chat`);
   const frames = framesOf(ws);

@@ -1,4 +1,4 @@
-/** Retries: a simulated contact that cannot decrypt a message asks for it again, and the client sends it again. */
+/** Tests retries. A simulated contact that cannot decrypt a message requests it again, and the client sends it again. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { proto } from '@whiskeysockets/baileys';
@@ -15,7 +15,7 @@ const written = new Map<string, proto.IMessage>();
 
 const getMessage = async ({ id }: { id?: string | null | undefined }): Promise<proto.IMessage | undefined> => written.get(id ?? '');
 
-/** The same credentials with earlier keys. What is written with them uses keys a second time. */
+/** Returns the same credentials with earlier keys. Messages that are encrypted with them use keys a second time. */
 function rewind(auth: Auth, values: Map<string, unknown>): Auth {
   const older = createAuth();
   Object.assign(older.creds, auth.creds);
@@ -68,7 +68,7 @@ test('a group key that was used twice: the member asks again, and gets a new key
   await eventually(() => textOf(third) === 'third', 'the third text');
 });
 
-test('a client without the group key of a contact: asks for it and reads the message', async () => {
+test('a client without the group key of a contact: it requests the message again and reads it', async () => {
   const group = await sandbox.sandbox.createGroup({ subject: 'Theirs', creator: friend, participants: [me] });
   const heard = async (text: string): Promise<void> => {
     const { id } = await sandbox.sandbox.send(friend, group.jid, { kind: 'text', text });

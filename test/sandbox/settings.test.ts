@@ -1,4 +1,6 @@
-/** Settings that phones share with their devices, calls, channels, and a history of several chunks. The real client checks every authentication code. */
+/**
+ * Tests settings that phones share with their devices, calls, channels, and a history of several chunks. The real client checks every authentication code.
+ */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { type Client, closeCode, connect, createAuth, openSandbox, opened, pair, qrOf } from './client.ts';
@@ -83,7 +85,7 @@ test('calls: offers and ends reach the client, also after it was offline, and th
   await other.end();
 });
 
-test('messages: what is no message of the protocol is refused', async () => {
+test('messages: bytes that are no message of the protocol are refused', async () => {
   const owner = '5511977770005';
   const client = await pair(sandbox, { number: owner });
   await assert.rejects(

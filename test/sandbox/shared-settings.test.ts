@@ -1,4 +1,4 @@
-/** Shared settings: what the real client changes is decrypted, checked and shown by the phone, and what the phone changes reaches every device. */
+/** Tests shared settings. The phone decrypts, checks and shows changes by the real client, and its own changes reach every device. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import {
@@ -19,7 +19,7 @@ import { connect, eventually, opened, openSandbox, pair, type Client, type TestS
 const owner = '5511999990041';
 const friend = '5511988880041';
 const friendJid = `${friend}@s.whatsapp.net`;
-/** Under which phones index the chat with the friend. */
+/** The LID under which phones index the chat with the friend. */
 let friendLid = '';
 const strict = { appStateMacVerification: { patch: true, snapshot: true } };
 
@@ -136,7 +136,7 @@ for (const [title, change, shown, expected] of fromClient) {
   });
 }
 
-test('settings: a client’s change reaches the other device, and a message that was deleted for me is not shown', async () => {
+test('settings: a change by a client reaches the other device, and a message that was deleted for me is not shown', async () => {
   await twin.wait('labels.edit', ({ id, name }) => id === '7' && name === 'VIP');
   await twin.wait('messages.delete', (gone) => 'keys' in gone && gone.keys.some(({ id }) => id === inbound));
   assert.equal(sandbox.sandbox.people().find(({ number }) => number === owner)?.name !== '', true);
@@ -191,11 +191,11 @@ const fromPhone: readonly (readonly [setting: Setting, heard: (device: Client) =
   [{ kind: 'label', labelId: '9', name: 'New', color: 1 }, (device) => device.wait('labels.edit', ({ id }) => id === '9')],
 ];
 
-test('the phone changes a setting of each collection: every device hears it, and a new one reads it from a snapshot', async () => {
+test('the phone changes a setting of each collection: every device gets it, and a new one reads it from a snapshot', async () => {
   for (const [setting] of fromPhone) await sandbox.sandbox.change(owner, setting);
   for (const device of [client, twin]) await Promise.all(fromPhone.map(([, heard]) => heard(device)));
   const fresh = await pair(sandbox, { number: owner }, strict);
-  // A new device finds the name, and no chats yet: those are events of the other collections.
+  // A new device gets the name and no chats yet, because those are events of the other collections.
   for (const [, heard] of fromPhone.slice(1).filter(([{ kind }]) => kind !== 'mute')) await heard(fresh);
   const { versions } = settings();
   const synced = (name: string): unknown => (fresh.auth.values.get(`app-state-sync-version ${name}`) as LTHashState | undefined)?.version;
@@ -204,7 +204,7 @@ test('the phone changes a setting of each collection: every device hears it, and
   await fresh.sock.logout();
 });
 
-test('what the phone alone can say: notes, favourites, order of labels, muted status posts, stars', async () => {
+test('settings that only the phone can change: notes, favourites, order of labels, muted status posts, stars', async () => {
   const rows: readonly Setting[] = [
     { kind: 'note', chat: friend, text: 'likes tea' },
     { kind: 'favorites', chats: [friend] },
@@ -221,8 +221,8 @@ test('what the phone alone can say: notes, favourites, order of labels, muted st
   await assert.rejects(sandbox.sandbox.change(owner, { kind: 'star', chat: friend, messageId: 'none', on: true }), /no message none/);
 });
 
-test('settings: a record that does not fit is stored, and the phone ignores it', async () => {
-  // The library writes stars into another collection than phones do.
+test('settings: a malformed record is stored, and the phone ignores it', async () => {
+  // The library stores stars in another collection than phones do.
   await client.sock.star(friendLid, [{ id: outbound, fromMe: true }], false);
   assert.equal(settings().messages.find(({ id }) => id === outbound)?.starred, true);
   const action = { type: 'regular', syncAction: {}, apiVersion: 1, operation: 0 } as const;
@@ -241,7 +241,7 @@ test('settings: a record that does not fit is stored, and the phone ignores it',
 });
 
 test('settings: after a contact is removed and added again, a client with a wrong hash is refused', async () => {
-  // The library counts the removed record as one that is still there, and does not see the refusal.
+  // The library counts the removed record as existing, and does not notice the refusal.
   await client.sock.addOrEditContact(friendJid, { fullName: 'Again', saveOnPrimaryAddressbook: true });
   assert.deepEqual(sandbox.sandbox.stats().settings.refused, { 'wrong snapshot mac': 1 });
   assert.equal(settings().contacts[0]?.name, 'Old Friend');
@@ -258,7 +258,7 @@ const pinning = (): WAPatchCreate => ({
   operation: 0,
 });
 
-/** A patch as the library makes it, on the given state. */
+/** Returns a patch of the library on the given state. */
 const patchOn = async (state: LTHashState): Promise<proto.ISyncdPatch> => {
   const keyId = client.auth.creds.myAppStateKeyId ?? '';
   const keyOf = async (id: string) => client.auth.values.get(`app-state-sync-key ${id}`) as proto.Message.IAppStateSyncKeyData;
@@ -286,7 +286,7 @@ const flipped = (bytes: Uint8Array | null | undefined, at: number): Uint8Array =
   return copy;
 };
 
-test('a patch on an old version: conflict, with the patches that were missed', async () => {
+test('a patch on an old version: it is a conflict, and the answer has the missed patches', async () => {
   const before = settings().versions['regular_low'] ?? 0;
   const patch = proto.SyncdPatch.encode(await patchOn({ ...stateOf('regular_low'), version: before - 2 })).finish();
   const answer = await send('regular_low', before - 2, patch);

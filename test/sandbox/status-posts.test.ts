@@ -1,4 +1,4 @@
-/** Status posts on the simulated platform: whose lists it takes, and for how long phones show them. */
+/** Tests status posts on the simulated platform: the accepted lists of receivers, and the time for which phones show a post. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { statusRefusalOf } from '#src/sandbox/status-posts.ts';

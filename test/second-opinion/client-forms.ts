@@ -1,6 +1,6 @@
 /**
  * The forms of stanzas that a client sends. Sources: tulir/whatsmeow at 33cfac51, and vinikjkkj/zapo at 9a49e1f (builders: `src/transport/node/builders/`),
- * which follows WhatsApp Web's own code. Names of requests are `xmlns/type/child`.
+ * which follows the code of WhatsApp Web. Names of requests are `xmlns/type/child`.
  */
 import type { BinaryNode } from '@whiskeysockets/baileys';
 import {
@@ -23,13 +23,13 @@ import {
   within,
 } from './form.ts';
 
-/** A request with one child, to the platform. */
+/** Returns the form of a request to the platform with one child. */
 const asks = (source: string, children: Form['children'], to = server): Form => ({
   source,
   attrs: { id, to, type: /^(get|set)$/, xmlns: any, 'smax_id?': digits },
   children: children ?? {},
 });
-/** A request of which only the outer element is known here. */
+/** Returns the form of a request whose content is not checked. */
 const shallow = (source: string, to = server, more: Form['attrs'] = {}): Form => ({
   source,
   attrs: { id, to, type: /^(get|set)$/, xmlns: any, ...more },
@@ -90,7 +90,7 @@ const keys: Readonly<Record<string, Form>> = {
   'encrypt/set/rotate': asks('zapo prekeys.ts:67', { rotate: { children: { skey: signedKey } } }),
 };
 
-/** Protocols of a look-up. The question for contacts is asked by LID since 2026-07-13 (whatsmeow 6e4c3416). */
+/** The protocols of a lookup. Contacts are looked up by LID since 2026-07-13 (whatsmeow 6e4c3416). */
 const protocols: Form['children'] = {
   'contact?': { attrs: { addressing_mode: /^lid$/ } },
   'devices?': { attrs: { version: /^2$/ } },
@@ -124,7 +124,7 @@ const looksUp: Form = {
 
 const members = (source: string, action: string): Form => asks(source, { [action]: { children: { 'participant+': participant } } }, group);
 const create: Form = {
-  // `key` stood here until 2026-08; with it the platform refuses the request.
+  // The attribute `key` was allowed until 2026-08. The platform refuses a request with it.
   attrs: { subject: any },
   children: {
     'participant*': participant,
@@ -255,7 +255,7 @@ const enc: Form = {
 };
 const addressing = (jid: string | undefined): string => jid?.slice(jid.indexOf('@')) ?? '';
 
-/** Rules for messages: who is addressed how, and which parts belong together. */
+/** Returns a fault of a message: its addressing, and parts that belong together. */
 function messageRule(node: BinaryNode): string | undefined {
   const { to = '', peer_recipient_pn: number, addressing_mode: mode, participant: one, category, device_fanout: fanout } = node.attrs;
   const encs = within(node, 'enc').map(({ attrs }) => attrs['type']);
@@ -270,7 +270,7 @@ function messageRule(node: BinaryNode): string | undefined {
   if (mode !== undefined) return 'to a person must not have addressing_mode';
   if (named.some((form) => form !== addressing(to))) return 'mixes forms of addresses';
   if (category === 'peer' || fanout === 'false' || one !== undefined) return undefined;
-  // whatsmeow 4f8f64e0: private chats are always addressed by LID, and the number stands beside it.
+  // Private chats are always addressed by LID, with the number beside it (whatsmeow 4f8f64e0).
   return lid.test(to) && number !== undefined ? undefined : 'to a person is addressed by number, or does not name the number';
 }
 
@@ -351,7 +351,7 @@ export const clientStanzas: Readonly<Record<string, Form>> = {
   message,
   receipt,
   ack,
-  // Since 2026-08-04 without `from`, to the LID (whatsmeow 1494ba73).
+  // The attribute `from` is absent since 2026-08-04, and the address is the LID (whatsmeow 1494ba73).
   chatstate: {
     source: 'zapo chatstate.ts:22',
     attrs: { to: /@(lid|g\.us)$/ },

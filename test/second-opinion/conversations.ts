@@ -1,4 +1,4 @@
-/** Tests every end of ours with a peer on Signal's own library: each message is read at the first attempt. */
+/** Tests each of the project's Signal ends with a peer on the library of Signal. Each message is read at the first attempt. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Sent } from '#test/platform/parties.ts';
@@ -9,7 +9,7 @@ export interface OwnEnd extends End {
   loseSessions(): Promise<void>;
 }
 
-/** Crossed pairs, and messages that each pair exchanges. */
+/** The number of crossed pairs, and of messages that each pair exchanges. */
 const pairs = 6;
 const messages = 40;
 
@@ -19,7 +19,7 @@ const passes = async (from: End, to: End, text: string): Promise<Sent['type']> =
   return sent.type;
 };
 
-/** Both write when chance says so; what is under way arrives late, and now and then in another order. */
+/** Exchanges messages at random. Some arrive late or in another order. */
 export const exchange = async (one: End, other: End, random: () => number): Promise<void> => {
   type Lane = { readonly from: End; readonly to: End; readonly onTheWay: { readonly text: string; readonly sent: Sent }[] };
   const lanes: readonly [Lane, Lane] = [
@@ -38,7 +38,7 @@ export const exchange = async (one: End, other: End, random: () => number): Prom
   for (const lane of lanes) while (lane.onTheWay.length > 0) await arrive(lane);
 };
 
-/** Both write before either reads, each in a session that it began itself. */
+/** Lets both write before either reads, each in a session that it began itself. */
 export const cross = async (one: End, other: End): Promise<void> => {
   await Promise.all([one.meet(other.bundle()), other.meet(one.bundle())]);
   const [first, second] = [await one.write('first'), await other.write('second')];
@@ -49,9 +49,9 @@ export const cross = async (one: End, other: End): Promise<void> => {
 
 export interface Subject {
   readonly name: string;
-  /** An end that has not met anybody. */
+  /** Creates an end that has no session. */
   make(): Promise<OwnEnd>;
-  /** The same under another identity key. */
+  /** Creates the same end with another identity key. */
   linkAnew(): Promise<OwnEnd>;
 }
 
@@ -94,7 +94,7 @@ const asksAgain =
     const [from, to] = loser === 'own' ? [peer, own] : [own, peer];
     await (loser === 'own' ? own.loseSessions() : peer.loseSessions());
     await assert.rejects(to.read(await from.write('unreadable')));
-    // The second request carries the keys for a new session.
+    // The second request contains the keys for a new session.
     await from.meet(to.bundle());
     assert.equal(await passes(from, to, 'unreadable'), 'pkmsg');
     await exchange(own, peer, randomOf(4));

@@ -1,4 +1,4 @@
-/** Ends of a Signal conversation: one on Signal's own library, and what every other end has to offer to talk with it. */
+/** Ends of a Signal conversation: one on the library of Signal, and the interface of all other ends. */
 import {
   CiphertextMessageType,
   type Direction,
@@ -26,9 +26,9 @@ import type { Party, Sent } from '#test/platform/parties.ts';
 /** The keys from which a first message starts. Public keys are 33 bytes, with the byte of their type. */
 export type Bundle = ReturnType<Party['bundle']>;
 
-/** One end of the conversation of two devices. */
+/** One end of a conversation between two devices. */
 export interface End {
-  /** Has a new one-time key each time. */
+  /** Returns keys with a new one-time key each time. */
   bundle(): Bundle;
   /** Begins a new session with the other end. */
   meet(bundle: Bundle): Promise<void>;
@@ -59,7 +59,7 @@ class Sessions extends SessionStore {
   }
 }
 
-/** Trusts whatever key the other end shows, as the platform's clients do. */
+/** Trusts any key of the other end, as the clients of the platform do. */
 class Identities extends IdentityKeyStore {
   readonly pair = IdentityKeyPair.generate();
   readonly registrationId = 1 + Math.floor(Math.random() * 16_000);
@@ -116,7 +116,7 @@ class SignedPreKeys extends SignedPreKeyStore {
   }
 
   async saveSignedPreKey(): Promise<void> {
-    // There is one for ever.
+    // The signed pre-key never changes.
   }
 
   async getSignedPreKey(): Promise<SignedPreKeyRecord> {
@@ -124,7 +124,7 @@ class SignedPreKeys extends SignedPreKeyStore {
   }
 }
 
-/** A device on Signal's own library, with one other end. */
+/** A device on the library of Signal, with one other end. */
 export class SignalPeer implements End {
   readonly #other = ProtocolAddress.new('the other end', 1);
   readonly #sessions = new Sessions();
@@ -146,7 +146,7 @@ export class SignalPeer implements End {
     };
   }
 
-  /** Rejects when the signature of the signed key is not the other end's. */
+  /** Begins a session. Rejects if the signature of the signed key is not valid. */
   async meet({ registrationId, identityKey, signedPreKey, preKey }: Bundle): Promise<void> {
     const bundle = PreKeyBundle.new(
       registrationId,

@@ -1,16 +1,16 @@
-/** Forms of stanzas: which attributes and children an element has to have, may have, and must not have. */
+/** Forms of stanzas: the attributes and children that an element must have, may have, and must not have. */
 import type { BinaryNode } from '@whiskeysockets/baileys';
 
 export interface Form {
   /** The source of the form. It shares no code with the client library. */
   readonly source?: string;
-  /** A name that ends with `?` may be missing. What is not named is refused. */
+  /** Attributes by name. A name that ends with `?` is optional. Other names are refused. */
   readonly attrs?: Readonly<Record<string, RegExp>>;
-  /** Once each; `?` at most once, `+` at least once, `*` any number. What is not named is refused. */
+  /** Children by name. Each occurs once; `?` at most once, `+` at least once, `*` any number of times. Others are refused. */
   readonly children?: Readonly<Record<string, Form>>;
   /** The length of the content in bytes, or `any`. */
   readonly bytes?: number | 'any';
-  /** The content is not looked at. */
+  /** True if the content is not checked. */
   readonly open?: true;
   /** Checks what a table cannot express, and returns the fault. */
   readonly rule?: (node: BinaryNode) => string | undefined;
@@ -21,7 +21,7 @@ export class FormError extends Error {}
 /** The children of an element. */
 export const childrenOf = ({ content }: BinaryNode): BinaryNode[] => (Array.isArray(content) ? content : []);
 export const child = (node: BinaryNode, tag: string): BinaryNode | undefined => childrenOf(node).find((one) => one.tag === tag);
-/** All elements with a tag, at any depth. */
+/** Returns all elements with a tag, at any depth. */
 export const within = (node: BinaryNode, tag: string): BinaryNode[] =>
   childrenOf(node).flatMap((one) => [...(one.tag === tag ? [one] : []), ...within(one, tag)]);
 
@@ -52,7 +52,7 @@ function checkChildren(node: BinaryNode, named: Readonly<Record<string, Form>>, 
   }
 }
 
-/** Throws a `FormError` that names the first difference. `at`: the way to the element. */
+/** Checks an element. Throws a `FormError` that names the first difference. `at` is the path of the element. */
 export function checkForm(node: BinaryNode, form: Form, at: string): void {
   checkAttrs(node, form.attrs ?? {}, at);
   const { content } = node;
@@ -80,7 +80,7 @@ export const group = /^[\d-]+@g\.us$/;
 export const empty: Form = {};
 export const bytes: Form = { bytes: 'any' };
 
-/** A public key with its id, and with a signature when it is signed (whatsmeow `prekeys.go:163`). */
+/** A public key with its id; the signed form also has a signature (whatsmeow `prekeys.go:163`). */
 export const key: Form = { children: { id: { bytes: 3 }, value: { bytes: 32 } } };
 export const signedKey: Form = { children: { id: { bytes: 3 }, value: { bytes: 32 }, signature: { bytes: 64 } } };
 /** `2:` and six bytes in unpadded base64 (whatsmeow `send.go:682`). */

@@ -1,4 +1,4 @@
-/** The gateway's Signal sessions against Signal's own library. */
+/** Tests the Signal sessions of the gateway with the library of Signal. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { boundSessionChains, quietConsole, repairSenderKeys, repairSessionTrials } from '#src/platform/link/library-patches.ts';
@@ -18,7 +18,7 @@ repairSessionTrials();
 boundSessionChains();
 repairSenderKeys();
 
-/** The gateway's end of the conversation with one contact. */
+/** Returns the end of the gateway in the conversation with one contact. */
 const endOf = ({ repository, bundle }: Gateway, jid: string): OwnEnd => ({
   bundle,
   meet: (session) => repository.injectE2ESession({ jid, session }),
@@ -38,7 +38,7 @@ testConversations({
 
 const author = '2002@lid';
 
-/** The gateway's end of a group with one other member. */
+/** Returns the end of the gateway in a group with one other member. */
 const groupEndOf = ({ repository, auth, jid: meId }: Gateway, group: string): GroupEnd => ({
   distribution: () => repository.getSenderKeyDistributionMessage({ group, meId }),
   learn: (axolotlSenderKeyDistributionMessage) =>
@@ -88,7 +88,7 @@ test('gateway: a session of 400 turns stays small, and late messages of as many 
   await exchange(own, peer, randomOf(11));
 });
 
-test('gateway: with keys that the peer did not sign there is no session, as at the peer', async () => {
+test('gateway: keys that the peer did not sign give no session, as at the peer', async () => {
   const [own, peer, stranger] = [endOf(gateway, `${(contacts += 1)}@lid`), new SignalPeer(), new SignalPeer()];
   const { signedPreKey } = stranger.bundle();
   await own.meet({ ...peer.bundle(), signedPreKey });
@@ -121,7 +121,7 @@ const copyOf = ({ stored }: FakeVault): FakeVault => {
   return copy;
 };
 
-test('gateway: it is killed with messages that left and were not stored, and its next ones are read', async () => {
+test('gateway: after a kill with unstored messages that left, its next ones are read', async () => {
   let vault = createFakeVault();
   const peer = new SignalPeer();
   let own = await startGateway(vault);
@@ -140,7 +140,7 @@ test('gateway: it is killed with messages that left and were not stored, and its
   await exchange(end(), peer, randomOf(3));
 });
 
-test('gateway: it is killed with texts to a group that were not stored, and its next ones are read', async () => {
+test('gateway: after a kill with unstored texts to a group, its next ones are read', async () => {
   const vault = createFakeVault();
   const own = await startGateway(vault);
   const [end, peer] = [groupEndOf(own, '3003@g.us'), new SignalGroupPeer()];

@@ -1,10 +1,10 @@
-/** Tests every end of ours in a group with a member on Signal's own library. */
+/** Tests each of the project's Signal ends in a group with a member on the library of Signal. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { randomOf, shuffled } from '#test/support/random.ts';
 import { type GroupEnd, SignalGroupPeer } from './group-peer.ts';
 
-/** `make`: a member who knows nobody's keys, each time another one. */
+/** Runs the tests. `make` creates a new member without any keys. */
 export const testGroups = (name: string, make: () => Promise<GroupEnd>): void => {
   for (const writer of ['own', 'peer'] as const) {
     const title = `${name}, group, ${writer === 'own' ? 'to' : 'from'} the peer`;
@@ -30,7 +30,7 @@ export const testGroups = (name: string, make: () => Promise<GroupEnd>): void =>
       await passes(from, to, 'and on');
     });
 
-    test(`${title}: somebody who comes later reads from then on, and nothing of before`, async () => {
+    test(`${title}: a later member reads from then on, and nothing before`, async () => {
       const [from, to] = await parties();
       const before: Uint8Array[] = [];
       for (let n = 0; n < 5; n += 1) before.push(await from.write(`${n}`));
@@ -41,7 +41,7 @@ export const testGroups = (name: string, make: () => Promise<GroupEnd>): void =>
       for (const [n, message] of before.entries()) assert.equal(await to.read(message), `${n}`);
     });
 
-    test(`${title}: after a member left there is a new key, and what is under way in the old one can be read`, async () => {
+    test(`${title}: after a member left there is a new key, and messages on their way with the old key are read`, async () => {
       const [from, to] = await parties();
       await passes(from, to, 'one');
       const late = await from.write('late');

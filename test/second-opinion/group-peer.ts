@@ -1,7 +1,6 @@
 /**
- * A member of a group whose sender keys are those of Signal's own library. That library names chains by UUID, the platform by number, in other
- * fields of the same messages; so the peer translates. A translated message has to be signed anew: what comes in is verified before, by the
- * library's own verifier, and what goes out is signed by the library's own signer.
+ * A member of a group with sender keys of the library of Signal. That library names chains by UUID, and the platform by number, in other fields of the same
+ * messages, so the peer translates. Each translated message is signed again: incoming ones are verified before, and outgoing ones signed, by the library.
  */
 import { randomUUID } from 'node:crypto';
 import {
@@ -19,7 +18,7 @@ import {
 } from '@signalapp/libsignal-client';
 import { proto } from '@whiskeysockets/baileys';
 
-/** One member's end of a group of two. */
+/** The end of one member in a group of two. */
 export interface GroupEnd {
   /** Returns the key with which the other member reads later messages. */
   distribution(): Promise<Uint8Array>;
@@ -43,7 +42,7 @@ class SenderKeys extends SenderKeyStore {
   }
 }
 
-/** Both halves of the first byte: the version of the protocol and the oldest one that it fits. */
+/** Both halves of the first byte: the version of the protocol and the oldest compatible one. */
 const version = Buffer.of(0x33);
 const signatureBytes = 64;
 
@@ -51,7 +50,7 @@ export class SignalGroupPeer implements GroupEnd {
   readonly #keys = new SenderKeys();
   readonly #me = ProtocolAddress.new('this member', 1);
   readonly #other = ProtocolAddress.new('the other member', 1);
-  /** The other member's chains, by the number that the platform knows them by. */
+  /** The chains of the other member, by their number at the platform. */
   readonly #chains = new Map<number, { readonly id: Uuid; readonly signer: PublicKey }>();
   readonly #signing = PrivateKey.generate();
   #own: Uuid = randomUUID();

@@ -1,4 +1,4 @@
-/** The simulated phone's Signal sessions against Signal's own library. */
+/** Tests the Signal sessions of the simulated phone with the library of Signal. */
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -17,7 +17,7 @@ import { testGroups } from './group-conversations.ts';
 
 silenceSignal();
 
-/** The one device that every phone here talks with. */
+/** The device with which every phone of these tests talks. */
 const peer = '100000000000001';
 const jid = lidJid(peer, 1);
 
@@ -39,7 +39,7 @@ const take = async <T>(person: Person, work: (signal: SignalAccess) => Promise<T
   return results[0] as T;
 };
 
-/** The phone keeps public keys without the byte of their type. */
+/** Converts keys of the phone, which stores public keys without the byte of their type. */
 const fromPhone = ({ registrationId, identity, signedPreKey: { id, value, signature }, preKey }: PhoneBundle): Bundle => {
   assert.ok(preKey);
   return {

@@ -50,10 +50,10 @@ const answer = (source: string, children: Form['children']): Form => ({
   attrs: { id, from: any, type: /^result$/ },
   children: children ?? {},
 });
-/** An answer of which only the outer element is known here. */
+/** Returns the form of an answer whose content is not checked. */
 const shallow = (source: string): Form => ({ source, attrs: { id, from: any, type: /^result$/ }, open: true });
 
-/** The phone has no key index, and every linked device has one. */
+/** Checks the key index, which linked devices have and phones have not. */
 const indexed = ({ attrs }: BinaryNode): string | undefined =>
   (attrs['id'] === '0') === (attrs['key-index'] === undefined) ? undefined : 'has a key index, the phone alone has none';
 const devices: Form = {

@@ -1,6 +1,6 @@
 /**
- * A strict listener between a client and the platform. It refuses each stanza that is not in the form that others document, and each that no table knows.
- * It shares no code with the simulated platform: stanzas are decoded by the bare codec.
+ * A strict listener between a client and the platform. It refuses stanzas that differ from the documented forms, and unknown ones. It shares no code with the
+ * simulated platform, because the bare codec decodes the stanzas.
  */
 import assert from 'node:assert/strict';
 import { type BinaryNode, decodeBinaryNode } from '@whiskeysockets/baileys';
@@ -10,10 +10,10 @@ import { errorAnswer, notifications, platformAnswers, platformRequests, platform
 
 export type Side = 'client' | 'platform';
 
-/** Violations that are remembered: later ones follow from the first ones. */
+/** The number of violations that are kept. Later ones follow from the first ones. */
 const most = 20;
 
-/** `xmlns/type/child`, the child being the first one that makes a known request. Steps of the pairing code are requests of their own. */
+/** Returns `xmlns/type/child`, with the first child that makes a known request. Steps of the pairing code are separate requests. */
 function nameOf(node: BinaryNode, known: Readonly<Record<string, Form>>): string {
   const { xmlns = '', type = '' } = node.attrs;
   const names = childrenOf(node).map(
@@ -22,7 +22,7 @@ function nameOf(node: BinaryNode, known: Readonly<Record<string, Form>>): string
   return names.find((name) => Object.hasOwn(known, name)) ?? names[0] ?? `${xmlns}/${type}/`;
 }
 
-/** The group of a stanza. */
+/** Returns the group of a stanza. */
 const roomOf = ({ attrs: { from, to } }: BinaryNode): string | undefined => [from, to].find((jid) => jid !== undefined && group.test(jid));
 
 const isAnswer = ({ attrs: { type } }: BinaryNode): boolean => type === 'result' || type === 'error';
@@ -31,7 +31,7 @@ export class StanzaPeer {
   readonly #violations: string[] = [];
   /** Names of the requests of each side, by the id of the request. */
   readonly #asked: Readonly<Record<Side, Map<string, string>>> = { client: new Map(), platform: new Map() };
-  /** The form in which members of each group are named, as the last stanza said. */
+  /** The addressing of the members of each group, as in the last stanza. */
   readonly #addressing = new Map<string, string>();
   #turn: Promise<void> = Promise.resolve();
   #heard = 0;
@@ -71,7 +71,7 @@ export class StanzaPeer {
     return known(forms, isNotice ? (node.attrs['type'] ?? '') : node.tag, isNotice ? 'notification ' : '');
   }
 
-  /** The mode stands in messages of a group, in its notifications, and in the group itself (whatsmeow `group.go` parseGroupNode). */
+  /** Stores the addressing mode, which is in messages of a group, in its notifications, and in the group itself (whatsmeow `group.go` parseGroupNode). */
   #learnAddressing(node: BinaryNode): void {
     const room = roomOf(node);
     const mode = node.attrs['addressing_mode'];
@@ -81,7 +81,7 @@ export class StanzaPeer {
         this.#addressing.set(`${attrs['id'].replace('@g.us', '')}@g.us`, attrs['addressing_mode']);
   }
 
-  /** Members of a group are named in one form alone, in messages and receipts (whatsmeow `message.go` parseMessageSource, `receipt.go`). */
+  /** Checks that members of a group are named in a single form in messages and receipts (whatsmeow `message.go` parseMessageSource, `receipt.go`). */
   #checkMember(node: BinaryNode, at: string): void {
     const { participant } = node.attrs;
     const mode = this.#addressing.get(roomOf(node) ?? '');
@@ -106,7 +106,7 @@ export class StanzaPeer {
   }
 }
 
-/** A client refuses a pairing (whatsmeow `pair.go`, sendPairError). */
+/** The form in which a client refuses a pairing (whatsmeow `pair.go`, sendPairError). */
 const refusal: Form = {
   attrs: { id: /./, to: /@?s\.whatsapp\.net$/, type: /^error$/ },
   children: { error: { attrs: { code: /^\d+$/, text: /./ } } },

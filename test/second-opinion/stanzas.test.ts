@@ -1,4 +1,4 @@
-/** The strict listener: it takes what gateway and simulated platform say to each other, and refuses each of these stanzas when a part is wrong. */
+/** Tests the strict listener. It accepts the stanzas of gateway and simulated platform, and refuses each stanza below with a wrong part. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type BinaryNode, decodeBinaryNode } from '@whiskeysockets/baileys';
@@ -25,7 +25,7 @@ const writes = async (number: string, text: string): Promise<void> => {
   await until(() => bench.running.sandbox.received(friend).some((one) => one.text === text), text);
 };
 
-/** A conversation with all that the table has to say about devices and keys. */
+/** Runs a conversation with all stanzas of the table about devices and keys. */
 before(async () => {
   bench = await startBench((from, stanza) => {
     const encoded = Buffer.from(stanza);
@@ -36,7 +36,7 @@ before(async () => {
   await sandbox.putPerson({ number: friend, name: 'Friend' });
   instance = await connected(bench, own);
   const { lid } = sandbox.people().find(({ number }) => number === friend) ?? {};
-  // The chat is addressed by LID from the first message on, as after a look-up of the gateway.
+  // The chat is addressed by LID from the first message on, as after a lookup of the gateway.
   await sandbox.send(friend, own, { kind: 'text', text: 'hello' });
   await instance.message(({ text }) => text === 'hello');
   await writes(`${lid}@lid`, 'first');
@@ -51,7 +51,7 @@ before(async () => {
   await sandbox.send('5511900000923', own, { kind: 'text', text: 'uses up a key' });
   await sandbox.putPerson({ number: friend, reinstalled: true });
   await instance.message(({ text }) => text === 'uses up a key');
-  // Until the notice is read, the text would be for the keys of the phone before.
+  // Before the notice is read, the text would be encrypted for the old keys of the phone.
   await instance.entries.wait((entry) => entry.kind === 'chat' && entry.chat.extra?.['identityChangedAt'] !== undefined, 'the other keys');
   await writes(friend, 'last');
   all = await Promise.all(heard.map(async ({ from, encoded }) => ({ from, node: await decodeBinaryNode(encoded) })));
@@ -70,7 +70,7 @@ const found = (from: Side, wanted: ReturnType<typeof is>): BinaryNode => {
   assert.ok(one, `${from} sent ${JSON.stringify(wanted)}`);
   return structuredClone(one.node);
 };
-/** The element on a way of tags, the first of each. */
+/** Returns the element on a path of tags, taking the first of each. */
 const at = (node: BinaryNode, way: string): BinaryNode => {
   const [tag, ...rest] = way.split('/');
   if (tag === undefined || tag === '') return node;
@@ -79,7 +79,7 @@ const at = (node: BinaryNode, way: string): BinaryNode => {
   return at(next, rest.join('/'));
 };
 
-test('stanzas: what both sides said has the form that others document', () => peer.finished());
+test('stanzas: all stanzas of both sides have the documented form', () => peer.finished());
 
 test('stanzas: an ack with the hash of a list of devices was among them', () => {
   assert.ok(all.some(({ from, node }) => from === 'platform' && node.tag === 'ack' && node.attrs['phash']?.startsWith('2:')));
@@ -93,7 +93,7 @@ const samples: readonly (readonly [
   needed: readonly string[],
   parts: readonly string[],
 ])[] = [
-  // Attributes as `way@name`; elements as the way to them.
+  // Attributes as `path@name`, and elements as their path.
   [
     'a text',
     'client',
@@ -216,7 +216,7 @@ for (const [what, from, wanted, change] of changes)
     refused(from, node, what);
   });
 
-/** Requests that this conversation has not. */
+/** Requests that the conversation does not contain. */
 const iq = (xmlns: string, type: string, content: BinaryNode, to = 's.whatsapp.net'): BinaryNode => ({
   tag: 'iq',
   attrs: { id: '1', to, xmlns, type },
@@ -274,7 +274,7 @@ for (const [what, good, bad] of byHand)
     for (const node of bad) refused('client', node, what);
   });
 
-/** A message of a member, in a group whose members are named in this form. */
+/** Returns a message of a member, in a group with this addressing of members. */
 const inGroup = (mode: string, participant: string): BinaryNode =>
   el('message', { id: 'M', from: '123@g.us', type: 'text', t: '1', participant, addressing_mode: mode }, [
     el('enc', { v: '2', type: 'skmsg' }, Buffer.from('x')),

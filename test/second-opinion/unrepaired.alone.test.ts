@@ -1,4 +1,4 @@
-/** The library as it is, without the repairs of ours: this suite finds the fault, and a version that mended it would be noticed here. */
+/** Tests the library without the repairs of this project. The suite finds the fault, so a fixed version of the library would be noticed. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Curve } from '@whiskeysockets/baileys';
@@ -35,7 +35,7 @@ test('unrepaired library: of eight crossed pairs some lose messages', async () =
       );
     }),
   );
-  // The millisecond of use decides which session is tried first, so a pair can be lucky.
+  // The millisecond of the last use decides which session is tried first, so a pair can succeed by chance.
   assert.notEqual(
     lost.reduce<number>((sum, one) => sum + one, 0),
     0,

@@ -8,7 +8,7 @@ import type { Failure, Share } from './seeds.ts';
 
 const first = Number(process.env['SOAK_SEED']);
 const count = Number(process.env['SOAK_SEEDS']);
-/** Failures after which no more seeds are run. */
+/** The number of failures after which no more seeds are run. */
 const enough = 10;
 
 test(`cluster: no seed from ${first} to ${first + count - 1} leads to a violation`, async () => {
@@ -25,7 +25,7 @@ test(`cluster: no seed from ${first} to ${first + count - 1} leads to a violatio
     if (failed.length >= enough) for (const worker of workers) void worker.terminate();
   };
   for (const worker of workers) worker.on('message', tell);
-  // An error of a worker rejects.
+  // An error in a worker rejects the promise.
   await Promise.all(workers.map((worker) => once(worker, 'exit')));
   assert.deepEqual(failed, []);
 });

@@ -1,9 +1,7 @@
 /**
  * Runs `npm run soak`: one gateway through storms of faults. With `--nodes 3`, several nodes go through every fault of a machine and its cables. With
- * `--seeds 10000`, so many simulated clusters run from `--seed` on, each under the faults of its own seed.
- *
- * `--seed n` repeats a run. `--sessions n` and `--rounds n` set the size. `--fault text` takes only faults with the text in their name. `--logs folder`
- * keeps the output of nodes if the run fails.
+ * `--seeds 10000`, that number of simulated clusters runs from `--seed` on, each with the faults of its own seed. `--seed n` repeats a run. `--sessions n`
+ * and `--rounds n` set the size. `--fault text` takes only faults with the text in their name. `--logs folder` keeps the output of nodes if the run fails.
  */
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Several nodes under traffic both ways while everything happens to them that happens to machines, one by one and two at a time: nothing is lost, nothing doubled. */
+/** Runs several nodes with traffic both ways through every fault of machines, one by one and two at a time. Nothing is lost or doubled. */
 import { after, before, test } from 'node:test';
 import { Fleet } from '#test/support/fleet.ts';
 import { faults, weather, type FleetFault } from '#test/support/fleet-faults.ts';
@@ -10,10 +10,10 @@ const nodes = Number(process.env['SOAK_NODES'] ?? 3);
 const sessions = Number(process.env['SOAK_SESSIONS'] ?? 24);
 const rounds = Number(process.env['SOAK_ROUNDS'] ?? 1);
 const seed = Number(process.env['SOAK_SEED'] ?? Date.now() % 100_000);
-/** A part of a name: only faults with it happen. */
+/** A part of the names of the faults that happen; '' for all. */
 const only = process.env['SOAK_FAULT'] ?? '';
 
-/** A folder. */
+/** The folder for the output of nodes; '' for none. */
 const logs = process.env['SOAK_LOGS'] ?? '';
 
 const random = randomOf(seed);
@@ -52,7 +52,7 @@ test(`nodes: ${nodes} nodes with ${sessions} sessions outlive every fault (seed 
   await traffic.stop();
 });
 
-test('nodes: what was accepted was read once, what was written came by webhook once, in order', withNats, async (t) => {
+test('nodes: every accepted text was read once, and every written one came by webhook once, in order', withNats, async (t) => {
   t.diagnostic(traffic.figures);
   await traffic.assertKept();
 });

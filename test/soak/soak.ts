@@ -1,4 +1,4 @@
-/** A hundred instances through storms of faults, with a kill in the midst of them: nothing is lost, nothing is doubled, nothing stays behind. */
+/** Runs a hundred instances through storms of faults, with a kill in one of them. Nothing is lost, doubled or left behind. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -16,14 +16,14 @@ import { calm, mostRefused, rage, type StormOptions } from '#test/support/storm.
 import { until } from '#test/support/until.ts';
 
 const instances = 103;
-/** So many of them are unlinked by their phones in the first storm. */
+/** The number of instances that their phones unlink in the first storm. */
 const unlinkings = 3;
 const pairingsAtOnce = 8;
 const handshakes = { atOnce: 6, perSecond: 30 };
-/** Milliseconds: a busy machine takes its time. */
+/** The time-out of waits in milliseconds. The machine may be busy. */
 const patience = 120_000;
 
-/** The clock of the policy, shortened; its deadlines forgive a busy machine too. */
+/** Shortened times of the policy. The time-outs also allow for a busy machine. */
 const clock = {
   RECONNECT_MIN_MS: '100',
   RECONNECT_MAX_MS: '1000',
@@ -84,7 +84,7 @@ const lookAround = async (): Promise<ReadonlyMap<string, Seen>> => {
   return new Map((body as unknown as readonly Seen[]).map((one) => [one.token, one]));
 };
 
-/** Refusals that storms ask for: a person reads them and connects. */
+/** Refusals after which a person has to connect the session. */
 const forAPerson = /^(?:400|402|403|406|409|411): /;
 
 /** Connects all sessions that are still linked. Returns the number of sessions that waited for a person. */
@@ -135,7 +135,9 @@ const storm = async (more: Partial<StormOptions> = {}): Promise<void> => {
   await rage({ platform, receiver, database, flow, accounts: linked, random, ...more });
 };
 
-/** A storm with texts all the while, and everybody well after it. Then the platform drops everybody, so that all sessions are alike. */
+/**
+ * Runs a storm with texts, and waits until all sessions have recovered. Then the platform closes all connections, so that all sessions are in the same state.
+ */
 const weather = async (): Promise<void> => {
   flow.start();
   await storm();
@@ -168,7 +170,7 @@ test(`soak: ${instances} instances are paired (seed ${seed})`, async () => {
   for (const account of accounts.slice(0, unlinkings)) leaving.add(account);
 });
 
-test('soak: a gateway that is killed in a storm goes on in it, and everybody gets connected after it', async () => {
+test('soak: a gateway that is killed in a storm continues, and all sessions are connected afterwards', async () => {
   flow = new Flow({ platform, accounts, contacts, unlinked: leaving, random: randomOf(seed + 1) });
   flow.start();
   const kill = async (): Promise<void> => {
@@ -208,28 +210,28 @@ test('soak: a storm leaves no sockets, timers, listeners or memory behind', asyn
   t.diagnostic(`over ${reconnects} reconnects ${JSON.stringify(before)} became ${JSON.stringify(now)}`);
 });
 
-test('soak: every instance sends and receives, nothing was lost and nothing doubled', async (t) => {
+test('soak: every instance sends and receives, and no text was lost or doubled', async (t) => {
   const linked = accounts.filter((account) => !leaving.has(account));
-  await recover(); // a census holds the gateway up, on a busy machine for longer than it waits for a frame
+  await recover(); // REM A census pauses the gateway, on a busy machine beyond the time-out of a frame.
   for (const account of linked) await until(async () => (await flow.once(account)) === 200, `${account.number} sends a text`, patience);
   await flow.assertRead();
   const ids = await flow.assertStored();
   await assertTold(receiver, ids);
   const statuses = Map.groupBy(flow.sent, ({ status }) => status);
   t.diagnostic(`${flow.written.length} written, sent ${[...statuses].map(([status, { length }]) => `${status}: ${length}`).join(', ')}`);
-  // 0: it was killed. 500: the platform said no.
+  // Status 0 means that the gateway was killed, and 500 that the platform refused.
   assert.deepEqual(
     [...statuses.keys()].filter((status) => ![0, 200, 409, 500, 503, 504].includes(status)),
     [],
   );
 });
 
-test('soak: no account had two connections, logins kept to the gate, and a stop leaves nothing open', async () => {
+test('soak: no account had two connections, logins stayed within the gate, and a stop leaves nothing open', async () => {
   const open = async (): Promise<number> => (await platform.stats()).connections.open;
   await until(async () => (await open()) === instances - unlinkings, 'every instance has one connection', patience);
   const { logins, messages, unknown } = await platform.stats();
   assert.equal(logins.double, 0);
-  // A connection that was given up at its deadline may still log in, unheard.
+  // A connection that was given up at its time-out may still log in unnoticed.
   const most = handshakes.perSecond + 2 * handshakes.atOnce;
   assert.ok(logins.perSecondMax <= most, `${logins.perSecondMax} logins in a second`);
   assert.deepEqual([messages.undecryptable, messages.retryReceipts], [0, 0]);

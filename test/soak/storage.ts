@@ -1,4 +1,4 @@
-/** Fifty sessions under traffic both ways while their database is cut, killed, hung, locked, slowed and filled: nothing is lost. */
+/** Runs fifty sessions with traffic both ways while their database is cut, killed, paused, locked, slowed and filled. Nothing is lost. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { openDatabaseStorm, type DatabaseStorm } from '#test/support/database-storm.ts';
@@ -21,7 +21,7 @@ test(`storage: ${sessions} sessions outlive every trouble of their database (see
   await flow.stop();
 });
 
-test('storage: every text that was written is stored and told, every text that was accepted was read', async (t) => {
+test('storage: every written text is stored and reported, and every accepted text was read', async (t) => {
   await storm.assertNothingLost();
   assert.notEqual(storm.diskErrors(), 0, 'the disk was full');
   const statuses = Map.groupBy(storm.flow.sent, ({ status }) => status);

@@ -1,4 +1,4 @@
-/** `npm run soak:year`: what a year leaves, in minutes. Prints a table; ends with 1 when a client waited for more than five seconds. */
+/** Runs `npm run soak:year`: the data of a year, in minutes. Prints a table. The exit code is 1 if a client waited for more than five seconds. */
 import { commandLine } from '#src/base/command-line.ts';
 import { removeFolder, temporaryFolder } from '#test/support/processes.ts';
 import { runYear } from './year.ts';

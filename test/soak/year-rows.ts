@@ -1,4 +1,4 @@
-/** The rows that a year leaves: those of the last release, made before the upgrade, and those that need names of this one. */
+/** The rows of a year: those of the last release, inserted before the upgrade, and those that need names of this release. */
 import type { Storage } from '#src/storage/open.ts';
 import type { Database } from '#src/storage/postgres/database.ts';
 import { fill } from '#test/bench/fill.ts';
@@ -8,14 +8,14 @@ export interface YearOptions {
   /** A folder that the caller removes. */
   readonly folder: string;
   readonly sessions: number;
-  /** Age of the oldest rows. */
+  /** The age of the oldest rows. */
   readonly days: number;
-  /** Rows of all sessions together. */
+  /** The rows of all sessions together. */
   readonly messages: number;
   readonly receipts: number;
-  /** Keys of the largest session. */
+  /** The keys of the largest session. */
   readonly keys: number;
-  /** Messages sent, and as many received, of which the log of the database is measured. */
+  /** The number of messages sent, and of messages received, whose write-ahead log is measured. */
   readonly traffic: number;
 }
 
@@ -39,17 +39,17 @@ const tables = [
   'retired_key',
 ] as const;
 
-/** Rows that were filled in, of tables whose rows of the traffic are removed as soon as their work is done. */
+/** Conditions for inserted rows, in tables whose rows of the traffic are removed as soon as their work is done. */
 const filledIn: Readonly<Record<string, string>> = { outbox: `where webhook_id = 'w0'`, inbound: `where instance_id = 'r1'` };
 
-/** Rows by table. */
+/** Returns the number of rows of each table. */
 export const countRows = async (database: Database): Promise<Readonly<Record<string, number>>> => {
   const counts = tables.map((table) => `(select count(*)::int from ${table} ${filledIn[table] ?? ''}) as ${table}`);
   const [row] = await database.rows<Readonly<Record<string, number>>>(text(`select ${counts.join(', ')}`), []);
   return row ?? {};
 };
 
-/** The old rows, in the tables of the last release. */
+/** Inserts the old rows into the tables of the last release. */
 export const fillAged = async (database: Database, { sessions, days, messages, receipts }: YearOptions, now: number): Promise<void> => {
   const at = `(${now} - (${days * day}::float8 * (1 - n::float8 / ${Math.max(messages, 1)})))::bigint`;
   const perSession = `'r' || n % ${sessions}`;
@@ -80,9 +80,9 @@ export const fillAged = async (database: Database, { sessions, days, messages, r
   await fill(database, 'contact', people, { instance_id: perSession, contact_id: person, push_name: `'Person ' || n` });
 };
 
-/** Instances that were filled in are made anew: their tokens are sealed. */
+/** Replaces inserted instances by stored ones, because their tokens are encrypted. */
 export const makeReadable = async (database: Database, storage: Storage, sessions: number): Promise<void> => {
-  // No constraint removes the rows of an instance that is back at once.
+  // Without constraints the rows of an instance stay, although the instance is deleted for a moment.
   await database.transaction(async (runner) => {
     await runner.rows(text('set local session_replication_role = replica'), []);
     await runner.rows(text('delete from instance'), []);
@@ -93,7 +93,7 @@ export const makeReadable = async (database: Database, storage: Storage, session
   await storage.webhooks.save({ ...webhook, id: 'w0', instanceId: 'r0', enabled: false }, 1);
 };
 
-/** Fresh rows that wait, or are kept for a day. */
+/** Inserts recent rows that wait, or are kept for a day. */
 export const fillYoung = async (database: Database, { messages, sessions }: YearOptions, now: number): Promise<void> => {
   const perSession = `'r' || n % ${sessions}`;
   const rows = Math.ceil(messages / 20);
@@ -126,7 +126,7 @@ export const fillYoung = async (database: Database, { messages, sessions }: Year
   });
 };
 
-/** Keys of the session of this number, with which it becomes the largest. */
+/** Inserts keys for the session of this number, which becomes the largest. */
 export const fillKeys = async (database: Database, number: string, keys: number): Promise<void> => {
   const [found] = await database.rows<{ id: string }>(text('select id from instance where owner = $1'), [number]);
   await fill(database, 'signal_key', keys, {

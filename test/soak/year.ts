@@ -1,6 +1,6 @@
 /**
- * A database as so many days leave it, and what happens to it then: an upgrade, a clock that jumps, a backup that is restored, expiry, and a logout of the
- * largest session. A gateway works on it meanwhile, with the simulated platform and a receiver, and a client sends. Everything is real but the age of the rows.
+ * A database with the rows of some days, and its later events: an upgrade, a clock jump, a restored backup, expiry, and a logout of the largest session.
+ * Meanwhile a gateway uses the database, with the simulated platform and a receiver, and a client sends. All parts are real except for the age of the rows.
  */
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -24,21 +24,21 @@ export interface YearRow {
   /** Milliseconds. */
   readonly took: number;
   readonly outcome: string;
-  /** The slowest write of a client meanwhile, in milliseconds; null where none wrote. */
+  /** The slowest write of a client in this step, in milliseconds; null if none wrote. */
   readonly slowestWrite: number | null;
-  /** Bytes that the database wrote to its log meanwhile. */
+  /** Bytes of write-ahead log in this step. */
   readonly log: number;
 }
 
 const day = 86_400_000;
 /** The pause between two rounds of the expiry, as `actors/supervisor/expiry.ts` has it. In milliseconds. */
 const expiryMs = 600_000;
-/** Milliseconds in which a gateway looks at least once at what is too old to be delivered. */
+/** The time in which a gateway checks for deliveries that are too old at least once, in milliseconds. */
 const sweepMs = 11_000;
 const encryptionKey = Buffer.alloc(32, 0xab);
 const limits = { statement: 120_000, connection: 10_000 };
 
-/** A client that writes all the time; `stop` answers with its slowest write. */
+/** Starts a client that writes all the time. `stop` returns its slowest write in milliseconds. */
 const writer = (write: (n: number) => Promise<unknown>) => {
   const state = { goes: true, slowest: 0 };
   const work = (async () => {
@@ -57,7 +57,7 @@ const writer = (write: (n: number) => Promise<unknown>) => {
   };
 };
 
-/** Traffic adds rows, and nothing may take any away. */
+/** Fails if a table lost rows. Traffic only adds rows. */
 const sameRows = (before: Readonly<Record<string, number>>, after: Readonly<Record<string, number>>): string => {
   const less = Object.keys(before).filter((table) => (after[table] ?? 0) < (before[table] ?? 0));
   return less.length === 0 ? 'nothing is gone' : `gone: ${less.map((table) => `${table} ${before[table]} to ${after[table]}`).join(', ')}`;
@@ -97,7 +97,7 @@ class Year {
     return this.#rows;
   }
 
-  /** The tables of the last release with their rows, and the upgrade. */
+  /** Creates the tables of the last release with their rows, and upgrades them. */
   async #prepare(): Promise<void> {
     const server = await startEmbedded({ dataDir: this.#dataDir, log: quiet });
     const database = await openDatabase({ url: server.url, log: quiet, poolSize: 2, limits });
@@ -130,7 +130,7 @@ class Year {
     const { traffic } = this.#options;
     await this.#timed(database, 'traffic', null, async () => {
       for (let n = 0; n < traffic; n += 1) await Promise.all([send(-n), scene.write(account, `arrival ${n}`)]);
-      // A row of the log of arrivals goes when its message is recorded. Those of r1 were filled in.
+      // A row of the inbound log is deleted when its message is recorded. Those of r1 were inserted by the test.
       const logged = { name: '', text: `select from inbound where instance_id <> 'r1'` };
       await until(async () => (await database.rows(logged, [])).length === 0, 'every arrival is recorded');
       return `${traffic} messages sent and as many received`;
@@ -152,7 +152,7 @@ class Year {
     await this.#timed(database, 'logout', null, () => this.#logOut(account, database));
   }
 
-  /** The clock of the gateway jumps, and its next round of expiry removes nothing. */
+  /** Moves the clock of the gateway. Its next round of expiry removes nothing. */
   async #jump({ gateway }: Scene, database: Database): Promise<string> {
     const before = await countRows(database);
     gateway.signal('SIGUSR2');
@@ -163,14 +163,14 @@ class Year {
     return sameRows(before, await countRows(database));
   }
 
-  /** The clock of the gateway is put right, and its next round of expiry removes what is old. Answers with its lines of the log. */
+  /** Corrects the clock of the gateway. Its next round of expiry removes old rows. Returns the lines of its log. */
   async #expire({ gateway }: Scene): Promise<string> {
     gateway.signal('SIGUSR2');
     const warnings = async () => JSON.stringify((await gateway.call('GET', '/health/ready')).body['warnings'] ?? []);
     await until(async () => !(await warnings()).includes('the clock of the machine'), 'the gateway warns no more');
     gateway.signal('SIGWINCH');
     const lines = (): readonly string[] => gateway.printed.split('\n').filter((line) => line.includes('rows.expired'));
-    // The receipts are the last of the two kinds.
+    // Receipts expire after messages.
     await until(() => lines().some((line) => line.includes('"receipts"')), 'old receipts have expired', 600_000);
     return lines().join('; ');
   }
@@ -222,5 +222,5 @@ class Year {
   }
 }
 
-/** Runs everything once; one row for each step. */
+/** Runs all steps once. Returns one row for each. */
 export const runYear = (options: YearOptions): Promise<readonly YearRow[]> => new Year(options).run();

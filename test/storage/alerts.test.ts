@@ -1,4 +1,4 @@
-/** Alerts in the database: settings with sealed secrets, one writer of the state, and reports of nodes. */
+/** Tests alerts in the database: settings with encrypted secrets, a single writer of the state, and reports of nodes. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { noAlertSecrets, usualAlertSettings } from '#actors/model.ts';
@@ -10,7 +10,7 @@ const run = (text: string) => database.admin.rows<Record<string, unknown>>({ nam
 const secrets = { ...noAlertSecrets, emailPassword: 'the-password', slackUrl: 'https://hooks.test/the-address' };
 const trouble = { kind: 'disk' as const, key: 'a', name: 'a', reason: 'full', since: 1 };
 
-test('alert rows: settings and secrets come back, and no secret is readable in the row', async () => {
+test('alert rows: settings and secrets are read back, and no secret is readable in the row', async () => {
   assert.equal(await alertRows.read(), null);
   assert.equal(await alertRows.save({ ...usualAlertSettings, repeatHours: 3 }, secrets, ''), true);
   const row = await alertRows.read();
@@ -19,7 +19,7 @@ test('alert rows: settings and secrets come back, and no secret is readable in t
   assert.ok(!String(stored?.['text']).includes('the-'));
 });
 
-test('alert rows: of two nodes one stores the state, and new settings leave the state', async () => {
+test('alert rows: of two nodes one stores the state, and new settings keep the state', async () => {
   const version = (await alertRows.read())?.version ?? 0;
   const both = await Promise.all([alertRows.saveState({ by: 'a' }, version), alertRows.saveState({ by: 'b' }, version)]);
   assert.deepEqual(both.toSorted(), [false, true]);
@@ -28,7 +28,7 @@ test('alert rows: of two nodes one stores the state, and new settings leave the 
   assert.deepEqual([row?.version, Object.keys(row?.state as object)], [version + 1, ['by']]);
 });
 
-test('alert rows: of two people who store secrets at once one is told that others were stored', async () => {
+test('alert rows: of two simultaneous changes of secrets the second one is told of the first', async () => {
   const revision = (await alertRows.read())?.revision ?? '';
   const both = await Promise.all([
     alertRows.save(usualAlertSettings, { ...secrets, telegramToken: 'one' }, revision),
@@ -38,14 +38,14 @@ test('alert rows: of two people who store secrets at once one is told that other
   assert.equal(await alertRows.save(usualAlertSettings, secrets, ''), false, 'they are not the first settings');
 });
 
-test('alert rows: the state comes back as it was written, with its order', async () => {
+test('alert rows: the state is read back unchanged, with its order', async () => {
   const version = (await alertRows.read())?.version ?? 0;
   const state = { known: [{ name: 'x', kind: 'disk', a: 1 }], lastAt: 5 };
   await alertRows.saveState(state, version);
   assert.equal(JSON.stringify((await alertRows.read())?.state), JSON.stringify(state));
 });
 
-test('alert rows: secrets that do not open and a damaged state are empty, and the settings stay', async () => {
+test('alert rows: damaged secrets and a damaged state are empty, and the settings stay', async () => {
   await run(`update alert set secrets = '\\x02aa', state = '{"kn'`);
   const row = await alertRows.read();
   assert.deepEqual([row?.secrets, row?.state, row?.settings], [noAlertSecrets, null, usualAlertSettings]);
@@ -53,7 +53,7 @@ test('alert rows: secrets that do not open and a damaged state are empty, and th
   assert.deepEqual((await alertRows.read())?.secrets, secrets);
 });
 
-test('alert rows: a node has one report, and reports that are too old go', async () => {
+test('alert rows: a node has one report, and old reports are deleted', async () => {
   await alertRows.report({ node: 'a', at: 1_000, startedAt: 1, troubles: [trouble] });
   await alertRows.report({ node: 'b', at: 5_000, startedAt: 2, troubles: [] });
   await alertRows.report({ node: 'a', at: 6_000, startedAt: 3, troubles: [trouble, { ...trouble, key: 'b' }] });

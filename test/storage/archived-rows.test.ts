@@ -1,4 +1,4 @@
-/** Chats and messages leave for an archive in pages, and come back beside what is stored: once, under the epoch, with right counts. */
+/** Tests chats and messages that are exported in pages and imported beside stored ones: once, under the epoch, with right counts. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Chat, Message } from '#actors/model.ts';
@@ -46,7 +46,7 @@ const made = (at: number, change: Partial<Message> = {}): Message => ({
 
 const archiveOf = (id: string): Promise<ArchivedRows[]> => Array.fromAsync(sessions.rows(id));
 
-/** Stores the pieces by way of the lines of an archive. */
+/** Imports the pieces through the lines of an archive. */
 const restore = async (id: string, pieces: readonly ArchivedRows[]): Promise<Record<string, number>> => {
   const added: Record<string, number> = { contacts: 0, chats: 0, messages: 0 };
   const lines = linesOfRows(
@@ -92,7 +92,7 @@ test('archive: chats, messages and contacts of one instance are the same in anot
   assert.ok((await unread(to)).length > 0);
 });
 
-test('archive: the same rows twice, and rows after half of them, change nothing that is stored', async () => {
+test('archive: importing rows twice, or after half of them, changes no stored row', async () => {
   const [from, to] = [await fresh('b1'), await fresh('b2')];
   for (let at = 0; at < 230; at += 1) await store(from, made(at), true);
   const pieces = await archiveOf(from);
@@ -105,7 +105,7 @@ test('archive: the same rows twice, and rows after half of them, change nothing 
   assert.equal(JSON.stringify([await allOf(to), await chats.get(to, message.chatId)]), stored);
 });
 
-test('archive: messages that wait to be sent stay behind, and none comes back', async () => {
+test('archive: queued messages are not exported, and none is imported', async () => {
   const [from, to] = [await fresh('c1'), await fresh('c2')];
   await store(from, made(1));
   const waiting = made(2, { status: 'Queued', fromMe: true });
@@ -119,7 +119,7 @@ test('archive: messages that wait to be sent stay behind, and none comes back', 
   assert.deepEqual(await allOf(to), []);
 });
 
-test('archive: a chat that is stored keeps its lead fields, unread count and later last message, and gets what it lacks', async () => {
+test('archive: a stored chat keeps its lead fields, unread count and later last message, and gets missing fields', async () => {
   const [from, kept, bare] = [await fresh('d1'), await fresh('d2'), await fresh('d3')];
   await store(from, made(3), true, { lead_name: 'archived' });
   await store(kept, made(30), false, { lead_name: 'stored' });
@@ -134,7 +134,7 @@ test('archive: a chat that is stored keeps its lead fields, unread count and lat
   assert.deepEqual(await messages.unread(bare, message.chatId, 10), [], 'a chat without unread messages gets none');
 });
 
-test('archive: a message under the other address of its chat is the same one, and a short id that is taken is drawn anew', async () => {
+test('archive: a message under the other address of its chat is the same one, and a taken short id is drawn again', async () => {
   const to = await fresh('e1');
   await store(to, made(1, { chatId: '5@s.whatsapp.net', chatLid: '9@lid' }));
   const row = { ...made(1, { chatId: '9@lid', chatLid: '' }), raw: null };
@@ -145,7 +145,7 @@ test('archive: a message under the other address of its chat is the same one, an
   assert.deepEqual([ids.length, new Set(ids).size], [3, 3]);
 });
 
-test('archive: a former owner stores nothing, nor does anybody in an instance that is gone', async () => {
+test('archive: a former owner stores nothing, and a removed instance gets nothing', async () => {
   const id = await fresh('f1');
   const piece: ArchivedRows = { of: 'messages', rows: [{ ...made(1), raw: null }] };
   for (const claim of [
@@ -156,7 +156,7 @@ test('archive: a former owner stores nothing, nor does anybody in an instance th
   assert.deepEqual(await allOf(id), []);
 });
 
-test('archive: rows with values of other types and texts that PostgreSQL takes not are stored as far as they go', async () => {
+test('archive: of rows with wrong types and texts that PostgreSQL refuses the valid parts are stored', async () => {
   const id = await fresh('g1');
   const odd = { messageId: 'odd', chatId: 'x@lid', text: 'a\0b', timestamp: 'soon', content: { deep: '\ud800' }, id: 7, starred: 'yes' };
   const added = await restore(id, [
@@ -171,7 +171,7 @@ test('archive: rows with values of other types and texts that PostgreSQL takes n
   );
 });
 
-test('archive: a page of long messages has fewer rows, and one row at least', async () => {
+test('archive: a page of long messages has fewer rows, and at least one', async () => {
   const [from, to] = [await fresh('h1'), await fresh('h2')];
   for (let at = 0; at < 9; at += 1)
     await store(from, made(at, { text: `${at}`.repeat(1 << 20), raw: Buffer.alloc(at === 4 ? 5 << 20 : 1) }));

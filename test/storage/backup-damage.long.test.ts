@@ -1,4 +1,4 @@
-/** Backups of databases that are damaged, and places where no backup can be: the command refuses with a reason, and leaves no server running. */
+/** Tests backups of damaged databases, and impossible targets. The command refuses with a reason, and leaves no server running. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { mkdir, open, readdir, rm, symlink, writeFile } from 'node:fs/promises';
@@ -102,7 +102,7 @@ for (const [title, to, reason] of places)
     assert.deepEqual([restored.code, sentence.test(restored.output)], [1, true], restored.output);
   });
 
-test('restore: into the backup itself it is refused, also by way of a link', async () => {
+test('restore: a target inside the backup is refused, also through a link', async () => {
   await symlink(whole, place('link'));
   const before = await readdir(whole);
   for (const dataDir of [whole, join(whole, 'data'), join(whole, 'new', 'deeper'), join(place('link'), 'new')])

@@ -1,4 +1,7 @@
-/** Backup and restore of the embedded server while clients write: what was committed before the end is there, and an interruption costs nothing. */
+/**
+ * Tests backup and restore of the embedded server while clients write. Rows that were committed before the end are in the backup, and an interruption does no
+ * harm.
+ */
 import assert from 'node:assert/strict';
 import { appendFile, mkdir, readdir, readFile, rename, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -27,7 +30,7 @@ let writers: Promise<unknown> = Promise.resolve();
 const query = <T>(from: Database, text: string, values: readonly unknown[] = []): Promise<readonly T[]> =>
   from.rows<T>({ name: '', text }, values);
 
-/** Rows, changes of rows, and tables that come and go. */
+/** Writes rows, changes rows, and creates and drops tables. */
 const write = async (): Promise<void> => {
   for (let number = 1; clients.write; number += 1) {
     await query(database, `insert into noted select $1::int, repeat('x', 500)`, [number]);
@@ -35,7 +38,7 @@ const write = async (): Promise<void> => {
     await query(database, 'update tallied set sum = sum + $1', [number]);
     if (number % 20 === 0) await query(database, `create table passing_${number} as select generate_series(1, 1000)`);
     if (number % 20 === 10 && number > 20) await query(database, `drop table passing_${number - 10}`);
-    // Writing without a pause took most of the processor time of the file.
+    // Without a pause the writes would use most of the processor time of the file.
     await wait(5);
   }
 };
@@ -64,7 +67,7 @@ after(async () => {
 
 const options = (name: string): BackupOptions => ({ dataDir, to: place(name), version: '1', log: quietLog, settings });
 
-test('backup: made under load, it has every row that was committed before its end, also after two interruptions', async () => {
+test('backup: one that is made under load has every row that was committed before its end, also after two interruptions', async () => {
   const target = options('backup');
   let copies = 0;
   for (const most of [200, 500]) {
@@ -116,7 +119,7 @@ test('backup: made under load, it has every row that was committed before its en
   }
 });
 
-test('backup: the folder of the sandbox is left out, and a folder with nothing but a sandbox is named with the command for it', async () => {
+test('backup: the folder of the sandbox is left out, and a folder with only a sandbox is named with the command for it', async () => {
   const sandbox = join(dataDir, 'sandbox');
   await mkdir(sandbox);
   copyPreparedDatabase(sandbox);
@@ -137,11 +140,11 @@ test('backup: the folder of the sandbox is left out, and a folder with nothing b
   );
 });
 
-test('backup: a whole one is never written over, nor is one made inside of what it copies', async () => {
+test('backup: a complete one is never overwritten, and none is made inside its source', async () => {
   await assert.rejects(backUp(options('backup')), /holds a whole backup already/);
   await assert.rejects(backUp({ ...options(''), to: join(dataDir, 'backup') }), /is in the data folder/);
   await assert.rejects(backUp({ ...options('none'), dataDir: place('nothing') }), /has no database of the embedded server/);
-  // The copy goes to the folder `data` of the target, which may be the data folder itself, also by way of a link.
+  // The copy goes to the folder `data` of the target, which may be the data folder itself, also through a link.
   const parent = place('parent');
   await mkdir(parent);
   await symlink(dataDir, join(parent, 'data'));
@@ -154,7 +157,7 @@ test('backup: a whole one is never written over, nor is one made inside of what 
   assert.equal(await readFile(join(dataDir, 'postgres', 'data', 'PG_VERSION'), 'utf8'), version);
 });
 
-test('restore: a damaged file, a folder that is in use, another key and another major version are refused', async () => {
+test('restore: a damaged file, a folder in use, another key and another major version are refused', async () => {
   const from = place('backup');
   await assert.rejects(restore({ from, dataDir, log: quietLog }), /holds a database already/);
   const other = place('other-key');

@@ -1,4 +1,4 @@
-/** Versions of what changes, as the database gives them. */
+/** Tests the versions that the database gives to changed rows. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ClusterMemory } from '#actors/cluster/memory.ts';
@@ -29,7 +29,7 @@ const register = async () => {
 
 const found = async (version: number) => (await changes.since(version)).changes.map(({ kind, id, removed }) => ({ kind, id, removed }));
 
-test('changes: what is made, changed and removed has a new version, of instances and webhooks', async () => {
+test('changes: creating, changing and removing instances and webhooks gives new versions', async () => {
   const before = await latest();
   const record = await register();
   await webhooks.save({ ...webhook, id: 'w1', instanceId: record.id }, 1);
@@ -49,7 +49,7 @@ test('changes: what is made, changed and removed has a new version, of instances
   assert.ok(!ids.includes(record.id) && !hooks.includes('w1'));
 });
 
-test('changes: what a session writes of itself is none', async () => {
+test('changes: rows that a session writes about itself give none', async () => {
   const record = await register();
   const before = await latest();
   await instances.update(record.id, 1, { lastActiveAt: 77 });
@@ -115,7 +115,7 @@ test('changes: a transaction that commits behind more than 200 later versions is
   memory.stop();
 });
 
-test('changes: a look has the stored admin token', async () => {
+test('changes: a look includes the stored admin token', async () => {
   assert.equal((await changes.since(0)).admin, null);
   await storage.settings.set(adminTokenSetting, 'stored');
   assert.equal((await changes.since(0)).admin, 'stored');

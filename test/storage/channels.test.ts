@@ -1,4 +1,4 @@
-/** Channels in PostgreSQL: facts are merged into what is stored, and only channels that are followed are. */
+/** Tests channels in PostgreSQL. Facts are merged into stored ones, and only followed channels are stored. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { channelOf, type Channel, type ChannelPatch, type Entry } from '#actors/model.ts';
@@ -17,7 +17,7 @@ const stored = async (): Promise<readonly Channel[]> =>
   (await definitions.all('r1', 'channel')).map(({ created: _made, updated: _changed, ...one }) => one);
 const { id } = channel;
 
-test('channels: one that is followed is stored whole, for its instance alone', async () => {
+test('channels: a followed one is stored completely, for its instance only', async () => {
   await commit(facts(channel, true));
   assert.deepEqual(await stored(), [channel]);
   assert.deepEqual(await definitions.all('r2', 'channel'), []);
@@ -42,12 +42,12 @@ for (const [what, entries, after] of changes)
     assert.deepEqual(await stored(), [{ ...channel, ...after }]);
   });
 
-test('channels: one that is left goes, and a later change does not bring it back', async () => {
+test('channels: an unfollowed one is deleted, and a later change does not restore it', async () => {
   await commit(gone(id), facts({ id, role: 'admin' }));
   assert.deepEqual(await stored(), []);
 });
 
-test('channels: when they were listed is kept, and forgotten for another account', async () => {
+test('channels: the time of the last list is stored, and forgotten for another account', async () => {
   const listing = (at: number) => ({ of: 'channelListing', value: { id: 'all', at } }) as const;
   await commit({ kind: 'definition', definition: listing(5) });
   assert.deepEqual(

@@ -1,4 +1,4 @@
-/** The table of chat fields, walked line by line: whatever stands in it is stored by a partial update, shown, empty elsewhere, and found by a filter. */
+/** Tests every row of the table of chat fields: stored by a partial update, shown, empty elsewhere, and found by a filter. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ChatPatch } from '#actors/model.ts';
@@ -14,7 +14,7 @@ await storage.instances.insert(instance.record);
 const identity = ['id', 'wa_chatid'];
 const walked = Object.entries(chatFields).filter(([name]) => !identity.includes(name));
 
-/** A value that no other field has. */
+/** Returns a value that no other field has. */
 const valueOf: Readonly<Record<FieldType, (at: number) => unknown>> = {
   text: (at) => `text ${at}`,
   number: (at) => 1_000 + at,
@@ -28,13 +28,13 @@ const patchOf = (at: number, name: string, { type, key }: ChatField): ChatPatch 
   return { chatId: chatIdOf(at), ...(key === null ? { extra: { [name]: value } } : { [key]: value }) };
 };
 
-// One chat for each field; the rest of each is empty.
+// Each field has one chat, whose other fields are empty.
 for (const [at, [name, field]] of walked.entries()) {
   await storage.journal.commit(of, [{ kind: 'chat', chat: { chatId: chatIdOf(at) }, create: true }], () => []);
   await storage.journal.commit(of, [{ kind: 'chat', chat: patchOf(at, name, field), create: false }], () => []);
 }
 
-/** Shown as the name of a chat that has no better one. */
+/** Fields whose value is also the name of a chat without a better name. */
 const alsoName = ['wa_contactName', 'wa_name', 'phone'];
 
 for (const [at, [name, { type }]] of walked.entries())

@@ -1,4 +1,4 @@
-/** Chats by filters and orders of the interface's fields, as PostgreSQL answers them. */
+/** Tests filters and orders of chats by fields of the API, on PostgreSQL. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ChatPatch } from '#actors/model.ts';
@@ -28,7 +28,7 @@ const extra = { lead_name: 'Silva', lead_tags: ['hot', 'new', 'by:mail'], lead_i
 await bench.store();
 await bench.commit(...chats.map((patch) => chat(patch)), chat({ chatId: '1@s.whatsapp.net', extra }));
 
-/** Kept by the number, and by the LID. */
+/** Chats that are stored by the number, and by the LID. */
 const [number, lid] = ['5511999990002@s.whatsapp.net', '100000000000003@lid'];
 await people.store();
 await people.commit(
@@ -95,7 +95,7 @@ for (const [title, filters, more, expected] of filtered) {
   test(`chats: ${title}`, async () => assert.equal(await listed(filters, more), expected));
 }
 
-test('chats: an unknown field is refused, before any statement is made of it', async () => {
+test('chats: an unknown field is refused before a statement is built', async () => {
   for (const field of ['nothing', 'constructor', '__proto__', `name" or 1=1 --`]) {
     await assert.rejects(listed([filter(field, '=', 'x')]), TypeError);
     await assert.rejects(listed([], { sort: { field, descending: true } }), TypeError);
@@ -131,7 +131,7 @@ for (const [name, chatId] of named)
     assert.equal((await find('wa_chatid', '!=', name)).chats.length, 2);
   });
 
-test('chats: a part of an id is looked for in all of them', async () => {
+test('chats: a part of an id is searched in all of them', async () => {
   assert.equal((await find('wa_chatid', '~', '000000')).chats.length, 2);
   assert.equal((await find('wa_chatid', '=', '000000')).chats.length, 0);
 });

@@ -1,4 +1,4 @@
-/** A page of chats costs the page: counts are kept while commits go on, and an instance with 100,000 chats is read as far as the page goes. */
+/** Tests that a page of chats costs only the page. Counts stay cached during commits, and of 100,000 chats only the page is read. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ChatPatch, ChatStats, Entry, Message } from '#actors/model.ts';
@@ -51,7 +51,7 @@ await copy('message', manyMessages, {
 });
 await used.admin.rows({ name: '', text: 'analyze' }, []);
 
-/** Statements that the stores ran, by what they count or read. */
+/** The statements of the stores, by the counted or read data. */
 let statements: string[] = [];
 const watched: Database = {
   ...database,
@@ -80,7 +80,7 @@ const arrived = (chatId: string): Entry => {
 };
 const flag = (field: string, value: boolean): ChatFilter => ({ field, operator: '=', value });
 const query = (...filters: ChatFilter[]): ChatQuery => ({ filters, any: false, sort: null, limit: 1, offset: 0 });
-/** The answer, and what it took. */
+/** Returns the result and the statements that it took. */
 const asked = async <T>(work: () => Promise<T>): Promise<readonly [T, string]> => {
   statements = [];
   return [await work(), statements.join(' ')];
@@ -137,7 +137,7 @@ test('chat counts: they follow every commit, and the database counts once', asyn
   }
 });
 
-test('chat counts: a page without filters asks for nothing but the page', async () => {
+test('chat counts: a page without filters runs only the statement of the page', async () => {
   assert.deepEqual(await totalOf(), [3, 'page']);
 });
 
@@ -162,7 +162,7 @@ test('chat counts: the total of a filter is kept until a commit changes its fiel
   assert.deepEqual(await totalOf({ field: 'owner', operator: '=', value: owner }), [4, 'page count'], 'the owner is no field of a chat');
 });
 
-test('chat counts: what a commit changes while the database counts is not lost', async () => {
+test('chat counts: a commit while the database counts is not lost', async () => {
   const fresh = createChatCounts(() => now);
   const nine = { total: 9, unread: 0 };
   const before = { ...countChats([]), kinds: { ...countChats([]).kinds, all: nine } };
@@ -177,7 +177,7 @@ test('chat counts: what a commit changes while the database counts is not lost',
   assert.equal(await fresh.total('r', 'key', ['archived'], async () => 10), 10, 'counted again');
 });
 
-test('chat counts: they are counted anew after a minute, and after a write that failed', async () => {
+test('chat counts: they are counted again after a minute, and after a failed write', async () => {
   const once = async () => (await asked(() => chats.stats(small.id)))[1];
   assert.equal(await once(), '');
   now += 60_000;
@@ -195,7 +195,7 @@ interface Node {
 }
 const nodesOf = (node: Node): readonly Node[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)];
 
-/** Rows of chats and messages that a statement looks at, fetched or passed over. */
+/** Returns the number of chat and message rows that a statement reads, including filtered ones. */
 const rowsRead = async (text: string, values: readonly unknown[]): Promise<number> => {
   type Plan = { readonly 'QUERY PLAN': readonly { readonly Plan: Node }[] };
   const [row] = await database.rows<Plan>({ name: '', text: `explain (analyze, format json) ${text}` }, values);

@@ -14,7 +14,7 @@ for (const id of ['r1', 'r2']) await instances.insert({ ...instance.record, id, 
 const claim = { instanceId: 'r1', epoch };
 const former = { instanceId: 'r1', epoch: epoch + 1 };
 
-test('chatbots: keys are sealed, replaced, removed, and those of one instance alone', async () => {
+test('chatbots: keys are encrypted, replaced and removed, for one instance only', async () => {
   await chatbots.saveKey(claim, { id: 'a1', provider: 'openai', baseUrl: '' }, 'sk-first');
   await chatbots.saveKey(claim, { id: 'a1', provider: 'openai', baseUrl: '' }, 'sk-second');
   await chatbots.saveKey(claim, { id: 'a2', provider: 'openai', baseUrl: '' }, 'sk-other');
@@ -28,7 +28,7 @@ test('chatbots: keys are sealed, replaced, removed, and those of one instance al
   assert.ok(rows.length === 1 && !rows[0]?.row.includes('sk-'));
 });
 
-test('chatbots: a key is stored with its service, and the migration gives stored keys that of their agents', async () => {
+test('chatbots: a key is stored with its service, and the migration adds the service of the agent to stored keys', async () => {
   const [agent, other] = [
     { id: 'a1', provider: 'custom', baseUrl: 'https://llm.example.com' },
     { id: 'a2', provider: 'openai', baseUrl: '' },
@@ -50,7 +50,7 @@ test('chatbots: a key is stored with its service, and the migration gives stored
   );
 });
 
-test('chatbots: tokens are added up by day, and days before the last month are forgotten', async () => {
+test('chatbots: tokens are summed by day, and days before the last month are deleted', async () => {
   assert.equal(await chatbots.tokens('r1', '2026-08-19'), 0);
   await Promise.all([1, 2, 3].map((tokens) => chatbots.addTokens(claim, '2026-08-19', tokens)));
   assert.equal(await chatbots.tokens('r1', '2026-08-19'), 6);
@@ -74,7 +74,7 @@ test('chatbots: a former owner writes nothing', async () => {
   assert.equal(await chatbots.tokens('r1', '2026-08-20'), 5);
 });
 
-test('chatbots: chats with a recent message of somebody else at their end are found, the latest first', async () => {
+test('chatbots: chats that end with a recent message of a contact are found, the latest first', async () => {
   const said = (chatId: string, timestamp: number, fromMe = false) =>
     ({
       kind: 'message',
@@ -93,7 +93,7 @@ test('chatbots: chats with a recent message of somebody else at their end are fo
   assert.deepEqual(await chatbots.unanswered('r2', 0, 10), []);
 });
 
-test('chatbots: a message tells how it came about', async () => {
+test('chatbots: a message has the record of its origin', async () => {
   const aiMetadata = {
     agentId: 'a1',
     request: { messages: [{ role: 'user' }], tools: [], options: { model: 'm' } },

@@ -32,7 +32,7 @@ test('chats: are found by their id and by their conversation, in their inbox onl
   assert.deepEqual([await rows.chatOf('r1', 'a', 9), await rows.chatOf('r1', 'a', 10)], [null, '1@lid']);
 });
 
-test('messages: are found from both sides, several of one in the order in which they were made', async () => {
+test('messages: they are found from both sides, several of one in the order of creation', async () => {
   for (const [key, at] of [
     ['m2', 1],
     ['m1', 2],
@@ -54,7 +54,7 @@ test('messages: are found from both sides, several of one in the order in which 
   );
 });
 
-test('replies: the first of each conversation, once each, bounded, and gone when they are done', async () => {
+test('replies: the first of each conversation is read once, in bounded numbers, and deleted when it is done', async () => {
   for (const [id, conversation] of [
     [1, 9],
     [2, 9],
@@ -79,7 +79,7 @@ test('replies: the first of each conversation, once each, bounded, and gone when
   assert.deepEqual((await waiting()).toSorted(), [2, 3], 'the same news are stored once');
 });
 
-test('replies: an attempt that was under way when all were failed neither begins again nor takes the failure away', async () => {
+test('replies: an attempt under way when all were failed neither restarts nor undoes the failure', async () => {
   const third = { instanceId: 'r3', epoch };
   assert.ok(await rows.addReply(third, 'a', news(6, 1), 1, 3));
   const [read] = await rows.replies(['r3'], 100);

@@ -1,4 +1,4 @@
-/** Pools that are closed while somebody still waits for a connection. */
+/** Tests pools that are closed while callers wait for a connection. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { StorageUnavailable } from '#actors/ports.ts';

@@ -9,7 +9,7 @@ const database = await testDatabase();
 const storage = await database.storage();
 const { deliveries, webhooks } = storage;
 
-test('deliveries: of many past ones a bounded number is forgotten at a time', async () => {
+test('deliveries: a bounded number of past ones is deleted at a time', async () => {
   const hook = 'many';
   const many = `insert into archive (webhook_id, dead, at, seq, instance_id, event_id, type, message_type, lane, body, attempts, status, error, ended_at)
     select '${hook}', false, n, n, 'r', n::text, 'messages', '', 'l', '', 1, 200, '', n from generate_series(1, 13000) as n`;
@@ -23,7 +23,7 @@ test('deliveries: of many past ones a bounded number is forgotten at a time', as
   assert.deepEqual(await database.admin.rows({ name: '', text: left }, []), [{ count: 1000, oldest: 12_001 }]);
 });
 
-test('webhooks: secret and headers come back, and stand nowhere in the clear', async () => {
+test('webhooks: secret and headers are read back, and are readable nowhere', async () => {
   const saved = { ...sample, id: 'sealed', instanceId: null, secret: 'whsec_visible', headers: { Authorization: 'Bearer visible' } };
   await webhooks.save(saved, 1);
   assert.deepEqual(
@@ -39,11 +39,11 @@ test('webhooks: secret and headers come back, and stand nowhere in the clear', a
   assert.deepEqual((await webhooks.all()).find(({ id }) => id === 'sealed')?.secret, '');
 });
 
-test('deliveries: a body is stored compressed, and comes back whole from the archive and when it is sent again', async () => {
+test('deliveries: a body is stored compressed, and read back complete from the archive and by a replay', async () => {
   await storage.instances.insert({ ...instance.record, id: 'packed', token: 'packed' });
   await webhooks.save({ ...sample, id: 'packing', instanceId: 'packed' }, 1);
   const { epoch } = await writerOf(storage, 'packed');
-  // Members with names of their own, as an event of a group has them. The second body fits into no page, and random letters cannot be compressed.
+  // Members with different names, as in an event of a group. The second body fits into no page, because random letters cannot be compressed.
   const members = Array.from({ length: 40 }, (_, n) => ({
     id: `${n}@s.whatsapp.net`,
     isAdmin: false,

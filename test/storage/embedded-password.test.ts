@@ -1,4 +1,4 @@
-/** The embedded server lets nobody in without its password, whatever the data folder was before. */
+/** Tests that the embedded server requires its password, whatever the history of the data folder. */
 import assert from 'node:assert/strict';
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -45,7 +45,7 @@ const isClosed = async (server: EmbeddedServer): Promise<void> => {
 
 test('embedded: a connection without the password, or with a wrong one, is refused', () => withServer(isClosed));
 
-test('embedded: the password is readable by its owner alone, and stands in no log', async () => {
+test('embedded: the password is readable by its owner only, and appears in no log', async () => {
   const { mode, uid } = await stat(file);
   assert.deepEqual([mode & 0o777, uid], [0o600, process.getuid?.()]);
   const password = await passwordOf();
@@ -66,7 +66,7 @@ test('embedded: data of a version without a password gets one at the next start'
   await withServer(isClosed);
 });
 
-test('embedded: a start that ended between the file and the server goes on', async () => {
+test('embedded: a start that was interrupted between the file and the server is continued', async () => {
   await writeFile(access, 'local all all trust\n');
   await withServer(isClosed);
 });
@@ -78,7 +78,7 @@ test('embedded: a lost password is replaced', async () => {
   assert.notEqual(await passwordOf(), before);
 });
 
-test('embedded: two starts at once agree', async () => {
+test('embedded: two simultaneous starts use one password', async () => {
   await rm(file);
   await writeFile(access, 'local all all trust\n');
   const start = () => startEmbedded({ dataDir: folder, log: quietLog, settings: { fsync: 'off' } });

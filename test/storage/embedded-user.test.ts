@@ -20,7 +20,7 @@ const accounts = (await readFile('/etc/passwd', 'utf8').catch(() => ''))
   .map((line) => line.split(':'))
   .flatMap(([name = '', , uid]) => (uid === undefined || uid === '0' ? [] : [{ name, uid: Number(uid) }]));
 
-/** Returns the accounts that can read something behind the working folder of the server. */
+/** Returns the accounts that can read a file through the working folder of the server. */
 const readers = async (): Promise<readonly string[]> => {
   const [pid] = (await readFile(join(data, 'postmaster.pid'), 'utf8')).split('\n');
   return accounts
@@ -28,7 +28,7 @@ const readers = async (): Promise<readonly string[]> => {
     .map(({ name }) => name);
 };
 
-test('embedded: the half-made folder of a start that was killed is gone after the next start', async () => {
+test('embedded: the incomplete folder of a killed start is deleted by the next start', async () => {
   const { pid } = spawnSync(process.execPath, ['-e', '']);
   const left = join(folder, 'postgres', `init-${pid}-abcdef`);
   const [underWay, strange] = [
@@ -50,7 +50,7 @@ if (isRoot) {
     await server.close(true);
   });
 
-  test('embedded: data of a shared account gets an owner of its own with the next start', async () => {
+  test('embedded: data of a shared account gets its own owner at the next start', async () => {
     const nobody = accounts.find(({ name }) => name === 'nobody');
     assert.ok(nobody);
     spawnSync('chown', ['-R', `${nobody.uid}:${nobody.uid}`, data]);
@@ -63,7 +63,7 @@ if (isRoot) {
     await server.close(true);
   });
 
-  test('embedded: data whose change of owner was interrupted belongs to one user after the next start', async () => {
+  test('embedded: after an interrupted change of owner the data belongs to one user at the next start', async () => {
     const { uid } = await stat(data);
     spawnSync('chown', ['-R', '0:0', join(data, 'base'), join(data, 'global', 'pg_control')]);
     const server = await start();
@@ -71,7 +71,7 @@ if (isRoot) {
     await server.close(true);
   });
 
-  test('embedded: a user who is not root gets the cure for data of several owners', async () => {
+  test('embedded: a user without root rights gets the remedy for data of several owners', async () => {
     const mine = await mkdtemp(join(tmpdir(), 'dormouse-embedded-mixed-'));
     after(() => rm(mine, { recursive: true, force: true }));
     await writeFile(join(mine, 'PG_VERSION'), '18');

@@ -1,4 +1,4 @@
-/** The embedded server through crashes: of the gateway, of the server, of both, and in places that are hard to reach. */
+/** Tests the embedded server through crashes of the gateway, the server and both, and in unusual folders. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { chmod, mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
@@ -40,7 +40,7 @@ const until = async (condition: () => boolean | Promise<boolean>): Promise<void>
   for (const deadline = Date.now() + 60_000; !(await condition()); await wait(20)) assert.ok(Date.now() < deadline, 'waited too long');
 };
 
-test('embedded: the first start makes a server, a graceful stop ends it, and the data is there at the next', async () => {
+test('embedded: the first start creates a server, a stop in order ends it, and the next start finds the data', async () => {
   const storage = await open();
   await storage.instances.insert(instance.record);
   const pid = await pidOf();
@@ -84,7 +84,7 @@ test('embedded: a server that another gateway uses is left running', async () =>
   assert.equal(running(pid), false);
 });
 
-test('embedded: a server that dies is started again; requests fail at once meanwhile, and work afterwards', async () => {
+test('embedded: a server that dies is restarted, and requests fail at once until then', async () => {
   const storage = await open();
   const entry = { kind: 'message', message, chat: { chatId: message.chatId }, unread: true } as const;
   await storage.journal.commit({ id: instance.record.id, owner, epoch: 1 }, [entry], () => []);
@@ -107,7 +107,7 @@ test('embedded: a server that dies is started again; requests fail at once meanw
   await storage.close();
 });
 
-test('embedded: a server that somebody else asks to stop does not wait for its clients, and is started again', async () => {
+test('embedded: a server that is stopped from outside does not wait for its clients, and is restarted', async () => {
   const storage = await open();
   await storage.settings.set('stopped', 'yes');
   const asked = await pidOf();
@@ -122,7 +122,7 @@ test('embedded: a server that somebody else asks to stop does not wait for its c
   }
 });
 
-test('embedded: every store says StorageUnavailable while there is no server', async () => {
+test('embedded: every store throws StorageUnavailable while there is no server', async () => {
   const directory = join(folder, 'unavailable');
   const server = await startEmbedded({ dataDir: directory, log: quietLog, settings });
   const storage = await openStorage({ databaseUrl: server.url, dataDir: directory, encryptionKey: Buffer.alloc(32, 7), log: quietLog });
@@ -152,7 +152,7 @@ test('embedded: every store says StorageUnavailable while there is no server', a
   await revived.close(true);
 });
 
-test('embedded: a process id left behind that is someone else now is no server', async () => {
+test('embedded: a stale process id that now belongs to another program counts as no server', async () => {
   const storage = await open();
   const pid = await pidOf();
   const lines = (await readFile(pidFile(), 'utf8')).split('\n');
@@ -173,7 +173,7 @@ for (const name of ['postmaster.pid', '.s.PGSQL.5432.lock'])
     await storage.close();
   });
 
-test('embedded: two that start at once share one server and one set of tables', async () => {
+test('embedded: two simultaneous starts share one server and one set of tables', async () => {
   const directory = join(folder, 'twins');
   const [one, two] = await Promise.all([open(directory), open(directory)]);
   await one.settings.set('from', 'one');
@@ -189,7 +189,7 @@ test('embedded: two that start at once share one server and one set of tables', 
   );
 });
 
-test('embedded: a long path with spaces inside a closed folder is no obstacle', async () => {
+test('embedded: a long path with spaces inside a closed folder works', async () => {
   const closed = join(folder, 'closed home');
   await mkdir(closed);
   await chmod(closed, 0o700);
@@ -199,7 +199,7 @@ test('embedded: a long path with spaces inside a closed folder is no obstacle', 
   await storage.close();
 });
 
-test('embedded: a server that reads its log for longer than the deadline of a start is waited for', async () => {
+test('embedded: a server whose recovery takes longer than the time-out of a start is waited for', async () => {
   const directory = join(folder, 'recovering');
   const options = { dataDir: directory, log: quietLog, settings: unwritten };
   const first = await startEmbedded(options);
@@ -220,7 +220,7 @@ test('embedded: a server that reads its log for longer than the deadline of a st
   await second.close(true);
 });
 
-test('embedded: a folder of another version, or with something else in it, is refused with a sentence', async () => {
+test('embedded: a folder of another version, or with other content, is refused with a sentence', async () => {
   const version = join(folder, 'version');
   await mkdir(join(version, 'postgres', 'data'), { recursive: true });
   await writeFile(join(version, 'postgres', 'data', 'PG_VERSION'), '12\n');

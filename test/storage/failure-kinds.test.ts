@@ -17,7 +17,7 @@ const database = await testDatabase();
 const raise = (state: string) => ({ name: '', text: `do $$ begin raise exception using errcode = '${state}'; end $$` });
 const entry: Entry = { kind: 'event', type: 'messages', lane: '', payload: {} };
 
-/** A recorder whose next commit fails with this error, and whose later ones succeed. */
+/** Records into storage whose next commit fails with this error, and whose later commits succeed. */
 const recordInto = async (failure: unknown) => {
   const world = new World();
   let failures = 1;
@@ -45,7 +45,7 @@ const recordInto = async (failure: unknown) => {
 };
 
 test('failures: only classes 22 and 23 refuse an entry; after any other error of PostgreSQL it is stored later', async () => {
-  // The server names a state that it lists, and any other too.
+  // The server raises listed and unlisted states.
   const states = [...sqlStates, '99999', '7ZZZZ'];
   const pool = await openDatabase({ url: database.url, log: quietLog, poolSize: 1 });
   try {
@@ -91,7 +91,7 @@ for (const [title, error] of [
     assert.equal((explainedOfDriver(error) as Error).name, 'StorageUnavailable');
   });
 
-test('failures: an error of our own code is no failure of the database', () => {
+test('failures: an error of the gateway itself is no failure of the database', () => {
   const mistake = new TypeError('x is not a function');
   assert.equal(explained(mistake), mistake);
   assert.equal(explainedOfDriver(mistake), mistake);

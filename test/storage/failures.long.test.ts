@@ -1,4 +1,4 @@
-/** A database that does not serve us now is told from a mistake of ours: what waits for it is kept, and requests answer 503. */
+/** Tests that an unavailable database is distinguished from an error of the gateway. Waiting entries are kept, and requests get 503. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openDatabase } from '#src/storage/postgres/database.ts';
@@ -11,14 +11,14 @@ import { until } from '#test/support/until.ts';
 const database = await testDatabase();
 const one = { name: '', text: 'select 1' };
 
-test('failures: a transaction that the server gave up while the process was paused may be tried again', async (t) => {
+test('failures: a transaction that the server ended while the process was paused may be retried', async (t) => {
   const { url } = await testNetwork(t, database.url);
   const paused = await openDatabase({ url, log: quietLog, poolSize: 1 });
   t.after(() => paused.close());
   let seen: unknown;
   const work = paused.transaction(async (runner) => {
     await runner.rows({ name: '', text: `set local idle_in_transaction_session_timeout = '50ms'` }, []);
-    // No answer is read meanwhile, as in a stopped process. The next statement leaves before the server's last message is read.
+    // No reply is read meanwhile, as in a paused process. The next statement leaves before the last message of the server is read.
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_000);
     await runner.rows(one, []).catch((error: unknown) => {
       seen = explained(error);
@@ -26,12 +26,12 @@ test('failures: a transaction that the server gave up while the process was paus
     });
   });
   await assert.rejects(work, { name: 'StorageUnavailable' });
-  // The rollback that follows another failure fails as well, and would hide it.
+  // A rollback after another failure fails as well, and would hide the first failure.
   assert.equal((seen as Error).name, 'StorageUnavailable', String(seen));
   assert.equal((await paused.rows(one, [])).length, 1);
 });
 
-test('failures: a server that refuses our role for some time is one that is away', async (t) => {
+test('failures: a server that refuses the role for some time counts as away', async (t) => {
   const role = `guest_${process.pid}_${Date.now()}`;
   const run = (text: string) => database.admin.rows({ name: '', text }, []);
   await run(`create role ${role} login password 'guest'`);
@@ -57,7 +57,7 @@ test('failures: a server that refuses our role for some time is one that is away
   await until(works, 'the role is let in again');
 });
 
-/** Removes what a row stands for while another transaction holds the row, and cuts the connection of whoever waits for it. */
+/** Runs a removal while another transaction holds the row, and cuts the connection of the waiting removal. */
 const cutOff = async (table: string, remove: () => Promise<unknown>): Promise<void> =>
   database.admin.transaction(async (holder) => {
     await holder.rows({ name: '', text: `select 1 from ${table} for update` }, []);
@@ -67,7 +67,7 @@ const cutOff = async (table: string, remove: () => Promise<unknown>): Promise<vo
     await removed;
   });
 
-test('failures: a connection that is lost in the middle of a removal is no place less in the pool', async () => {
+test('failures: a connection that is lost during a removal does not reduce the pool', async () => {
   const storage = await database.storage({ connections: { journal: 1 } });
   await storage.instances.insert(instance.record);
   await storage.webhooks.save({ ...webhook, instanceId: instance.record.id }, 1);
@@ -78,7 +78,7 @@ test('failures: a connection that is lost in the middle of a removal is no place
   await storage.close();
 });
 
-test('failures: a statement that takes too long is slow, not away: the gateway stays ready, and its connection stays open', async (t) => {
+test('failures: a slow statement does not count as an outage, the gateway stays ready, and its connection stays open', async (t) => {
   const slow = await openDatabase({ url: database.url, log: quietLog, poolSize: 1, limits: { statement: 1_000, connection: 10_000 } });
   t.after(() => slow.close());
   const pid = async () => (await slow.rows<{ pid: number }>({ name: '', text: 'select pg_backend_pid() as pid' }, []))[0]?.pid;
@@ -115,7 +115,7 @@ for (const [title, state, name] of [
     assert.equal(failing.healthy(), name !== 'StorageUnavailable');
   });
 
-test('failures: of two transactions in each other’s way one is done again, and nobody hears of it', async () => {
+test('failures: of two conflicting transactions one is retried, and no caller notices', async () => {
   const run = (text: string) => database.admin.rows({ name: '', text }, []);
   await run('create table rival (id int primary key, n int)');
   await run('insert into rival values (1, 0), (2, 0)');
@@ -136,7 +136,7 @@ test('failures: of two transactions in each other’s way one is done again, and
   assert.equal(database.admin.healthy(), true);
 });
 
-test('failures: a conflict that comes again and again ends as busy', async () => {
+test('failures: a conflict that repeats ends as busy', async () => {
   let tries = 0;
   const work = database.admin.transaction(async (runner) => {
     tries += 1;
@@ -146,8 +146,8 @@ test('failures: a conflict that comes again and again ends as busy', async () =>
   assert.equal(tries, 5);
 });
 
-test('failures: slow questions take every connection of theirs, and keys, commits, records and deliveries go on at once', async (t) => {
-  const storage = await database.storage({ connections: { queries: 2 }, limits: { query: 15_000, connection: 2_000 } });
+test('failures: slow queries use only their own connections, and keys, commits, records and deliveries continue', async (t) => {
+  const storage = await database.storage({ connections: { queries: 2 }, limits: { statement: 8_000, connection: 300 } });
   const record = { ...instance.record, id: 'r00000000000021', token: 'pools' };
   const hook = { ...webhook, id: 'wpools', instanceId: record.id };
   await storage.instances.insert(record);
@@ -158,11 +158,11 @@ test('failures: slow questions take every connection of theirs, and keys, commit
       [{ kind: 'message', message: { ...message, messageId }, chat: { chatId: message.chatId }, unread: true }],
       () => [hook.id],
     );
-  // It may be idle for as long as the questions may wait.
+  // The transaction may be idle for as long as the queries may wait.
   const patient = await openDatabase({ url: database.url, log: quietLog, poolSize: 1, limits: { statement: 60_000, connection: 10_000 } });
   t.after(() => patient.close());
   await patient.transaction(async (holder) => {
-    // Lists of past deliveries wait for this table, nothing else does.
+    // Only lists of past deliveries wait for the lock on this table.
     await holder.rows({ name: '', text: 'lock table archive in access exclusive mode' }, []);
     const list = () => storage.deliveries.list({ webhooks: [hook.id], state: 'dead', limit: 1, offset: 0 });
     let answered = 0;

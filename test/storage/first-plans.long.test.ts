@@ -16,12 +16,12 @@ const statements = Object.values(journalStatements).filter((one) => one !== jour
 const merges: ReadonlySet<unknown> = new Set(Object.values(mergeStatements));
 
 /**
- * Returns the expected condition. A message is found by its id, its short id or its post; unread messages and those of a cleared chat by their chat, from the
- * end of the last piece.
+ * Returns the expected condition. A message is found by its id, its short id or its post. Unread messages and those of a cleared chat are found by their
+ * chat, from the end of the last piece.
  */
 const askedOf = (statement: unknown, table: string): RegExp => {
   if (statement === journalStatements.erase) return /message_id|chat_id.*ROW/;
-  // When two chats of one person are merged, messages are found by their chat, in pieces.
+  // For a merge of two chats of one person, messages are found by their chat, in pieces.
   if (merges.has(statement)) return /chat_id|message_id/;
   return table === 'chat' || statement === journalStatements.read ? /chat_id/ : /message_id|serverId|\bid = (?:ANY|drawn\.id)/;
 };
