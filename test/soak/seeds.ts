@@ -18,6 +18,7 @@ export interface Failure {
 const { first, end, step } = workerData as Share;
 for (let seed = first; seed < end; seed += step) {
   const found = await explore(seed);
-  // The rule applies to windows of a browser only. oxlint-disable-next-line unicorn/require-post-message-target-origin
+  // The rule applies to windows of a browser only.
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin
   if (found !== null) parentPort?.postMessage({ seed, ...found } satisfies Failure);
 }
