@@ -26,7 +26,7 @@ async function struck(code: number): Promise<Stage> {
 
 /* ---------- the canary ---------- */
 
-test('canary: when the client version is too old one session tries for all, and each failure doubles the pause', async () => {
+test('canary: when the client version is too old one session tries for all, and each failure lengthens the pause', async () => {
   const stage = await struck(405);
   assert.equal(stage.gateway.numbers().barrier, 'clientTooOld');
   const before = opensOf(stage);

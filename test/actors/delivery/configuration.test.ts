@@ -54,7 +54,7 @@ test('configuration: a late 410 of an old address does not switch the new addres
   assert.deepEqual([webhook?.enabled, webhook?.url], [true, change.url]);
 });
 
-test('configuration: a 410 is stored as the end of the webhook', async () => {
+test('configuration: a 410 is stored', async () => {
   const { world, gateway, record } = await delivering();
   world.receiver.answer = () => ({ ok: false, status: 410, error: 'gone' });
   await record();

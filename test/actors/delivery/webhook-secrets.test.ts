@@ -37,17 +37,10 @@ const refused: readonly (readonly [string, Partial<WebhookInput>, RegExp])[] = [
   ['a name with a space', { headers: { 'x a': '1' } }, /invalid header name/],
   ['an empty name', { headers: { '': '1' } }, /invalid header name/],
   ['a line break in a value', { headers: { 'x-a': 'a\r\nHost: b' } }, /on one line/],
-  ['a line break in a value', { headers: { 'x-a': 'é' } }, /printable ASCII/],
-  ...[
-    'characters that are not allowed in a header',
-    'content-length',
-    'Content-Type',
-    'Transfer-Encoding',
-    'connection',
-    'User-Agent',
-    'webhook-id',
-    'Webhook-Signature',
-  ].map((name): readonly [string, Partial<WebhookInput>, RegExp] => [name, { headers: { [name]: '1' } }, /must not contain/]),
+  ['characters that are not allowed in a header', { headers: { 'x-a': 'é' } }, /printable ASCII/],
+  ...['Host', 'content-length', 'Content-Type', 'Transfer-Encoding', 'connection', 'User-Agent', 'webhook-id', 'Webhook-Signature'].map(
+    (name): readonly [string, Partial<WebhookInput>, RegExp] => [name, { headers: { [name]: '1' } }, /must not contain/],
+  ),
 ];
 for (const [title, input, pattern] of refused)
   test(`webhook-secrets: ${title} is refused, and no value is quoted`, () => {
