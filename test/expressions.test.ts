@@ -1,4 +1,4 @@
-/** Regular expressions run on what anybody sends. One that is not linear lets a text of some hundred kilobytes stop the process. */
+/** Tests regular expressions that run on untrusted text. With one that is not linear, a text of some hundred kilobytes can stop the process. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { check } from 'recheck';

@@ -1,4 +1,4 @@
-/** The HTTP surface: its files share a process. */
+/** Runs the tests of the HTTP interface in one process. */
 import { runInTurn } from './support/together.ts';
 
 await runInTurn('test/http');

@@ -1,4 +1,4 @@
-/** Messages in flight while the gateway is killed, again and again: each is stored once, and every contact can read everything that follows. */
+/** Kills the gateway repeatedly while messages are in flight. Each message is stored once, and every contact can read all later messages. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -131,7 +131,7 @@ test(`lossless: what arrives while the gateway is killed is stored once, with it
   await until(async () => (await leftBehind()).every((rows) => rows === 0), 'nothing is left in the log');
 });
 
-/** The person could read all of these, and everything else it got. */
+/** Checks that the person could read all of these texts, and every other message that it received. */
 const readsAll = async (number: string, texts: ReadonlySet<string>): Promise<void> => {
   await until(
     () => {
@@ -154,13 +154,13 @@ test(`lossless: what is sent after a kill can be read, and so can everything tha
   const group = await groupOf(account);
   await scene.works(account);
   const before = unread();
-  /** Texts that were answered with 200, by who must be able to read them. */
+  /** Texts that were answered with 200, by the person who must be able to read them. */
   const answered = new Map<string, Set<string>>(people.map((number) => [number, new Set()]));
   let sent = 0;
   const send = async (to: string, readers: readonly string[], lane: number): Promise<void> => {
     for (let n = 0; ; n += 1) {
       const text = `${lane}.${n} to ${to} ${random()}`;
-      // A gateway that was killed answers nobody.
+      // A killed gateway does not answer.
       const answer = await account.send(to, text).catch(() => null);
       if (answer === null) return;
       if (answer.status !== 200) continue;
@@ -169,7 +169,7 @@ test(`lossless: what is sent after a kill can be read, and so can everything tha
     }
   };
   const flow = { going: true };
-  // Answers turn the ratchets: the next text goes out under a new key.
+  // Answers advance the ratchets, so the next text leaves under a new key.
   const reply = async (from: string): Promise<void> => {
     for (let n = 0; flow.going; n += 1) {
       await sandbox.send(from, account.number, { kind: 'text', text: `${n} back` });

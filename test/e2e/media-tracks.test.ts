@@ -1,4 +1,4 @@
-/** Sound and films through `/send/media`, converted by ffmpeg where this machine has one: what the recipient's phone is given. */
+/** Tests sound and films through `/send/media`, converted by ffmpeg if this machine has it, as the phone of the recipient gets them. */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';

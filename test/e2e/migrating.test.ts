@@ -1,4 +1,4 @@
-/** An upgrade of the database as operators see it: a start that waits says so, and a gateway of the last version works on meanwhile. */
+/** Tests an upgrade of the database as operators see it. A waiting start says so, and a gateway of the last version keeps working. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';

@@ -1,4 +1,4 @@
-/** A gateway that is killed in the middle of an import has each session whole or not at all, and the same import finishes the work. */
+/** Kills a gateway during an import. Each session is imported completely or not at all, and the same import finishes the work. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';

@@ -1,4 +1,6 @@
-/** Chats and messages move to another server in an archive, and a gateway that is killed in the middle has the session whole and gets the rest later. */
+/**
+ * Tests chats and messages that move to another server in an archive. A gateway that is killed meanwhile has the complete session and gets the rest later.
+ */
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Sessions out of the stores of Evolution API, WAHA and baileys-api connect without a scan, with their names, tokens, webhooks and proxies. */
+/** Tests that sessions from stores of Evolution API, WAHA and baileys-api connect without a scan, with their names, tokens, webhooks and proxies. */
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Sessions out of stores of whatsmeow connect without a scan and go on with old contacts and groups. The simulated phones are the oracle. */
+/** Tests that sessions from stores of whatsmeow connect without a scan and continue with old contacts and groups. The simulated phones are the oracle. */
 import assert from 'node:assert/strict';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Sessions of the bare library move in without a scan, and move on. The simulated phones are the oracle. */
+/** Tests that sessions of the bare library are imported without a scan, and exported again. The simulated phones are the oracle. */
 import assert from 'node:assert/strict';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

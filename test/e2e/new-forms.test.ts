@@ -1,4 +1,4 @@
-/** Requests in the forms of the summer of 2026, on a platform that refuses the older ones. */
+/** Tests requests in the forms of the summer of 2026, on a platform that refuses the older forms. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Account } from '#test/support/account.ts';

@@ -1,4 +1,4 @@
-/** The embedded database server dies, and two gateways want the same data: requests hear of it, sessions do not, and nothing is lost. */
+/** Kills the embedded database server, and starts two gateways on the same data. Requests fail, sessions stay, and nothing is lost. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Account } from '#test/support/account.ts';
@@ -19,7 +19,7 @@ const killDatabase = (): readonly number[] => scene.gateway.databases.filter((pi
 
 const status = async (path: string): Promise<number> => (await scene.gateway.call('GET', path)).status;
 
-/** Another server runs, and the gateway has met it: the first query on an old connection may still fail. */
+/** Waits until another server runs and the gateway uses it. The first query on an old connection may still fail. */
 const revived = async (dead: readonly number[], account: Account): Promise<void> => {
   await until(() => scene.gateway.databases.some((pid) => !dead.includes(pid)), 'the database server runs again');
   await until(async () => (await account.call('POST', '/message/find', {})).status === 200, 'the gateway finds messages');

@@ -1,4 +1,4 @@
-/** The browser of an account's owner, which has a one-time code and no token: what it may do, and what nobody may do with a code. */
+/** Tests the browser of an account owner, which has a one-time code and no token: its rights, and the limits of a code. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -9,7 +9,7 @@ import { Scene } from '#test/support/scene.ts';
 import { until } from '#test/support/until.ts';
 
 const refused = 'this code does not count: it was used, has expired, or was never made. Ask for a new one';
-/** The proof of the hand-off counts for five minutes. Later the codes have to be compared. */
+/** The proof of the hand-off is valid for five minutes. Later the codes have to be compared. */
 const clock = { NODE_OPTIONS: `--import=${join(root, 'test/support/monotonic-jump.ts')}`, CLOCK_JUMP_MS: '301000' };
 
 let scene: Scene;
@@ -156,7 +156,7 @@ test('passkey code: it opens nothing else, and a token of the instance is no cod
   await isRefused(browserOf(account.token));
 });
 
-// The last test: it locks this machine out for a minute.
+// This is the last test, because it locks this machine out for a minute.
 test('passkey code: guesses are limited, and then no code is looked at', async () => {
   const account = await scanned(scene);
   const owner = await ownerOf(account);

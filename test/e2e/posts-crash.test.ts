@@ -1,4 +1,4 @@
-/** Posts of channels in flight while the gateway is killed: each is stored once, as it is at last, and posted once. */
+/** Kills the gateway while posts of channels are in flight. Each post is stored once in its last form, and delivered once. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';

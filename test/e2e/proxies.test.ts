@@ -1,4 +1,4 @@
-/** Proxies of sessions, with real proxy servers: what goes through them, what they may do, and what is shown of them. */
+/** Tests proxies of sessions with real proxy servers: their traffic, their permissions, and the displayed facts. */
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** A start after a crash of the built-in database: a probe of liveness must not end the process while the database reads its log. */
+/** Tests a start after a crash of the embedded database. A liveness probe must not end the process while the database reads its log. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { embeddedUrl } from '#test/support/embedded-url.ts';

@@ -1,4 +1,4 @@
-/** The API reference in a real browser: it is found by search, shows examples, and makes calls with the session of the dashboard. */
+/** Tests the API reference in a real browser: its search, its examples, and calls with the session of the dashboard. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { serve } from '#test/sandbox-control/serve.ts';

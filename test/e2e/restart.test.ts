@@ -1,4 +1,4 @@
-/** `POST /admin/restart`: the service stops and starts again inside its process, and nothing that was accepted is lost or comes twice. */
+/** Tests `POST /admin/restart`. The service restarts inside its process, and nothing that was accepted is lost or repeated. */
 import assert from 'node:assert/strict';
 import { existsSync, globSync } from 'node:fs';
 import { connect, createServer, type Server, type Socket } from 'node:net';

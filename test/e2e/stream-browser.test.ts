@@ -1,4 +1,4 @@
-/** The event stream as a page in a real browser has it: `EventSource`, over connections that break, a gateway that is killed, and a token that ends. */
+/** Tests the event stream in a real browser with `EventSource`, over broken connections, a killed gateway, and an ended token. */
 import assert from 'node:assert/strict';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
@@ -15,7 +15,7 @@ const inBrowser = (name: string, run: () => Promise<void>): void => {
   test(`EventSource: ${name}${reason}`, { skip: reason !== '' }, run);
 };
 
-/** Specification 4.7; the two that only webhooks get are listened to as well. */
+/** The types of events. The two that only webhooks get are listened to as well. */
 const types = 'connection,history,messages,messages_update,call,contacts,presence,groups,labels,chats,chat_labels';
 const listened = [...types.split(','), 'newsletter_messages', 'sender', 'message'];
 

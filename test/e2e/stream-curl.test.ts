@@ -1,4 +1,4 @@
-/** The event stream as `curl -N` shows it, byte by byte: the head, the frames, the comments, the end. */
+/** Tests the event stream as `curl -N` shows it, byte by byte: the head, the frames, the comments, the end. */
 import assert from 'node:assert/strict';
 import { after, before, test, type TestContext } from 'node:test';
 import type { Account } from '#test/support/account.ts';

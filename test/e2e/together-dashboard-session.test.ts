@@ -1,4 +1,4 @@
-/** The dashboard from an empty server on, and the page of one session: the files of one folder share a process and a browser. */
+/** Runs the tests of the dashboard on an empty server, and of the page of one session. The files of the folder share a process and a browser. */
 import { Dashboard } from '#test/support/dashboard.ts';
 import { runTogether } from '#test/support/together.ts';
 

@@ -1,4 +1,4 @@
-/** Tools of a session in the dashboard in a real browser: the files of one folder share a gateway and a browser. */
+/** Runs the tests of the tools of a session in the dashboard in a real browser. The files of the folder share a gateway and a browser. */
 import { Dashboard } from '#test/support/dashboard.ts';
 import { Scene } from '#test/support/scene.ts';
 import { runTogether } from '#test/support/together.ts';

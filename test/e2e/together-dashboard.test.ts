@@ -1,4 +1,4 @@
-/** The page of a session in a real browser: the files of one folder share a gateway. */
+/** Runs the tests of the page of a session in a real browser. The files of the folder share a gateway. */
 import { Dashboard } from '#test/support/dashboard.ts';
 import { Scene } from '#test/support/scene.ts';
 import { runTogether } from '#test/support/together.ts';

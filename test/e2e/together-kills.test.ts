@@ -1,4 +1,4 @@
-/** Gateways that are killed with the default settings: each file of the folder leaves the gateway running for the next. */
+/** Runs the tests that kill gateways with the default settings. Each file of the folder leaves the gateway running for the next one. */
 import { Scene } from '#test/support/scene.ts';
 import { runTogether } from '#test/support/together.ts';
 

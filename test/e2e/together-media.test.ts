@@ -1,4 +1,4 @@
-/** Media, pictures and status posts: the files of one folder share a gateway. */
+/** Runs the tests of media, pictures and status posts. The files of the folder share a gateway. */
 import { Scene } from '#test/support/scene.ts';
 import { runTogether } from '#test/support/together.ts';
 

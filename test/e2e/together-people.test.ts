@@ -1,4 +1,4 @@
-/** People, businesses and the settings of accounts: the files of one folder share a gateway. */
+/** Runs the tests of people, businesses and settings of accounts. The files of the folder share a gateway. */
 import { Scene } from '#test/support/scene.ts';
 import { runTogether } from '#test/support/together.ts';
 

@@ -1,4 +1,4 @@
-/** Kinds of messages and posts, and what becomes of a chat: the files of one folder share a gateway. */
+/** Runs the tests of kinds of messages and posts, and of changes of chats. The files of the folder share a gateway. */
 import { Scene } from '#test/support/scene.ts';
 import { runTogether } from '#test/support/together.ts';
 

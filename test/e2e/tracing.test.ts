@@ -1,4 +1,4 @@
-/** Traces: a request from HTTP to the platform's answer, and a message from its arrival to the receiver's answer. */
+/** Tests traces: a request from HTTP to the answer of the platform, and a message from its arrival to the answer of the receiver. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type CollectedSpan, openCollector, valueOf } from '#test/support/collector.ts';

@@ -1,4 +1,4 @@
-/** A surprise that nothing catches, in the real process. */
+/** Tests an uncaught error in the real process. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { GatewayProcess } from '#test/support/gateway.ts';

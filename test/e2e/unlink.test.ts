@@ -1,4 +1,4 @@
-/** Disconnect and delete of sessions that are not connected: the phone's list of linked devices tells whether they are gone there too. */
+/** Tests disconnect and delete of sessions that are not connected. The list of linked devices on the phone shows whether the device is gone there too. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Account } from '#test/support/account.ts';

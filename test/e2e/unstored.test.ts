@@ -1,4 +1,4 @@
-/** Receipts, changes of groups and calls on their way to the storage while the gateway is killed: each is stored and told after the next start. */
+/** Kills the gateway while receipts, changes of groups and calls are being stored. Each is stored and reported after the next start. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';

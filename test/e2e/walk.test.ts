@@ -1,4 +1,4 @@
-/** The README's walk, word for word: its commands are pasted into one bash, block by block, and every block does what the text promises. */
+/** Runs the walk of the README unchanged. Its commands are pasted into one bash, block by block, and every block has the promised result. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** The rules of webhook configuration from HTTP to the database and back after a restart. */
+/** Tests the rules of webhook configuration from HTTP to the database and back after a restart. */
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

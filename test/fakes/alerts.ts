@@ -1,4 +1,4 @@
-/** Alerts in memory: settings, state with its version, reports of nodes, and a mail server that keeps what it gets. */
+/** Alerts in memory: settings, state with its version, reports of nodes, and a mail server that keeps received mails. */
 import { type AlertSecrets, type AlertSettings, done, usualAlertSettings } from '#actors/model.ts';
 import type { AlertRow, AlertStore, Mail, Mailer, TroubleReport } from '#actors/ports.ts';
 import type { AlertFace, FigureFace } from '#actors/views/operators.ts';

@@ -1,4 +1,4 @@
-/** Files as the gateway would keep them: every source is one, unless a test says otherwise. */
+/** Files as the gateway would store them. Every source is available, unless a test says otherwise. */
 import { createHash } from 'node:crypto';
 import { done, type Attachment, type GivenFile, type Result } from '#actors/model.ts';
 import type { Attachments } from '#actors/ports.ts';

@@ -1,4 +1,4 @@
-/** The chatbot in memory: what is kept of it, and commands of the gateway with one agent and one trigger. */
+/** The chatbot in memory: its rows, and commands of the gateway with one agent and one trigger. */
 import { done, refuse, type ChatbotAgent, type ChatbotTrigger, type Gateway, type Result } from '#actors/gateway.ts';
 import { type Claim, newAgent, newTrigger } from '#actors/model.ts';
 import type { AgentKey, AgentService, ChatbotStore, ChatModels, ModelAnswer, ModelQuestion, ToolWish } from '#actors/ports.ts';
@@ -126,10 +126,10 @@ export const said = (text: string, wishes: readonly ToolWish[] = [], tokens = 10
   choices: [{ message: { content: text } }],
 });
 
-/** A model whose answers a test says. */
+/** A model whose answers the test sets. */
 export class FakeChatModels implements ChatModels {
   readonly asked: { readonly question: ModelQuestion; readonly at: number; readonly signal: AbortSignal }[] = [];
-  /** Calls under way, and the most of them at once. */
+  /** The number of calls under way, and its maximum. */
   busy = 0;
   most = 0;
   originOf = ({ provider, baseUrl }: AgentService): string => URL.parse(baseUrl)?.origin ?? provider;

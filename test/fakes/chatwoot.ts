@@ -1,4 +1,4 @@
-/** Chatwoot and what is stored about it, in memory: as much as tests need that are about something else. */
+/** Chatwoot and its rows in memory, as much as tests of other parts need. */
 import { done, type ChatwootChat, type ChatwootMessage, type Claim, type Result } from '#actors/model.ts';
 import type { ChatwootAnswer, ChatwootApi, ChatwootStore } from '#actors/ports.ts';
 

@@ -1,4 +1,4 @@
-/** Messages and chats in memory. What a person can be called, and how chats are filtered, is left to the contract and to PostgreSQL. */
+/** Messages and chats in memory. Names of people and filters of chats are left to the contract and to PostgreSQL. */
 import type { Chat, Claim, KnownContact, Message } from '#actors/model.ts';
 import type { ChatQuery, ChatStore, MessageQuery, MessageStore, NamedMessage, ReadKey, ReceiptQuery } from '#actors/ports.ts';
 import { chatIdsOf } from '#src/contract/views.ts';

@@ -65,7 +65,7 @@ export class CourierDesk {
     return new Courier({ host: this.host, instanceId: instance.id, webhookId: sample.id }, (error) => this.crashes.push(error));
   }
 
-  /** The process is killed and started again: what was in memory is gone. */
+  /** Kills the process and starts it again. The state in memory is lost. */
   restart(): void {
     this.courier.stop();
     this.circuit = new Circuit(this.host.policy);
@@ -95,7 +95,7 @@ export class CourierDesk {
     return rows;
   }
 
-  /** Such as `e1@0 e1@1500`: the event, and the moment in milliseconds. */
+  /** Returns posts such as `e1@0 e1@1500`: the event, and the time in milliseconds. */
   get posts(): string {
     return this.world.receiver.posts.map((post) => `${post.headers['webhook-id']}@${post.at - this.start}`).join(' ');
   }

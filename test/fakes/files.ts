@@ -1,4 +1,4 @@
-/** Files in memory: the real store, on rows and blobs that are kept in maps. */
+/** Files in memory: the real store, on rows and blobs in maps. */
 import { createHash } from 'node:crypto';
 import type { Blob, FileKey, FileRow, FileRows, FileStore, TakenFile } from '#actors/ports.ts';
 import type { BlobStore } from '#src/files/blobs.ts';
@@ -83,7 +83,7 @@ export interface FakeFiles {
   taken(text: string, about?: Partial<TakenFile>): TakenFile;
   /** Paths of files that were handed out and neither kept nor discarded. */
   readonly loose: ReadonlySet<string>;
-  /** Takes the bytes of a kept file away, as a broken disk would. */
+  /** Removes the bytes of a stored file, as a broken disk would. */
   lose(hash: string): void;
 }
 

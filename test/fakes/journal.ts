@@ -1,4 +1,4 @@
-/** The journal in memory: the ledger's own rules on rows that are kept in maps, all or nothing. */
+/** The journal in memory: the rules of the real ledger, on rows in maps, all or nothing. */
 import type { Claim, Delivery, Entry, GatewayEvent, PersonPair } from '#actors/model.ts';
 import type { ArchivedRows, Committed, Journal } from '#actors/ports.ts';
 import { reduceEntries } from '#src/storage/journal/ledger.ts';
@@ -137,7 +137,7 @@ export class FakeJournal implements Journal {
     }
   }
 
-  /** Rows stand in the order of their arrival. */
+  /** Returns rows in the order of their arrival. */
   #erase(instanceId: string, { chatId, until, keepStarred, last }: Erasure): void {
     const rows = [...this.#db.messages].filter(([, row]) => row.instanceId === instanceId && row.chatId === chatId);
     const end = rows.findLastIndex(([, { messageId }]) => last.includes(messageId));

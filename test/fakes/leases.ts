@@ -1,4 +1,4 @@
-/** The store of leases in memory: of one database, for any number of nodes. */
+/** The store of leases in memory, as one database for any number of nodes. */
 import type { Claim, InstanceId } from '#actors/model.ts';
 import {
   StorageUnavailable,
@@ -34,7 +34,7 @@ export class FakeLeases {
   readonly leases = new Map<InstanceId, Lease>();
   /** Epochs of the instances, all of which shall be online. */
   readonly #epochs = new Map<InstanceId, number>();
-  /** Instances that shall not be online: nobody takes them unless something waits. */
+  /** Instances that are not wanted online. A node takes one only while work waits for it. */
   readonly resting = new Set<InstanceId>();
   /** Instances without a good lease, as of the last statement. */
   readonly #free = new Set<InstanceId>();

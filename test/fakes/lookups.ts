@@ -25,7 +25,7 @@ export class FakePictures implements PictureStore {
     });
 }
 
-/** Lookups alone: who has exchanged messages is left to PostgreSQL. */
+/** The store of lookups only. Numbers with exchanged messages are left to PostgreSQL. */
 export class FakeRecipients implements RecipientStore {
   readonly #db: FakeDatabase;
   constructor(db: FakeDatabase) {

@@ -1,4 +1,4 @@
-/** Counts for nobody. */
+/** A meter that drops all counts. */
 import type { Meter } from '#actors/ports.ts';
 
 const nothing = (): void => undefined;

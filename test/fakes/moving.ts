@@ -1,4 +1,4 @@
-/** Sessions that move, in memory. */
+/** Sessions for imports and exports, in memory. */
 import type { Gateway, ImportedSession } from '#actors/gateway.ts';
 import { done, refuse, type Claim, type Result } from '#actors/model.ts';
 import type { ArchivedRows, Arrival, Landing, MovedKey, MovingSources, SessionStore } from '#actors/ports.ts';

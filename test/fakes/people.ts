@@ -1,4 +1,4 @@
-/** Commands of the gateway in memory on people: who exists, what is known of them, their pictures. */
+/** Commands of the gateway in memory on people: accounts, known facts, pictures. */
 import { done, type Gateway } from '#actors/gateway.ts';
 import { chat } from '#test/contract/samples.ts';
 import type { Attempt } from './definitions.ts';

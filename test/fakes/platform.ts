@@ -1,4 +1,4 @@
-/** A platform whose facts a test emits by hand. It watches over the obligations of `PlatformLink` and notes every one that is broken. */
+/** A platform whose facts a test emits by hand. It checks the obligations of `PlatformLink` and records every broken one. */
 import { done, refuse, type Message, type Result, type Send, type SendContent, type TimeLock } from '#actors/model.ts';
 import type {
   AnswerOf,
@@ -47,7 +47,7 @@ const chatIdOf = (number: string): string => (number.endsWith('@g.us') ? number 
 /** The state that all links of a platform share. */
 export class FakePlatform implements Platform {
   readonly links = new Map<string, FakeLink>();
-  /** Broken obligations, in words. A good test ends with none. */
+  /** Broken obligations as sentences. A test asserts that there are none. */
   readonly violations: string[] = [];
   /** Returns true if an instance has stored credentials when its link is made. */
   credentials: (id: string) => boolean = () => false;
@@ -113,7 +113,7 @@ export class FakeLink implements PlatformLink {
   ended = false;
   /** Set by a test that wants to decide when a close is over. */
   closeGate: Promise<void> | null = null;
-  /** Methods that throw when they are called: a fault of the adapter. */
+  /** Methods that throw when they are called, as a fault of the adapter. */
   readonly broken = new Set<string>();
   readonly #platform: FakePlatform;
   readonly #time: FakeTime;

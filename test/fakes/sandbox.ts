@@ -1,4 +1,4 @@
-/** A world in memory behind the face of the simulated platform: no protocol, only bookkeeping, and a record of every call. */
+/** A world in memory behind the interface of the simulated platform, with bookkeeping only and a record of every call. */
 import {
   type ChannelView,
   type BusinessView,

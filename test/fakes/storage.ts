@@ -1,4 +1,4 @@
-/** Storage in memory, with a switch that takes it away. */
+/** Storage in memory, with a switch that makes it unavailable. */
 import type {
   LookedPicture,
   Chat,
@@ -49,7 +49,7 @@ export const deliveryOf = ({ tries, ...row }: Delivery): Delivery => {
 /** The state that all stores share. A statement takes a turn of the event loop, and fails while storage is away. */
 export class FakeDatabase {
   away = false;
-  /** Statements that were tried, by name. */
+  /** Statements that were attempted, by name. */
   readonly statements: string[] = [];
   readonly instances = new Map<string, InstanceRecord>();
   readonly webhooks = new Map<string, Webhook>();
@@ -79,7 +79,7 @@ export class FakeDatabase {
   readonly optOuts = new Map<string, OptOut>();
   /** Times at which all groups were listed, by instance. */
   readonly groupLists = new Map<string, number>();
-  /** Removed, with rows that are left. */
+  /** Removed instances and webhooks with remaining rows. */
   removals: readonly Removal[] = [];
   /** A test holds statements back by their name: they wait for the promise, after they have read and before they answer. */
   readonly holds = new Map<string, Promise<void>>();
@@ -225,7 +225,7 @@ export class FakeRemovals implements RemovalStore {
     this.#db = db;
   }
   pending = () => this.#db.run('removals.pending', () => this.#db.removals);
-  /** One row is a piece. */
+  /** One row is one piece. */
   removePiece = ({ kind, id }: Removal) =>
     this.#db.run('removals.removePiece', () => {
       const { messages, outbox, archive } = this.#db;

@@ -1,4 +1,4 @@
-/** The part of the fake gateway that streams use, and what a test does to them. */
+/** The part of the fake gateway that streams use, and controls for tests. */
 import type { Gateway, GatewayEvent, InstanceId } from '#actors/gateway.ts';
 
 export interface Listener {
@@ -10,7 +10,7 @@ export interface Listener {
 export interface StreamLevers {
   emit(event: Partial<GatewayEvent>): void;
   endStreams(id: InstanceId): void;
-  /** Events were lost on their way from another node. */
+  /** Reports that events of another node were lost on their way. */
   lose(id: InstanceId): void;
   listeners(id: InstanceId): number;
 }

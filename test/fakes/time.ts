@@ -1,4 +1,4 @@
-/** Time, chance and log as a test holds them in its hand. */
+/** Simulated time, random numbers and log for tests. */
 import type { Chance, Log, Time } from '#actors/ports.ts';
 
 interface Timer {
@@ -7,12 +7,12 @@ interface Timer {
   readonly fn: () => void;
 }
 
-/** Lets everything that is ready run: promises, and what they lead to. */
+/** Runs all pending promises and the work that follows from them. */
 export const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** A clock that stands still until it is told to go on. */
+/** A clock that advances only on request. */
 export class FakeTime implements Time {
-  /** The monotonic clock, by which timers ring. */
+  /** The monotonic clock, which the timers use. */
   #now: number;
   /** Milliseconds by which the wall clock is ahead of the monotonic one. */
   #stepped = 0;
@@ -55,7 +55,7 @@ export class FakeTime implements Time {
     this.#stepped += ms;
   }
 
-  /** Timers that are armed. */
+  /** The number of armed timers. */
   get armed(): number {
     return this.#timers.size;
   }
@@ -65,7 +65,7 @@ export class FakeTime implements Time {
     return [...this.#timers.values()].map((timer) => timer.at - this.#now).sort((a, b) => a - b);
   }
 
-  /** Goes on by `ms`: each timer rings at its moment, and what it leads to happens before the next one rings. */
+  /** Advances the time by `ms`. Each timer fires at its time, and its work is done before the next timer fires. */
   async pass(ms: number): Promise<void> {
     const end = this.#now + ms;
     await settle();
@@ -89,7 +89,7 @@ export class FakeTime implements Time {
 
 const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 
-/** The same numbers for the same seed. */
+/** Returns a generator that gives the same numbers for the same seed. */
 export class FakeChance implements Chance {
   #state: number;
 
@@ -119,7 +119,7 @@ export interface LogLine {
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
-/** Keeps its lines. */
+/** A log that keeps its lines. */
 export class FakeLog implements Log {
   readonly lines: LogLine[] = [];
 

@@ -1,4 +1,4 @@
-/** Users and the audit log in memory. Passwords are hashed by the real algorithm, at its least cost. */
+/** Users and the audit log in memory. Passwords are hashed by the real algorithm, at its lowest cost. */
 import { randomBytes } from 'node:crypto';
 import { userCommands } from '#actors/commands/users.ts';
 import type { Gateway } from '#actors/gateway.ts';

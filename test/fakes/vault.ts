@@ -1,4 +1,4 @@
-/** Credentials and keys in memory, as text, behind the face of the storage; with faults on demand. */
+/** Credentials and keys in memory, as text, behind the interface of the storage, with faults on demand. */
 import { EpochLost, StorageUnavailable } from '#actors/ports.ts';
 import type { Vault } from '#src/platform/wire/vault.ts';
 
@@ -67,7 +67,7 @@ const keysOf = (self: () => FakeVault, check: () => void): Pick<Vault, 'keys' | 
   },
 });
 
-/** One instance only: tests make one vault each. */
+/** One instance only, because tests create one vault each. */
 export const createFakeVault = (): FakeVault => {
   const stored: FakeVault['stored'] = { credentials: null, keys: new Map() };
   const check = (what?: 'write'): void => {

@@ -1,4 +1,4 @@
-/** A whole world for the actors: every port, simulated, with a hand on each. */
+/** A simulated world for the actors: every port, with controls for tests. */
 import { watchPorts } from './alerts.ts';
 import { quietMeter } from '#test/fakes/meter.ts';
 import { FakePictures, FakeRecipients } from './lookups.ts';
@@ -278,7 +278,7 @@ export class World {
     return promise;
   }
 
-  /** No port was used against its obligations. */
+  /** Asserts that every port was used according to its obligations. */
   assertKept(): void {
     assert.deepEqual(this.platform.violations, []);
   }

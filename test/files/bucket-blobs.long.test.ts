@@ -1,4 +1,4 @@
-/** The bucket, beside a real server that speaks S3: what the folder does, it does too, and a server that is away is 503 and no wrong answer. */
+/** Tests the bucket with a real S3 server. It behaves as the folder does, and a server that is away gives 503 and no wrong answer. */
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { createServer, type AddressInfo, type Server } from 'node:net';
@@ -78,7 +78,7 @@ test('bucket: files of instances, and what a kill left of them', async () => {
   assert.equal(await bucket.size(kept!.hash), null);
 });
 
-/** Takes connections and says nothing. */
+/** Starts a server that accepts connections and sends nothing. */
 const silent = async (): Promise<Server> => {
   const made = createServer(() => undefined);
   await new Promise<void>((resolve) => made.listen(0, '127.0.0.1', resolve));

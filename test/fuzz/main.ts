@@ -1,4 +1,7 @@
-/** `npm run fuzz [-- --seed 1 --runs 40 --minutes 10]`: all routes with values of all kinds; prints what no caller should see, and ends with 1 then. */
+/**
+ * `npm run fuzz [-- --seed 1 --runs 40 --minutes 10]`: calls all routes with values of all kinds. Prints answers that no caller should see; the exit code is
+ * then 1.
+ */
 import { commandLine } from '#src/base/command-line.ts';
 
 const config = {

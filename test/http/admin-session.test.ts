@@ -1,4 +1,4 @@
-/** The dashboard's session: a cookie in place of the admin token, for requests of the dashboard only. */
+/** Tests the session of the dashboard: a cookie in place of the admin token, for requests of the dashboard only. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type IncomingMessage, request as httpRequest } from 'node:http';
@@ -14,7 +14,7 @@ const own = { host, 'sec-fetch-site': 'same-origin' };
 
 const cookieIn = (headers: Readonly<Record<string, unknown>>): string => String(headers['set-cookie'] ?? '');
 
-/** Signs in; answers with how the browser asks from then on. */
+/** Signs in. Returns the headers of later requests of the browser. */
 const signedIn = async (t: TestContext, options?: Parameters<typeof setUp>[1]) => {
   const setup = await (options ? setUp(t, options) : setUpCommon());
   const reply = await setup.app.inject({ method: 'POST', url: '/admin/session', headers: { ...own, ...asAdmin } });

@@ -1,4 +1,4 @@
-/** Trials of agents over HTTP: one that nobody waits for ends. */
+/** Tests trials of agents over HTTP. A trial ends when its caller leaves. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { asInstance, setUp, until } from './setup.ts';

@@ -1,4 +1,4 @@
-/** Pages that end at a number of bytes. */
+/** Tests pages that end at a number of bytes. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { chat, group, message } from '#test/contract/samples.ts';

@@ -1,4 +1,4 @@
-/** The audit log on the whole service with its database: which requests make an entry, what is in it, pages and exports. */
+/** Tests the audit log on the whole service with its database: requests with an entry, its content, pages and exports. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { testDatabase } from '#test/support/database.ts';

@@ -1,4 +1,4 @@
-/** Bad input against every route of the table: a new route is covered as soon as it stands there. */
+/** Tests bad input against every route of the table. A new route is covered as soon as it is in the table. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { FastifyInstance, InjectOptions } from 'fastify';

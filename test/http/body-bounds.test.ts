@@ -1,4 +1,4 @@
-/** Bounds of bodies: depth, values, and the bytes that are held at once. */
+/** Tests the bounds of bodies: depth, values, and the bytes that are held at once. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';

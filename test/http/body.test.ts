@@ -1,4 +1,4 @@
-/** Numbers and booleans that come as texts. */
+/** Tests numbers and booleans that arrive as texts. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type TSchema, Type } from 'typebox';

@@ -1,4 +1,4 @@
-/** The query language of POST /chat/find. */
+/** Tests the query language of POST /chat/find. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ChatFilter, ChatQuery } from '#actors/gateway.ts';

@@ -1,4 +1,4 @@
-/** Connections of an app that closes. */
+/** Tests the connections of an app that closes. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';

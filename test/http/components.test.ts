@@ -1,4 +1,4 @@
-/** Components of the OpenAPI document: the document says each thing once, and loses nothing by that. */
+/** Tests the components of the OpenAPI document. Each thing is defined once, and nothing is lost by that. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { FastifyInstance } from 'fastify';

@@ -1,4 +1,4 @@
-/** Pages of other origins: nothing of them is allowed by itself, and with the setting browsers get what they ask for. */
+/** Tests pages of other origins. They have no access by default, and the setting gives browsers the needed headers. */
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { asAdmin, asInstance, setUp } from './setup.ts';

@@ -1,4 +1,4 @@
-/** The dashboard's files as they are served: whole, under one policy, and nothing else of the disk. */
+/** Tests the served files of the dashboard: complete, under one policy, and no other file of the disk. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test, type TestContext } from 'node:test';

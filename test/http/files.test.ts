@@ -1,4 +1,4 @@
-/** Files over HTTP: who may read them, in what parts, and what a browser is told to do with them. */
+/** Tests files over HTTP: permissions, ranges, and headers for browsers. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';

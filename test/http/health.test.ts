@@ -1,4 +1,4 @@
-/** Health checks, overload and request ids. */
+/** Tests health checks, overload and request ids. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { asAdmin, asInstance, setUp, type Setup } from './setup.ts';

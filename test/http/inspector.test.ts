@@ -1,4 +1,4 @@
-/** The inspector over HTTP: who may look, what is asked of the gateway, and the streams. */
+/** Tests the inspector over HTTP: permissions, calls of the gateway, and the streams. */
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { sampleActor } from '#test/fakes/inspector.ts';

@@ -1,4 +1,4 @@
-/** Requests whose credential ends between the begin and the end of their body. */
+/** Tests requests whose credential ends between the start and the end of their body. */
 import assert from 'node:assert/strict';
 import { request as httpRequest } from 'node:http';
 import { type TestContext, test } from 'node:test';

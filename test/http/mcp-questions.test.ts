@@ -1,4 +1,4 @@
-/** Questions to the user of a client of the Model Context Protocol: what they show, how many may be open, and when they end. */
+/** Tests questions to the user of a client of the Model Context Protocol: their content, their number, and their end. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { createQuestions } from '#src/http/mcp/questions.ts';

@@ -1,4 +1,4 @@
-/** Tools for clients of the Model Context Protocol: their list, their descriptions, and the refusals of the protocol. */
+/** Tests tools for clients of the Model Context Protocol: their list, their descriptions, and the refusals of the protocol. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

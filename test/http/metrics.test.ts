@@ -1,4 +1,4 @@
-/** `/metrics` at the API: the admin token in either header, and requests and streams counted on their way. */
+/** Tests `/metrics` at the API: the admin token in either header, and counts of requests and streams. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ProcessMeter } from '#src/metrics/meter.ts';

@@ -1,4 +1,4 @@
-/** `node test/web/linking-photos.ts`: the pictures of `docs/linking.md`, made with the dashboard, the extension and the simulated platform. */
+/** `node test/web/linking-photos.ts`: makes the pictures of `docs/linking.md` with the dashboard, the extension and the simulated platform. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import sharp from 'sharp';

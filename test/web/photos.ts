@@ -1,6 +1,6 @@
 /**
- * `npm run photos [-- folder]`: photographs of every view of the dashboard, in light and dark, on a desk's width and a phone's.
- * They are to be looked at: what is ugly, cut off or needs explaining is mended. The pictures of the README are made with them.
+ * `npm run photos [-- folder]`: makes screenshots of every view of the dashboard, in light and dark, at the width of a desktop and of a phone. A developer
+ * looks for faults of the layout in them. The pictures of the README are made with them.
  */
 import { mkdirSync } from 'node:fs';
 import { resolve } from 'node:path';

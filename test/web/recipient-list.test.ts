@@ -1,4 +1,4 @@
-/** Recipients of a campaign as the dashboard reads them: typed lists, CSV files, and their faults. */
+/** Tests recipient lists of campaigns as the dashboard reads them: typed lists, CSV files, and their faults. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fillText } from '#actors/text.ts';
@@ -164,7 +164,7 @@ test('recipients: a file of any shape is read or refused in linear time', () => 
   assert.throws(() => readSheet('5511900000001\n'.repeat(1_000_000)), { reason: 'campaignListLong' });
   const size = 1_000_000;
   const took = (text: string): number => {
-    // Processor time, which other processes of the machine do not lengthen.
+    // The test measures processor time, which other load on the machine does not change.
     const start = process.threadCpuUsage();
     try {
       const sheet = readSheet(text);

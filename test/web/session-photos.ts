@@ -1,4 +1,4 @@
-/** Photographs of the page of a session, in the states that have to be understood at a glance, and the picture of the README. */
+/** Makes screenshots of the page of a session in its main states, and the picture of the README. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import sharp from 'sharp';

@@ -1,4 +1,4 @@
-/** Names with characters that change the direction of a text, as the dashboard shows them. */
+/** Tests names with characters that change the direction of a text, as the dashboard shows them. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

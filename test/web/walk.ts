@@ -1,4 +1,4 @@
-/** Through every view of the dashboard in every state that it has, from an empty server on. Stops at each of them. */
+/** Walks through every view of the dashboard in every state, from an empty server on, with a stop at each. */
 import type { Dashboard } from '#test/support/dashboard.ts';
 import type { GatewayProcess } from '#test/support/gateway.ts';
 

@@ -1,4 +1,4 @@
-/** The address guard: every notation and every range, by URL and by resolved address. */
+/** Tests the address guard: every notation and every range, by URL and by resolved address. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AddressRefused, createAddressGuard } from '#src/webhooks/address-guard.ts';

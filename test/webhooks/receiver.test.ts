@@ -1,4 +1,4 @@
-/** Posting to receivers that behave, and to those that do not. */
+/** Tests posts to well-behaved and to misbehaving receivers. */
 import assert from 'node:assert/strict';
 import { createServer as createHttp, type RequestListener, type Server } from 'node:http';
 import { createServer as createTcp, type AddressInfo, type Server as TcpServer } from 'node:net';

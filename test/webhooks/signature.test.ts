@@ -1,4 +1,4 @@
-/** Signatures, judged by the library of the specification and by its published example. */
+/** Tests signatures with the library of the specification and with its published example. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Webhook } from 'standardwebhooks';

@@ -1,4 +1,4 @@
-/** The parts that handle files, as the service opens and closes them. */
+/** Tests how the service opens and closes the parts that handle files. */
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

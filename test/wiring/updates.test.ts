@@ -1,4 +1,4 @@
-/** The look-up of the newest release, at a real server on this machine. */
+/** Tests the lookup of the newest release, with a real server on this machine. */
 import assert from 'node:assert/strict';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,4 +1,4 @@
-/** Every view of the dashboard in every window, looked at by axe-core: contrast, names, roles, order. */
+/** Checks every view of the dashboard in every window with axe-core: contrast, names, roles, order. */
 import assert from 'node:assert/strict';
 import { after, before } from 'node:test';
 import { objectionsTo } from '#test/support/access.ts';

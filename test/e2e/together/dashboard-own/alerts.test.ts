@@ -1,4 +1,4 @@
-/** The page of the alerts in a real browser: settings, secrets that never come back, tests of channels, and what needs a person. */
+/** Tests the page of alerts in a real browser: settings, secrets that are never shown, tests of channels, and troubles that need a person. */
 import assert from 'node:assert/strict';
 import { after, before } from 'node:test';
 import { objectionsTo } from '#test/support/access.ts';
@@ -27,7 +27,7 @@ after(async () => {
 
 const part = (name: string) => dashboard.page.getByRole('group', { name, exact: true });
 const button = (name: string) => dashboard.page.getByRole('button', { name, exact: true });
-/** A saved form is drawn anew, and what is written before that is lost. */
+/** A saved form is rendered again, and input before that is lost. */
 const save = async (): Promise<void> => {
   const { page } = dashboard;
   await page.evaluate(`document.querySelector('.alert-form').id = 'before'`);
@@ -126,7 +126,7 @@ inBrowser('a trouble and the last message of a channel are shown', async () => {
   await part('Slack').getByLabel('Switched on').check();
   for (const label of ['From', 'To']) await page.getByLabel(label, { exact: true }).fill('');
   await save();
-  // The gateway looks for troubles once a minute, and a look that is under way does not know the new settings.
+  // The gateway checks for troubles once a minute, and a check under way does not use the new settings.
   await until(() => posts.posts.length === 3, 'the alert about the disk', 150_000);
   await dashboard.goto('/admin/alerting');
   const row = page.getByRole('row').filter({ hasText: 'Disk' });

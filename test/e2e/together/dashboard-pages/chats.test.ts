@@ -1,4 +1,4 @@
-/** The chats of a session in a real browser: what is read and written there, judged by what the simulated phone shows. */
+/** Tests the chats of a session in a real browser: reading and writing, with the simulated phone as the oracle. */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after } from 'node:test';

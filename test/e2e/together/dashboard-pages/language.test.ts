@@ -1,4 +1,4 @@
-/** The languages of the dashboard in a real browser: it follows the browser, a choice stays, and reasons of the server are translated. */
+/** Tests the languages of the dashboard in a real browser: it follows the browser, a choice stays, and reasons of the server are translated. */
 import assert from 'node:assert/strict';
 import { after, before } from 'node:test';
 import { pt } from '#src/web/page/texts/pt.js';

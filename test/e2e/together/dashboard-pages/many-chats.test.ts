@@ -1,4 +1,4 @@
-/** The chats of a session that has thousands of them, and a chat with thousands of messages, in a real browser: few elements, everything within reach. */
+/** Tests a session with thousands of chats, and a chat with thousands of messages, in a real browser: few elements, and everything within reach. */
 import assert from 'node:assert/strict';
 import { fill } from '#test/bench/fill.ts';
 import { inBrowser, nextFrame } from '#test/support/dashboard.ts';

@@ -1,4 +1,4 @@
-/** The dashboard's page for imports in a real browser: a file is tried, then imported, and what became of each session is shown. */
+/** Tests the page for imports of the dashboard in a real browser: a file is tried, then imported, and the result of each session is shown. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-/** The navigation of the dashboard in a real browser: its entries by role, by keyboard, and as a menu on a phone. */
+/** Tests the navigation of the dashboard in a real browser: its entries by role, by keyboard, and as a menu on a phone. */
 import assert from 'node:assert/strict';
 import { after, before } from 'node:test';
 import { objectionsTo } from '#test/support/access.ts';

@@ -1,4 +1,4 @@
-/** People in the dashboard in a real browser: an administrator adds a user, who signs in, changes the password and sets one-time codes up. */
+/** Tests users in the dashboard in a real browser: an administrator adds a user, who signs in, changes the password and sets up one-time codes. */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, before } from 'node:test';

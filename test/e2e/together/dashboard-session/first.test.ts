@@ -1,4 +1,4 @@
-/** The dashboard in a real browser, from an empty server on, against the simulated platform. */
+/** Tests the dashboard in a real browser, from an empty server on, with the simulated platform. */
 import assert from 'node:assert/strict';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';

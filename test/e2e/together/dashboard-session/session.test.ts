@@ -1,4 +1,4 @@
-/** The page of one session in a real browser, with the real gateway and the simulated platform: the chart moves as the session does, and says why. */
+/** Tests the page of one session in a real browser with the real gateway and the simulated platform: the chart follows the session, with reasons. */
 import assert from 'node:assert/strict';
 import sharp from 'sharp';
 import { objectionsTo } from '#test/support/access.ts';

@@ -1,4 +1,4 @@
-/** Campaigns in the dashboard in a real browser. The phones of the simulated platform and the database are the oracle. */
+/** Tests campaigns in the dashboard in a real browser. The phones of the simulated platform and the database are the oracle. */
 import assert from 'node:assert/strict';
 import { objectionsTo } from '#test/support/access.ts';
 import { inBrowser } from '#test/support/dashboard.ts';

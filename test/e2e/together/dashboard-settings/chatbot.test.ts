@@ -1,4 +1,6 @@
-/** The chatbot in the dashboard in a real browser: agents, triggers, a trial, and tokens. The model server, the phones and the database are the oracle. */
+/**
+ * Tests the chatbot in the dashboard in a real browser: agents, triggers, a trial, and tokens. The model server, the phones and the database are the oracle.
+ */
 import assert from 'node:assert/strict';
 import { after } from 'node:test';
 import { objectionsTo } from '#test/support/access.ts';

@@ -1,4 +1,4 @@
-/** The connection to Chatwoot in the dashboard in a real browser, with a stand-in for a Chatwoot server that checks each request. */
+/** Tests the connection to Chatwoot in the dashboard in a real browser, with a stand-in for a Chatwoot server that checks each request. */
 import assert from 'node:assert/strict';
 import { after } from 'node:test';
 import { objectionsTo } from '#test/support/access.ts';

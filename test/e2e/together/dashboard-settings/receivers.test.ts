@@ -1,4 +1,4 @@
-/** A receiver that fails, as the dashboard shows it from its first failures on: with the real gateway, the simulated platform and a real receiver. */
+/** Tests a failing receiver in the dashboard from its first failures on, with the real gateway, the simulated platform and a real receiver. */
 import assert from 'node:assert/strict';
 import { after } from 'node:test';
 import { objectionsTo } from '#test/support/access.ts';
@@ -44,7 +44,7 @@ inBrowser('a receiver that fails is seen at once: its error, its rate, tries and
   assert.deepEqual(await objectionsTo(dashboard, 'webhooks'), []);
 
   receiver.answer(200);
-  // A change of the webhook gives its receiver a fresh chance.
+  // After a change of the webhook its receiver is tried at once.
   const [webhook] = (await account.call('GET', '/webhook')).body as unknown as readonly { readonly id: string }[];
   await account.call('POST', '/webhook', { action: 'update', ...webhook, url: receiver.url, events: ['messages'], enabled: true });
   await dashboard.goto('/admin');

@@ -1,4 +1,6 @@
-/** The pages about the server in a real browser: proxies, the global webhook, storage, settings and version, with a real gateway, proxy and receiver. */
+/**
+ * Tests the pages about the server in a real browser: proxies, the global webhook, storage, settings and version, with a real gateway, proxy and receiver.
+ */
 import assert from 'node:assert/strict';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,4 +1,4 @@
-/** A session that a phone with another account wants, in a real browser: its dialog says so, and begins anew when somebody asks for it. */
+/** Tests the dialog when a phone with another account scans the code of a session, in a real browser. It names the conflict, and restarts on request. */
 import assert from 'node:assert/strict';
 import { inBrowser } from '#test/support/dashboard.ts';
 import { button, dashboardStage, type DashboardStage, lit } from '#test/support/dashboard-stage.ts';

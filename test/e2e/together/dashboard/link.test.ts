@@ -1,4 +1,4 @@
-/** A session whose phone removed it, in a real browser: its page says why, and links it again. */
+/** Tests a session that was removed on its phone, in a real browser. Its page shows the reason, and links the session again. */
 import assert from 'node:assert/strict';
 import { inBrowser } from '#test/support/dashboard.ts';
 import { button, dashboardStage, type DashboardStage, lit } from '#test/support/dashboard-stage.ts';

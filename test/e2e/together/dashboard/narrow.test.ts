@@ -1,11 +1,11 @@
-/** The pages of the dashboard at the width of a narrow phone, in both languages, with names that are as long as people write them. */
+/** Tests the pages of the dashboard at the width of a narrow phone, in both languages, with long names. */
 import assert from 'node:assert/strict';
 import { Dashboard, inBrowser, phone } from '#test/support/dashboard.ts';
 import { layoutFaults } from '#test/support/layout.ts';
 import { Scene } from '#test/support/scene.ts';
 
 const longName = 'Padaria Nossa Senhora da Conceição do Mato Dentro, balcão 2';
-/** A name of one word cannot be broken at a blank. */
+/** A name of one word has no place for a line break. */
 const longWord = 'Campanhadenatalparatodososclientesantigosdapadariaedomercado';
 
 /** A session with a long name, and two campaigns. Returns the addresses of the pages to look at. */

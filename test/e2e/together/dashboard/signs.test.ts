@@ -1,4 +1,4 @@
-/** Names and texts of strangers with characters that turn a text around, on every page of the dashboard in a real browser. */
+/** Tests names and texts of strangers with characters that reverse the direction of a text, on every page of the dashboard in a real browser. */
 import assert from 'node:assert/strict';
 import { inBrowser } from '#test/support/dashboard.ts';
 import { type DashboardStage, dashboardStage } from '#test/support/dashboard-stage.ts';

@@ -1,4 +1,4 @@
-/** Many windows of the dashboard in one browser over HTTP/1.1, which keeps six connections to a server for all of them. */
+/** Tests many windows of the dashboard in one browser over HTTP/1.1, which shares six connections to a server among all windows. */
 import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
 import { inBrowser } from '#test/support/dashboard.ts';
@@ -57,7 +57,7 @@ inBrowser('seven windows with chats that are seen at once are answered, and the 
   await until(() => streams() === 3 && first.streams() === 0 && last.streams() === 1, 'three streams are open, one of the last window');
   for (const { page } of windows) assert.equal(await called(page), 200);
 
-  // A window without a stream sends, and reads what comes.
+  // A window without a stream can send, and shows arriving messages.
   await first.page.locator('textarea').fill('We open at nine');
   await first.page.keyboard.press('Enter');
   await until(() => on.scene.readBy(contact).has('We open at nine'), 'the contact reads the message');
@@ -69,7 +69,7 @@ inBrowser('seven windows with chats that are seen at once are answered, and the 
   await paused(first.page).waitFor({ state: 'detached' });
   await until(() => first.streams() === 1 && streams() === 3, 'its stream is open');
 
-  // Windows that are closed leave their streams to the others.
+  // Closed windows release their streams to the others.
   for (const { page } of windows.slice(1, 5)) await page.close();
   for (const { page } of windows.slice(5)) await paused(page).waitFor({ state: 'detached' });
   for (const { page } of [first, ...windows.slice(5)]) await page.close();

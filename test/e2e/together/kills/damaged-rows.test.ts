@@ -1,4 +1,4 @@
-/** A damaged row of the database: the gateway starts, all other sessions work, and the instance of the row says what is wrong with it. */
+/** Tests a damaged row of the database. The gateway starts, all other sessions work, and the instance of the row shows the reason. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { openDatabase } from '#src/storage/postgres/database.ts';
@@ -29,7 +29,7 @@ test('damaged rows: after a restart others send, and the damaged session is offl
   const { id } = await damaged.seen();
   const logins = scene.logins(damaged);
   const database = await openDatabase({ url: embeddedUrl(scene.gateway.dataDir), log: quietLog, poolSize: 1, application: 'test' });
-  // The value of another row does not open either.
+  // The value of another row cannot be decrypted either.
   await database.rows(
     { name: '', text: `update instance set proxy = token, token = set_byte(token, 20, get_byte(token, 20) # 1) where id = $1` },
     [id],

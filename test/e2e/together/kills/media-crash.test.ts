@@ -1,4 +1,4 @@
-/** The gateway is killed while it uploads or fetches: what was accepted is sent once, and no file is left where files only pass through. */
+/** Kills the gateway during uploads and downloads. Accepted messages are sent once, and no temporary file is left. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { readdir } from 'node:fs/promises';

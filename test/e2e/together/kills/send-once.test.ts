@@ -1,4 +1,4 @@
-/** `Idempotency-Key`: whatever a client repeats, and whatever is killed meanwhile, the phone gets one message. */
+/** Tests `Idempotency-Key`. For any repetition by a client, and any kill, the phone gets one message. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Account } from '#test/support/account.ts';
@@ -25,7 +25,7 @@ const send = (key: string, body: object, of = account): Promise<Answer> =>
 /** Returns how many times the contact read the text. */
 const read = (text: string): number => scene.platform.sandbox.received(contact).filter((message) => message.text === text).length;
 
-/** A text behind the others has arrived, so that nothing is on its way any more. */
+/** Waits until a later text has arrived, so that no earlier one is on its way. */
 const settled = async (): Promise<void> => {
   const last = `last ${Math.random()}`;
   assert.equal((await account.send(contact, last)).status, 200);
@@ -38,7 +38,7 @@ test('Idempotency-Key: twenty requests at once are one message, and all answers 
   await settled();
   assert.equal(read('twenty'), 1);
   assert.equal(answers[0]?.status, 200, JSON.stringify(answers[0]?.body));
-  // The order of the fields says nothing.
+  // The order of the fields does not matter.
   const later = await send('twenty', { delay: 50, track_id: 'order 7', text: 'twenty' });
   for (const { status, body: answer } of [...answers, later]) assert.deepEqual([status, answer], [200, answers[0]?.body]);
 });

@@ -1,4 +1,4 @@
-/** Messages of the API disappear when those of the phone do: the timer of the chat travels in every kind of content that has a place for it. */
+/** Tests disappearing messages of the API. The timer of the chat is in every kind of content that has a field for it. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Account } from '#test/support/account.ts';

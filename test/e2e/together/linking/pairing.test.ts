@@ -1,4 +1,4 @@
-/** Pairing over HTTP: a QR, codes, and connect calls that change their mind, with the simulated phone as the judge. */
+/** Tests pairing over HTTP: QR codes, pairing codes, and later connect calls with other options. The simulated phone is the oracle. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Account } from '#test/support/account.ts';

@@ -1,4 +1,4 @@
-/** Linking accounts that have a passkey, over HTTP, with the simulated platform as the judge of every step. */
+/** Tests linking of accounts with a passkey over HTTP. The simulated platform checks every step. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Account } from '#test/support/account.ts';

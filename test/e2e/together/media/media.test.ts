@@ -1,4 +1,4 @@
-/** `/send/media` from the request to the recipient's phone: what it decrypted, what the answer and the event say, what is refused. */
+/** Tests `/send/media` from the request to the phone of the recipient: the decrypted message, the answer, the event, and refusals. */
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { readdir } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-/** Pictures of people and groups: looked up in the background, once for whoever writes however often, and followed when they change. */
+/** Tests pictures of people and groups. They are looked up in the background, once per person, and updated when they change. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import sharp from 'sharp';

@@ -1,4 +1,4 @@
-/** Status posts: who gets them, how they look on the phones of the readers, and what comes back. */
+/** Tests status posts: their receivers, their display on the phones of the readers, and the receipts. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { after, before, test } from 'node:test';

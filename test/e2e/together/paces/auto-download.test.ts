@@ -1,4 +1,4 @@
-/** Media that is downloaded as it arrives: before its event goes out, without holding up other chats, and never at the cost of a message. */
+/** Tests automatic downloads of media. The file is stored before its event leaves, without delaying other chats, and no message is lost. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';

@@ -1,4 +1,4 @@
-/** `Idempotency-Key` of campaigns: whatever is repeated, and whatever is killed meanwhile, there is one campaign, and everybody gets one message. */
+/** Tests `Idempotency-Key` of campaigns. For any repetition and any kill there is one campaign, and each recipient gets one message. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -88,7 +88,7 @@ for (const kind of kinds) {
       await post('text', info, { number, text: info }),
     ];
     for (const { status, body: answer } of others) assert.deepEqual([status, answer], conflict);
-    // Fields that mean nothing, and the order of fields, say nothing.
+    // Unknown fields, and the order of fields, do not matter.
     const again = await post(kind, info, { unknown: 1, ...Object.fromEntries(Object.entries(body).toReversed()) });
     assert.deepEqual([again.status, again.body, (await folders(info)).length, texts(info)], [200, first.body, 1, 0]);
   });

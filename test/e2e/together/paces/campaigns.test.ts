@@ -1,4 +1,4 @@
-/** Campaigns, from the call to the phones: who gets what, in which order, what is said of each, and what stops them. */
+/** Tests campaigns from the request to the phones: recipients, order, reports, and reasons for a stop. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Account } from '#test/support/account.ts';
@@ -21,7 +21,7 @@ before(async () => {
 after(() => scene.close());
 
 let numbers = 0;
-/** Numbers that no test has used. */
+/** Returns numbers that no other test uses. */
 const people = (count: number): readonly string[] =>
   Array.from({ length: count }, () => `55119777${String((numbers += 1)).padStart(5, '0')}`);
 const texts = (number: string): readonly string[] => scene.platform.sandbox.received(number).map(({ text }) => text);

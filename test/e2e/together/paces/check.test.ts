@@ -1,4 +1,4 @@
-/** `/chat/check`: one request for what is not known, nothing for what is, and nothing at all over the pace. */
+/** Tests `/chat/check`: one request for unknown numbers, none for known ones, and none beyond the pace. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Account } from '#test/support/account.ts';

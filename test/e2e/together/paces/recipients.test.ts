@@ -1,4 +1,4 @@
-/** Strangers: looked up before the first message, in the form that their account has, at a pace, and never when they are known. */
+/** Tests first messages to unknown numbers. A number is looked up before, in the form of its account, at a limited pace, and a known one is not. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Account } from '#test/support/account.ts';
@@ -46,7 +46,7 @@ test('recipients: a number without an account is a 404 with the reason, and noth
     assert.deepEqual(sent(await account.send('5511988880202', 'nobody')), [404, `the number ${jid('5511988880202')} is not on WhatsApp`]);
   assert.equal(asked() - before, 1);
   assert.deepEqual(await account.messages('5511988880202'), []);
-  // Its owner joins and writes: nothing has to be looked up.
+  // The owner of the number joins and writes, so no lookup is needed.
   await put('5511988880202', { absent: false });
   await scene.platform.sandbox.send('5511988880202', account.number, { kind: 'text', text: 'here I am' });
   await until(async () => (await account.messages('5511988880202')).length === 1, 'the text is stored');

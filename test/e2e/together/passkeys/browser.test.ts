@@ -1,4 +1,4 @@
-/** A real browser with the extension and an authenticator links an account of the simulated platform, which verifies what the authenticator signed. */
+/** Links an account of the simulated platform with a real browser, the extension and an authenticator. The platform verifies the signature. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after } from 'node:test';
@@ -9,7 +9,7 @@ import { PasskeyBrowser } from '#test/support/passkey-browser.ts';
 import { makeCode, passkeyOf, reachesStage } from '#test/support/passkeys.ts';
 import { Scene } from '#test/support/scene.ts';
 
-/** The proof of the hand-off counts for five minutes. Later the codes have to be compared. */
+/** The proof of the hand-off is valid for five minutes. Later the codes have to be compared. */
 const clock = { NODE_OPTIONS: `--import=${join(root, 'test/support/monotonic-jump.ts')}`, CLOCK_JUMP_MS: '301000' };
 
 interface Stage {
@@ -63,7 +63,7 @@ inBrowser('the extension shows the code of the phone, and nothing is linked befo
   await page.getByRole('button', { name: 'Sign with the passkey' }).click();
   await page.getByText('Compare this code').waitFor();
   assert.equal(await page.locator('dormouse-panel output').textContent(), on.scene.platform.sandbox.passkey(account.number).code);
-  // A press that a script of the page makes is no press of a person.
+  // A click by a script of the page does not count as a user gesture.
   await page.evaluate(`document.querySelector('dormouse-panel').shadowRoot.querySelector('button.main').click()`);
   assert.equal((await passkeyOf(account)).stage, 'code');
   await page.getByRole('button', { name: 'The phone shows the same code' }).click();

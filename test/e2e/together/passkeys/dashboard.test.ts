@@ -1,4 +1,4 @@
-/** An account with a passkey in the dashboard, in a real browser: by the extension and by hand, with cancel and begin anew. */
+/** Tests an account with a passkey in the dashboard, in a real browser: by the extension and by hand, with cancel and restart. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { root } from '#test/source-tree.ts';
@@ -7,7 +7,7 @@ import { inBrowser } from '#test/support/dashboard.ts';
 import { button, dashboardStage, type DashboardStage, lit } from '#test/support/dashboard-stage.ts';
 import { OwnerBrowser, sign } from '#test/support/passkeys.ts';
 
-/** The proof of the hand-off counts for five minutes. Later the codes have to be compared. */
+/** The proof of the hand-off is valid for five minutes. Later the codes have to be compared. */
 const stage = dashboardStage({ NODE_OPTIONS: `--import=${join(root, 'test/support/monotonic-jump.ts')}`, CLOCK_JUMP_MS: '301000' });
 
 /** A new session whose page is open, and whose phone has scanned the picture of the page. */

@@ -1,4 +1,4 @@
-/** Another account on an instance that had one: refused, or a beginning without anything of the account before. */
+/** Tests another account on an instance that had one. It is refused, or starts without any data of the former account. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { Account } from '#test/support/account.ts';

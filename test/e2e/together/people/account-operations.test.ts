@@ -1,4 +1,4 @@
-/** The account itself: name, privacy and calls, from the call of the interface to the state of the platform, and from the phone back. */
+/** Tests name, privacy and calls of the account, from the request to the state of the platform, and from the phone back. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import sharp from 'sharp';

@@ -1,4 +1,4 @@
-/** Businesses: the profile, the catalog and its collections by the API; what the platform has then, and what customers see. */
+/** Tests businesses: the profile, the catalog and its collections through the API, as the platform stores them and customers see them. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import sharp from 'sharp';

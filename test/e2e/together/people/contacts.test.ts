@@ -1,4 +1,4 @@
-/** The address book: kept by what the phone says, listed in pages, and changed on the phone. */
+/** Tests the address book: stored from the data of the phone, listed in pages, and changed on the phone. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Account } from '#test/support/account.ts';

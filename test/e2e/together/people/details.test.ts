@@ -1,4 +1,4 @@
-/** `/chat/details` and `/chat/avatar`: what is stored, what is looked up, and what is asked again. */
+/** Tests `/chat/details` and `/chat/avatar`: stored facts, lookups, and repeated lookups. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import sharp from 'sharp';

@@ -1,4 +1,4 @@
-/** Labels and quick replies, in both directions: what is changed here is on the phone, what is changed there arrives here. */
+/** Tests labels and quick replies in both directions: changes over the API reach the phone, and changes on the phone reach the gateway. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Setting, SettingsView } from '#src/sandbox/face.ts';
@@ -10,7 +10,7 @@ import { until } from '#test/support/until.ts';
 const friend = `${contact}@s.whatsapp.net`;
 
 let scene: Scene;
-/** A business, and somebody who is none. */
+/** An account with a business, and one without. */
 let shop: Account;
 let person: Account;
 

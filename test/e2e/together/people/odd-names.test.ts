@@ -1,4 +1,4 @@
-/** People whose names look like half an address: their messages arrive, and a gateway that is killed reads them again. */
+/** Tests people whose names look like a part of an address. Their messages arrive, and a killed gateway reads them again. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { contact, Scene } from '#test/support/scene.ts';

@@ -1,4 +1,4 @@
-/** One person under two addresses: a number and a LID whose relation the platform tells late, or changes. */
+/** Tests one person under two addresses, a number and a LID whose relation the platform reports late, or changes. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Account } from '#test/support/account.ts';

@@ -1,4 +1,4 @@
-/** `POST /instance/updateDelaySettings`: stored, shown, and kept over a kill. */
+/** Tests `POST /instance/updateDelaySettings`: stored, shown, and kept over a kill. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Account } from '#test/support/account.ts';

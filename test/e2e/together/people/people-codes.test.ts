@@ -1,4 +1,7 @@
-/** Codes for linking, which the real gateway gets from the simulated platform: an operator gets them, and a viewer could link a phone of its own. */
+/**
+ * Tests codes for linking, which the real gateway gets from the simulated platform. Operators get them; viewers do not, because they could link a phone of
+ * their own.
+ */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { Scene } from '#test/support/scene.ts';

@@ -1,4 +1,4 @@
-/** Requests that the platform refuses: the answer names the request and a reason in words, whatever the code is. */
+/** Tests requests that the platform refuses. For any code the answer names the request and a reason. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { wishes } from '#src/platform/operations/refusal-words.ts';

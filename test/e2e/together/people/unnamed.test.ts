@@ -1,4 +1,4 @@
-/** Accounts and people of whom the platform tells less than usual: an account without a name, a number without a LID, a person without a number. */
+/** Tests accounts and people with incomplete data of the platform: an account without a name, a number without a LID, a person without a number. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { Scene } from '#test/support/scene.ts';

@@ -1,4 +1,4 @@
-/** Chats that are deleted while messages for them arrive. */
+/** Tests chats that are deleted while messages for them arrive. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';

@@ -1,4 +1,4 @@
-/** Contacts and sessions that write to each other first at the same moment, then go on: everything is read at the first attempt. */
+/** Tests contacts and sessions that write to each other first at the same moment, then continue. Every message is read at the first attempt. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';

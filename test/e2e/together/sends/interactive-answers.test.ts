@@ -1,4 +1,4 @@
-/** Answers to messages with something to choose: what a tap on the phone becomes, and texts that choose an option of the other side's message. */
+/** Tests answers to messages with choices: a tap on the phone, and texts that choose an option of a message from the contact. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Content, ReceivedMessage } from '#src/sandbox/face.ts';

@@ -1,4 +1,4 @@
-/** Messages with something to tap: every way to ask for one, with the fields of all sends, and what the phone shows. */
+/** Tests messages with buttons and lists: every way to request one, with the fields of all sends, and their display on the phone. */
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';

@@ -1,4 +1,4 @@
-/** Sends of every small kind, in every way in which a message can be sent: what the phones of the receivers decrypted and show. */
+/** Tests sends of every small kind, in every way of sending, as the phones of the receivers decrypt and show them. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { ReceivedMessage } from '#src/sandbox/face.ts';
@@ -11,7 +11,7 @@ let scene: Scene;
 let account: Account;
 let group = '';
 const host = '5511988880002';
-/** Unix seconds. */
+/** In Unix seconds. */
 const start = 1_900_000_000;
 
 before(async () => {

@@ -1,4 +1,4 @@
-/** Posts of channels that are refused: what channels do not take, what makes no sense, what the account may not do. */
+/** Tests refused posts of channels: unsupported kinds, invalid requests, and missing rights. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Json, postBench } from '#test/support/post-bench.ts';
@@ -7,7 +7,7 @@ import { contact } from '#test/support/scene.ts';
 const bench = postBench();
 const sandbox = () => bench.scene.platform.sandbox;
 const unknown = '120363000000000001@newsletter';
-// A picture that nobody looks into: the sends with it are refused before.
+// A picture that is never read, because the sends with it are refused earlier.
 const picture = Buffer.from('picture').toString('base64');
 
 const sentence = /^channels take texts, polls and media \(image, video, /;
@@ -64,7 +64,7 @@ for (const [path, body, says] of invalid)
     assert.match(String(error), says);
   });
 
-/** Bodies that make sense, by path. */
+/** Valid bodies, by path. */
 const bodies: Readonly<Record<string, Json>> = {
   messages: {},
   'messages/edit': { serverid: 100, text: 'x' },

@@ -1,4 +1,4 @@
-/** Posts of channels: sent by `/send/*`, listed, changed, seen and reacted to; what arrives in channels that the account follows. */
+/** Tests posts of channels: sent by `/send/*`, listed, edited, viewed and reacted to, and posts that arrive in followed channels. */
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-/** The answer that the documents show for each send is the one that its example body gets, on a connected instance. */
+/** Tests that the documented answer of each send is the answer to its example body on a connected instance. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import sharp from 'sharp';

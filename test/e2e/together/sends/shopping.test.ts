@@ -1,4 +1,4 @@
-/** Customers on simulated phones: what they order and ask about arrives as messages of its kind, with a text that people can read, and can be answered. */
+/** Tests customers on simulated phones. Their orders and questions arrive as messages of their kind, with a readable text, and can be answered. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Content } from '#src/sandbox/face.ts';

@@ -1,4 +1,4 @@
-/** The chatbot from the phone of a contact to the model and back, on the simulated platform. */
+/** Tests the chatbot from the phone of a contact to the model and back, on the simulated platform. */
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

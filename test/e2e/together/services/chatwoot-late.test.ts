@@ -113,7 +113,7 @@ test('revision: a change of a message that Chatwoot could not take follows it, a
   await sandbox.send(contact, account.number, { kind: 'reaction', messageId: id, emoji: '👍' });
   await sandbox.send(contact, account.number, { kind: 'delete', messageId: id });
   await scene.told([id]);
-  // Longer than the quick retries: the message is overtaken by what is said about it.
+  // The outage is longer than the quick retries, so later changes overtake the message.
   await wait(1_000);
   isIll = false;
   const message = await until(() => desk.world.messages.find(({ content }) => content === 'while it is ill'), 'it is there');

@@ -1,4 +1,4 @@
-/** A message of an agent with several files is several on the phone: each is tried once, and one that does not leave is what agents see. */
+/** Tests messages of agents with several files, which become several messages on the phone. Each is tried once, and agents see a failed one. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import sharp from 'sharp';

@@ -1,4 +1,4 @@
-/** Messages of the phone become messages of agents: a real gateway between the simulated platform and a stand-in for Chatwoot. */
+/** Tests that messages of the phone become messages of agents, with a real gateway between the simulated platform and a stand-in for Chatwoot. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import sharp from 'sharp';

@@ -1,4 +1,4 @@
-/** A whole life of a session under the eyes of the inspector: everything that it answers and streams is searched for what nobody may read there. */
+/** Runs a whole life of a session with the inspector. All its answers and streams are searched for secrets and personal data. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { Scene, contact } from '#test/support/scene.ts';

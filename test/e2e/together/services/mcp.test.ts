@@ -1,4 +1,4 @@
-/** The client of the protocol's own library against a gateway and the simulated platform, whose phones say what they received. */
+/** Tests the client of the official MCP library with a gateway and the simulated platform, whose phones show the received messages. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

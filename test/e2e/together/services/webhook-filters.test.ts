@@ -1,4 +1,4 @@
-/** Several webhooks of one instance, each with a filter of its own, and the messages of real life: a contact's, a group's, the API's, the phone's. */
+/** Tests several webhooks of one instance, each with its own filter, with everyday messages of a contact, a group, the API and the phone. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { messageFilters } from '#actors/model.ts';

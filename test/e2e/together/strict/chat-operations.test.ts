@@ -1,4 +1,4 @@
-/** Reading and typing: what the other side sees of it, in direct chats and in groups. */
+/** Tests reading and typing as the other side sees them, in direct chats and in groups. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { WorldEvent } from '#src/sandbox/face.ts';

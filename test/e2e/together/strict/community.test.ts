@@ -1,4 +1,4 @@
-/** Communities: made, filled and emptied by the API and by phones; what the platform has then, the events, and what the chats of their groups show. */
+/** Tests communities that the API and phones create, fill and empty: the state of the platform, the events, and the chats of their groups. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { GroupView } from '#src/sandbox/face.ts';

@@ -1,4 +1,4 @@
-/** Operations on groups: made, listed, joined, left, their members, links and pictures; and what they cost the platform. */
+/** Tests operations on groups: creation, lists, joining, leaving, members, links and pictures, and their cost at the platform. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { contact } from '#test/support/scene.ts';

@@ -1,4 +1,4 @@
-/** Settings of groups: the call, its answer, the platform's state afterwards, the event, the list; what members change on their phones, and refusals. */
+/** Tests settings of groups: the request, its answer, the state of the platform, the event, the list, changes on phones, and refusals. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { GroupView } from '#src/sandbox/face.ts';

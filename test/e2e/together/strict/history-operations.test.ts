@@ -1,4 +1,4 @@
-/** Older messages, which only the phone has: what it is asked for, what it answers, and what becomes of that. */
+/** Tests older messages, which only the phone has: the request to the phone, its answer, and the stored result. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Json, tryRows } from '#test/support/operation-rows.ts';

@@ -1,4 +1,4 @@
-/** Every operation on messages that is one request to the platform: the call, its answer, what the phones have afterwards, the event. */
+/** Tests every operation on messages with one request to the platform: the request, its answer, the phones afterwards, the event. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { contact } from '#test/support/scene.ts';
