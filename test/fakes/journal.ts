@@ -137,7 +137,7 @@ export class FakeJournal implements Journal {
     }
   }
 
-  /** Returns rows in the order of their arrival. */
+  /** Erases messages of a chat. The rows are in the order of their arrival. */
   #erase(instanceId: string, { chatId, until, keepStarred, last }: Erasure): void {
     const rows = [...this.#db.messages].filter(([, row]) => row.instanceId === instanceId && row.chatId === chatId);
     const end = rows.findLastIndex(([, { messageId }]) => last.includes(messageId));

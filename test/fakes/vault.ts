@@ -67,7 +67,7 @@ const keysOf = (self: () => FakeVault, check: () => void): Pick<Vault, 'keys' | 
   },
 });
 
-/** One instance only, because tests create one vault each. */
+/** Returns a vault for one instance, because each test creates its own vault. */
 export const createFakeVault = (): FakeVault => {
   const stored: FakeVault['stored'] = { credentials: null, keys: new Map() };
   const check = (what?: 'write'): void => {
