@@ -62,8 +62,8 @@ test('bus: a request on its way when the subscription ends is answered or report
     const subject = `ending.${round}`;
     const end = b.subscribe(subject, async (asked) => asked);
     await until(async () => (await a.request(subject, Buffer.from('x'), 1_000)).kind === 'answered', 'p subscribes');
-    const requests = Array.from({ length: 50 }, () => a.request(subject, body, 20_000));
-    // Some of the requests have left the server by then and were not read yet.
+    const requests = Array.from({ length: 50 }, () => a.request(subject, body, 60_000));
+    // Some of them have left the server by then, and were not read yet.
     await Promise.race(requests);
     end();
     const kinds = (await Promise.all(requests)).map(({ kind }) => kind);

@@ -137,6 +137,7 @@ test('alerts: two sessions that the phone logs out share one message, and a rest
 });
 
 test('alerts: a disk with room again has recovered, and the sessions have not', async () => {
+  await knows(2);
   await age(5 * minute);
   await until(() => mail.mails.length === 3, 'the message that the disk is well', 2 * minute);
   assert.equal(subjectsOf(mail)[2], 'Dormouse: 1 well again');

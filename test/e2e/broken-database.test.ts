@@ -12,7 +12,7 @@ import { SmallDisk } from '#test/support/small-disk.ts';
 import { until } from '#test/support/until.ts';
 import { embeddedUrl } from '#test/support/embedded-url.ts';
 
-const patience = 60_000;
+const patience = 120_000;
 /** The size of the disk in megabytes: the files of the server, its write-ahead log, and some room. */
 const diskSize = 300;
 /** The limit of the log in bytes, which is on the disk too. */

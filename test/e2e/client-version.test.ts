@@ -24,6 +24,7 @@ const shown = async (): Promise<Shown> => {
 };
 
 test('client version: if the page names none, the built-in version connects, and the metrics show the reason', async () => {
+  await until(async () => (await shown()).error !== '', 'the page was asked');
   const { source, error } = await shown();
   assert.equal(source, 'builtIn');
   assert.match(error, /sw\.js answered 404/);

@@ -195,6 +195,7 @@ test('nodes: one that has just started can be drained at once, and can drain ano
 });
 
 test('nodes: an idempotency key of a campaign applies on all of them', withNats, async () => {
+  await nodes.settled([owned]);
   const body = { info: 'once', scheduled_for: 60, messages: [{ number: contact, type: 'text', text: 'only once' }] };
   const headers = { 'idempotency-key': 'one campaign over nodes' };
   const call = ({ gateway, token }: Account) => gateway.call('POST', '/sender/advanced', { token, headers, body });
@@ -208,6 +209,7 @@ test('nodes: an idempotency key of a campaign applies on all of them', withNats,
 });
 
 test('nodes: an idempotency key of a send applies on all of them', withNats, async () => {
+  await nodes.settled([owned]);
   const call = async (account: Account) => {
     const { gateway, token } = account;
     const headers = { 'idempotency-key': 'once over nodes' };
@@ -285,9 +287,10 @@ test('nodes: a command that may have reached its owner is answered with unknown'
   stranger.subscribe('dormouse.instance.*', { callback: (_, { data }) => void commands.push(Buffer.from(data).toString()) });
   await stranger.flush();
   gone.signal('SIGSTOP');
-  const sending = through.send(contact, 'to an owner that stands still');
-  // The command has left by then. The paused owner still holds its lease.
-  await wait(3_000);
+  const sending = through.send(contact, text);
+  // The paused owner still holds its lease.
+  await until(() => commands.some((command) => command.includes(text)), 'the command has left');
+  await stranger.close();
   await nats.stop();
   const { status, body } = await sending;
   assert.equal(status, 504, JSON.stringify(body));

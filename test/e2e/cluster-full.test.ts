@@ -8,7 +8,7 @@ import { contact } from '#test/support/scene.ts';
 import { until } from '#test/support/until.ts';
 
 /** The time-out of waits, in milliseconds. The machine may be busy with other tests. */
-const patience = 60_000;
+const patience = 120_000;
 
 let nats: NatsServer;
 let nodes: Nodes;

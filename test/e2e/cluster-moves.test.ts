@@ -14,7 +14,7 @@ import { until } from '#test/support/until.ts';
 type Json = Readonly<Record<string, unknown>>;
 
 /** The time-out of waits, in milliseconds. The machine may be busy with other tests. */
-const patience = 60_000;
+const patience = 120_000;
 
 let nats: NatsServer;
 let nodes: Nodes;

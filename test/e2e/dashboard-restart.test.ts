@@ -20,7 +20,6 @@ inBrowser('the page of a session without steps takes every press', async () => {
   const { page } = on.dashboard;
   const { id } = await (await on.scene.create()).seen();
   const { port } = new URL(on.scene.gateway.address);
-  // The gateway is killed before its first steps are stored.
   await on.scene.gateway.end();
   await on.scene.gateway.start({ PORT: port });
   // The steps of all sessions are stored every ten seconds, and this may have been between the creation and the kill.

@@ -23,7 +23,7 @@ after(async () => {
 });
 
 /** The time-out of waits, in milliseconds. The machine may be busy with other tests. */
-const patience = 60_000;
+const patience = 120_000;
 
 const readiness = async (): Promise<number> => (await scene.gateway.call('GET', '/health/ready')).status;
 

@@ -55,7 +55,7 @@ const failedOver = async (pair: Replicated, scene: Scene, account: Account, isSy
   const traffic = new Traffic(scene, account);
   await traffic.goesOn(5);
   if (!isSynchronous) {
-    // Writes just before the cut may still be on their way to the standby.
+    // Writes just before the cut may still be on their way to the database, and to the standby.
     traffic.isBehind = true;
     await traffic.goesOn(2);
     await scene.stored(account, [...traffic.arrived]);

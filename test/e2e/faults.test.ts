@@ -310,7 +310,7 @@ test('fault: a refused session stays disconnected until a user connects it', asy
 });
 
 test('fault: the other sessions were never affected, and no account had two connections', async () => {
-  const { logins: all, connections, unknown, messages } = platform.sandbox.stats();
+  const { logins: all, unknown, messages } = platform.sandbox.stats();
   assert.deepEqual(bystanders.map(logins), [1, 1]);
   for (const account of bystanders) assert.equal((await account.seen()).lastDisconnectReason, '');
   assert.equal(all.double, 0);

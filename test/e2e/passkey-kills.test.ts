@@ -9,7 +9,11 @@ import { Scene } from '#test/support/scene.ts';
 import { until } from '#test/support/until.ts';
 
 /** The proof of the hand-off is valid for five minutes. Later the codes have to be compared. */
-const clock = { NODE_OPTIONS: `--import=${join(root, 'test/support/monotonic-jump.ts')}`, CLOCK_JUMP_MS: '301000' };
+const clock = {
+  NODE_OPTIONS: `--import=${join(root, 'test/support/monotonic-jump.ts')}`,
+  CLOCK_JUMP_MS: '301000',
+  CONNECT_ANSWER_MS: '40000',
+};
 
 let scene: Scene;
 before(async () => {

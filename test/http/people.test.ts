@@ -51,14 +51,13 @@ test('sign-in: a wrong password, an unknown name and an invalid name get the sam
   );
 });
 
-test('sign-in: an unknown name is answered after the same time as a known one', async () => {
-  const { name } = await newUser('viewer');
+test('sign-in: an unknown name is answered as late as a known one', async () => {
   const timeOf = async (given: string): Promise<number> => {
     const begun = performance.now();
     await signIn({ name: given, password: 'a wrong password' });
     return performance.now() - begun;
   };
-  // Both are measured in turns, and the shortest times count, because other load only adds time.
+  // In turns, and the shortest of each: other work of the machine only adds time, and a busy one is asked more often.
   let [known, unknown] = [Infinity, Infinity];
   const areAlike = (): boolean => unknown > known / 2 && unknown < known * 2;
   for (let round = 0; round < 5 && !areAlike(); round += 1) {

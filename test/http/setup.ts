@@ -90,7 +90,7 @@ export const setUpCommon = async (): Promise<Pick<Setup, 'app' | 'gateway' | 'li
   return { app: await commonApp, ...common };
 };
 
-/** Resolves when the condition holds. Rejects after half a minute. */
+/** Resolves when the condition holds, rejects after a minute. */
 export const until = async (condition: () => boolean): Promise<void> => {
   const deadline = Date.now() + 60_000;
   while (!condition()) {

@@ -30,7 +30,7 @@ interface Warning {
   readonly recorded: number;
 }
 
-/** Links a phone with a history while the media host has the fault. Returns the recorded entries before and after the next try. */
+/** Links a phone with a history while the media host does `fault`, and returns what is recorded before the next try and after it. */
 const linked = async (number: string, fault: Fault) => {
   const warnings: Warning[] = [];
   const log: Log = {

@@ -7,7 +7,7 @@ import { PairingOffer, type PairingSocket } from '#src/platform/link/pairing-off
 
 export const deadlines = { login: 5_000, pairingQr: 60, pairingCode: 600_000 };
 export const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-/** Waits long enough for the derivation of a key from a code on another thread. */
+/** Waits for the key that is derived from a code, on another thread. Timers are in the hand of some tests. */
 export const worked = async (isDone: () => boolean): Promise<void> => {
   for (const end = performance.now() + 60_000; performance.now() < end && !isDone();) await turn();
   assert.ok(isDone());

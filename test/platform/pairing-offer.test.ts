@@ -252,7 +252,8 @@ test('offer: a last step that the platform refuses ends the connection with that
 const options = node('passkey_request_options', {}, Buffer.from('{"challenge":"AAAA","rpId":"whatsapp.com"}'));
 
 for (const from of ['s.whatsapp.net', '@s.whatsapp.net'])
-  test(`offer: a request for a passkey from ${from} replaces the secret and is reported`, async () => {
+  test(`offer: a request for a passkey from ${from} replaces the secret and is told`, async (context) => {
+    context.mock.timers.enable({ apis: ['setTimeout'] });
     const stage = new Stage(null);
     stage.begin();
     const before = stage.creds.advSecretKey;
@@ -277,7 +278,8 @@ for (const from of ['', '551@s.whatsapp.net', 's.whatsapp.net.example'])
     stage.offer.end();
   });
 
-test('offer: if the platform does not send the passkey options in time, the pairing ends with a reason', async () => {
+test('offer: passkey options that the platform does not give in time end the pairing with a reason', async (context) => {
+  context.mock.timers.enable({ apis: ['setTimeout'] });
   const stage = new Stage(null);
   stage.begin();
   stage.notify('passkey_prologue_request', node('other', {}));

@@ -102,7 +102,8 @@ test('resends: an edit stays an edit', async () => {
   await bothCanRead(before, 2);
 });
 
-test('resends: a deletion, which is not stored as a message, is sent again', async () => {
+test('resends: a deletion, which is stored nowhere, is sent again', async () => {
+  const before = counts();
   const { messageId } = await transmit(await compose(friend, { kind: 'text', text: 'to be deleted', preview: null }));
   await until(() => readBy(friend, messageId), 'the text arrives');
   const known = new Set(bench.running.sandbox.received(friend).map(({ id }) => id));

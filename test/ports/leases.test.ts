@@ -275,7 +275,6 @@ for (const side of [fakeSide(), realSide]) {
     await side.pass(100_000);
     assert.equal(await store.admit(3, rate), 3);
     assert.equal(await store.admit(10, rate), 2);
-    // The clock of the database keeps running, so a slow machine may get the next slot.
     assert.ok((await store.admit(10, rate)) <= 1);
     await side.pass(30_000);
     const next = await store.admit(10, rate);

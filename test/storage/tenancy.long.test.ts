@@ -77,8 +77,8 @@ test('tenancy: one node of all is on duty, and another one takes over when that 
   await until(() => second.onDuty !== third.onDuty, 'one of them is on duty');
 });
 
-test('tenancy: a node on duty whose process is paused loses duty', async (t) => {
-  const options = { url: database.url, log: quietLog, onTaken: () => undefined, patience: 300, shared: true, silence: 300 };
+test('tenancy: a node that is on duty and asks nothing, because its process stands still, is off duty', async (t) => {
+  const options = { url: database.url, log: quietLog, onTaken: () => undefined, patience: 3_000, shared: true, silence: 3_000 };
   const still = await takeTenancy({ ...options, checkInterval: 3_600_000 });
   t.after(() => still.close());
   assert.equal(still.onDuty, true);

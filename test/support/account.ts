@@ -120,14 +120,6 @@ export class Account {
     return this.call('POST', '/send/text', { number, text });
   }
 
-  /** Repeats a request while a busy database refuses it with 503, in which case nothing was done. */
-  #asked(ask: () => Promise<Answer>): Promise<Answer> {
-    return until(async () => {
-      const answer = await ask();
-      return answer.status !== 503 && answer;
-    }, 'the database answers');
-  }
-
   /** Connects on a machine that may be busy. Asserts that the request was accepted. */
   async connects(): Promise<void> {
     const { status, body } = await askedOf(() => this.connect());
@@ -140,11 +132,30 @@ export class Account {
     assert.equal(status, 200, JSON.stringify(body));
   }
 
-  /** Returns stored messages of a chat, newest first. */
-  async messages(number: string): Promise<readonly MessageSeen[]> {
-    const find = { chatid: `${number}@s.whatsapp.net`, limit: 1000 };
-    const { status, body } = await this.#asked(() => this.call('POST', '/message/find', find));
-    assert.equal(status, 200, JSON.stringify(body));
-    return body['messages'] as readonly MessageSeen[];
+  /** Returns the stored messages of a chat, newest first. */
+  messages(number: string): Promise<readonly MessageSeen[]> {
+    return this.found({ chatid: `${number}@s.whatsapp.net` });
+  }
+
+  /** All messages that `/message/find` finds with these fields. */
+  found(fields: object): Promise<readonly MessageSeen[]> {
+    // A message that arrives between two pages moves those before it to the next page, and then all pages are read anew.
+    return until(() => this.#pages(fields), 'the pages of messages fit together');
+  }
+
+  /** Undefined if a message stands on two pages. */
+  async #pages(fields: object): Promise<readonly MessageSeen[] | undefined> {
+    const all: MessageSeen[] = [];
+    const earlier = new Set<string>();
+    for (;;) {
+      const find = { ...fields, limit: 1000, offset: all.length };
+      const { status, body } = await askedOf(() => this.call('POST', '/message/find', find));
+      assert.equal(status, 200, JSON.stringify(body));
+      const page = body['messages'] as readonly MessageSeen[];
+      if (page.some(({ messageid }) => earlier.has(messageid))) return undefined;
+      for (const { messageid } of page) earlier.add(messageid);
+      all.push(...page);
+      if (body['hasMore'] !== true) return all;
+    }
   }
 }

@@ -36,8 +36,11 @@ export const windows: Readonly<Record<string, View>> = {
   'phone-dark': { ...phone, scheme: 'dark' },
 };
 
-/** Waits for the next frame, which applies the colours of another scheme. A headless browser sometimes draws none. */
-const nextFrame = `new Promise((resolve) => {
+/** Bounds a failure only: a browser that shares its processor with other tests takes many seconds for a page. In milliseconds. */
+export const browserPatience = 90_000;
+
+/** Runs in the page. Colours of another scheme come with the next frame. A browser without a window draws none now and then, and tells nobody. */
+export const nextFrame = `new Promise((resolve) => {
   requestAnimationFrame(() => requestAnimationFrame(resolve));
   setTimeout(resolve, 2000);
 })`;

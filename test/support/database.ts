@@ -29,13 +29,16 @@ const dataDir = join(tmpdir(), `dormouse-test-${process.getuid?.() ?? 0}-${proje
 
 const startServer = async (): Promise<EmbeddedServer> => {
   const start = () => startEmbedded({ dataDir, log: quietLog, settings });
-  try {
-    return await start();
-  } catch {
-    // Without fsync a crash of the machine may have damaged the folder, which contains nothing of value.
-    await rm(dataDir, { recursive: true, force: true });
-    return await start();
-  }
+  // A start fails if another process stops the server meanwhile. The folder may be removed only when nobody uses it.
+  for (let tries = 0; tries < 3; tries += 1)
+    try {
+      return await start();
+    } catch {
+      await wait(500);
+    }
+  // Without fsync a crash of the machine may have spoilt the folder, and it holds nothing of value.
+  await rm(dataDir, { recursive: true, force: true });
+  return start();
 };
 
 /** Returns the claim with which an instance may be written. The storage that was opened last raised the epoch. */
@@ -44,7 +47,10 @@ export const writerOf = async (storage: Pick<Storage, 'instances'>, id: string) 
   return { id, owner: '', epoch: record?.epoch ?? 0 };
 };
 
-/** Retries the work for some seconds. The last user may stop the server just when this process adopts it. */
+/** Milliseconds, more than one statement may take. */
+const patience = 120_000;
+
+/** The server may be stopped by its last user just when it was adopted; then it is started again within moments. */
 const patiently = async <T>(work: () => Promise<T>): Promise<T> => {
   for (const deadline = Date.now() + patience; ; await wait(50)) {
     try {
@@ -63,8 +69,11 @@ const stayingMs = 3_000;
 
 const withName = (url: string, name: string): string => url.replace('/postgres?', `/${name}?`);
 
-/** The time-outs for statements of the tests, in milliseconds. Dropping a database writes a checkpoint, which takes long on a busy disk. */
-const limits = { statement: 60_000, connection: 10_000 };
+/**
+ * In milliseconds, for statements of the tests, which fail where the gateway would try again. To drop a database the server writes a checkpoint, which
+ * takes long while other tests keep the disk busy.
+ */
+export const testLimits = { statement: 60_000, connection: 10_000 };
 
 /** The server, and the connection by which a process creates and drops databases. */
 class SharedServer {
@@ -111,13 +120,10 @@ class SharedServer {
     const making = `making${randomBytes(6).toString('hex')}`;
     await this.make(making, 'template1');
     await migrate(this.url(making), quietLog);
-    try {
-      await this.#run(`alter database ${making} rename to ${prepared}`);
-    } catch (error) {
-      await this.drop(making);
-      // Another process created the database first.
-      if (!(await known()).some(({ datname }) => datname === prepared)) throw error;
-    }
+    const isThere = async (): Promise<boolean> => (await known()).some(({ datname }) => datname === prepared);
+    // The server refuses while a connection of the migration still ends. Another process may be faster.
+    await patiently(async () => (await isThere()) || this.#run(`alter database ${making} rename to ${prepared}`));
+    await this.drop(making);
     for (const name of earlier) await this.#run(`drop database if exists ${name}`).catch(() => undefined);
     return prepared;
   }

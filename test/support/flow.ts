@@ -196,18 +196,7 @@ export class Flow {
   }
 }
 
-/** Returns all messages of an account, page by page. */
-const storedBy = async (account: Account): Promise<readonly MessageSeen[]> => {
-  const all: MessageSeen[] = [];
-  for (;;) {
-    const { status, body } = await account.call('POST', '/message/find', { limit: 1000, offset: all.length });
-    assert.equal(status, 200, JSON.stringify(body));
-    all.push(...(body['messages'] as readonly MessageSeen[]));
-    if (body['hasMore'] !== true) return all;
-  }
-};
-
-/** Waits until each of these messages was reported, possibly several times, always as the same event. */
+/** Waits until each of these messages was told, however often, always as the same event. */
 export const assertTold = async (receiver: Receiver, ids: readonly string[]): Promise<void> => {
   const events = new Map<string, Set<string>>();
   let read = 0;

@@ -8,7 +8,7 @@ import { StanzaPeer } from '#test/second-opinion/stanza-peer.ts';
 import { openReceiver, type Receiver } from './receivers.ts';
 import { until } from './until.ts';
 
-/** Settings with retries and back-off of fractions of a second. */
+/** Settings with retries and back-off of fractions of a second. The time-out of a send is longer than usual, because a busy machine acknowledges late. */
 const clock = {
   RECONNECT_MIN_MS: '100',
   RECONNECT_MAX_MS: '800',

@@ -113,7 +113,22 @@ export class Replicated {
     await until(async () => (await this.#printed()).includes('started streaming'), 'the standby follows');
   }
 
-  /** Kills the first server and promotes the standby. */
+  /** Waits until the standby has everything that the first server has now. */
+  async caughtUp(): Promise<void> {
+    const database = await openDatabase({ url: this.#first.url, log: quietLog, poolSize: 1, limits: testLimits });
+    try {
+      const [now] = await database.rows<{ place: string }>({ name: '', text: 'select pg_current_wal_insert_lsn()::text as place' }, []);
+      const text = `select 1 from pg_stat_replication where application_name = 'standby' and flush_lsn >= $1::text::pg_lsn`;
+      await until(
+        async () => (await database.rows({ name: '', text }, [now?.place])).length > 0,
+        'the standby has what the first server has',
+      );
+    } finally {
+      await database.close();
+    }
+  }
+
+  /** The first server dies, and the standby takes its place. */
   async failOver(): Promise<void> {
     await this.#first.kill();
     const [standby] = databaseServers(this.#folder);

@@ -36,8 +36,8 @@ export const afterLastFile = (tidy: Tidy): void => {
 /** Ends the process after its last test. A file calls this in its last hook if a library keeps a timer that cannot be stopped. */
 export const endAfterTests = (): void => {
   mustEnd = true;
-  // The runner reports the last test in this time.
-  if (!shared) setTimeout(() => process.exit(), 200).unref();
+  // The runner ends the hooks and reports the last test meanwhile, which takes its time on a busy machine.
+  if (!shared) setTimeout(() => process.exit(), 2_000).unref();
 };
 
 /**

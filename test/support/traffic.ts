@@ -24,8 +24,8 @@ interface Pace {
 
 const brisk: Pace = { lanes: 3, pause: { out: 0, in: 30 }, most: Number.POSITIVE_INFINITY };
 
-/** A pace with few texts, so that one request finds all of them, however long the outage takes. */
-export const steady: Pace = { lanes: 2, pause: { out: 20, in: 20 }, most: 250 };
+/** A pace with few enough texts for quick searches, and enough texts to outlast an outage of minutes. */
+export const steady: Pace = { lanes: 2, pause: { out: 50, in: 50 }, most: 3_000 };
 
 /** Sends and writes until it is stopped or the gateway is gone. */
 export const startTraffic = (scene: Scene, account: Account, { lanes, pause, most }: Pace = brisk): Traffic => {

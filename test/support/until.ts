@@ -4,8 +4,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 /** Milliseconds between two polls: at first, and after a long wait. */
 const shortest = 20;
 const longest = 100;
-/** The default time-out in milliseconds. It is long for busy machines, and a wait ends as soon as its condition holds. */
-export const patience = 60_000;
+/** The default time-out in milliseconds. It allows for busy machines, and is shorter than the limit of a test, whose error does not name the condition. */
+export const patience = 120_000;
 
 /** Returns the first value that is neither undefined nor false. `what` completes "… did not happen". */
 export const until = async <T>(
