@@ -51,7 +51,7 @@ test('sign-in: a wrong password, an unknown name and an invalid name get the sam
   );
 });
 
-test('sign-in: an unknown name is answered as late as a known one', async () => {
+test('sign-in: an unknown name is answered after the same time as a known one', async () => {
   const timeOf = async (given: string): Promise<number> => {
     const begun = performance.now();
     await signIn({ name: given, password: 'a wrong password' });
