@@ -123,7 +123,7 @@ export class Budget {
   readonly #time: Pick<Time, 'now'>;
   /** Limit of tokens per instance and day; 0 means no limit. */
   readonly #most: number;
-  /** Days that were read from storage. */
+  /** The used tokens of the days that were read from storage. */
   readonly #spent = new Map<InstanceId, Spent>();
 
   constructor(store: Pick<ChatbotStore, 'tokens' | 'addTokens'>, time: Pick<Time, 'now'>, most: number) {
@@ -162,7 +162,7 @@ export class Budget {
 
 // Builds the input of an agent from a chat: its memory and the question, as one dialogue. Pure functions over messages in order, oldest first.
 
-/** True for an edit of an earlier message in the list. That message already has the new text. */
+/** Returns true for an edit of an earlier message in the list. That message already has the new text. */
 const isEdit = ({ edited }: Message, at: number, all: readonly Message[]): boolean =>
   edited !== '' && all.findIndex(({ messageId }) => messageId === edited) < at && all.some(({ messageId }) => messageId === edited);
 
@@ -205,7 +205,7 @@ export const joined = (texts: readonly { readonly by: 'user' | 'assistant'; read
   return dialogue;
 };
 
-/** Returns the memory of the agent with the question at its end. */
+/** Returns the messages for the model: the remembered part of the conversation, and then the question. */
 export const dialogueOf = (
   all: readonly Message[],
   question: readonly Message[],

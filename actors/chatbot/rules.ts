@@ -78,7 +78,7 @@ export const triggerFor = ({ agents, triggers }: Cast, { text, isGroup, state, l
   );
 };
 
-/** True for chats of people and groups. False for channels, status posts and broadcast lists. */
+/** Returns true for chats of people and groups. Returns false for channels, status posts and broadcast lists. */
 export const isAnswerable = (chatId: string): boolean => /@(?:s\.whatsapp\.net|lid|g\.us)$/.test(chatId);
 
 // Caches agents, triggers and keys of instances. The data is read on first use, and again after a change.

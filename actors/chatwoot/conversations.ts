@@ -153,5 +153,5 @@ const prefix = 'whatsapp:';
 
 export const sourceIdOf = (key: string): string => prefix + key;
 
-/** True if a gateway posted the message. */
+/** Returns true if a gateway posted the message. */
 export const isOwnSource = (sourceId: string): boolean => sourceId.startsWith(prefix);

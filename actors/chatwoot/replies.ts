@@ -64,7 +64,7 @@ const comesLater: ReadonlySet<string> = new Set([...temporary, 'conflict', 'unkn
 
 /** Back-off before the attempts after the first. The last value repeats. In milliseconds. */
 const waits = [1_000, 2_000, 5_000, 10_000, 30_000] as const;
-/** Milliseconds of the longest wait. A row that would wait longer was stored before the wall clock was put back, and is due. */
+/** The longest wait of a row, in milliseconds. A row that would wait longer was stored before the wall clock was put back, and is due. */
 const longestWait = 60_000;
 /** Largest number of attempts to report a failed message to Chatwoot. */
 const mostReports = 12;

@@ -89,7 +89,7 @@ export interface Draft {
 /** Kinds of media that have a file. */
 const files: ReadonlySet<string> = new Set(['image', 'video', 'gif', 'ptt', 'audio', 'document', 'sticker', 'ptv']);
 
-/** True for chats with people or groups. */
+/** Returns true for chats with people or groups. */
 const isConversation = (chatId: string): boolean => /@(?:s\.whatsapp\.net|lid|g\.us)$/.test(chatId);
 
 /** Kinds of messages without content for agents. Only phones show their effects. */

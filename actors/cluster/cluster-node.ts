@@ -133,7 +133,7 @@ export class ClusterNode {
     this.look();
   }
 
-  /** Live nodes at the last look. */
+  /** The live nodes at the last check of the cluster. */
   get nodes(): readonly LiveNode[] {
     return this.#nodes;
   }
@@ -153,7 +153,7 @@ export class ClusterNode {
     return this.#check.found;
   }
 
-  /** True if no node had room for more instances at the last look. */
+  /** True if no node had room for more instances at the last check of the cluster. */
   get isClusterFull(): boolean {
     return this.#term.incarnation !== null && !this.#placement.hasRoom;
   }
@@ -290,7 +290,7 @@ export class ClusterNode {
     });
   }
 
-  /** Runs the work after earlier takes have ended. */
+  /** Runs the work after earlier takeovers have ended. */
   #serially(work: () => Promise<void>): Promise<void> {
     const taking = this.#taking.then(work);
     this.#taking = taking.catch(() => undefined);
@@ -319,7 +319,7 @@ export class ClusterNode {
   async #moveAway(departure: Departure): Promise<void> {
     const { sessions, time, policy } = this.#input;
     const { id, to } = departure;
-    // Since the plan was made, the session may have been lost or released, or a person may have begun to pair it.
+    // Returns true if the move is no longer possible. The session may have been lost or released meanwhile, or a person may have begun to pair it.
     const isVoid = (): boolean => !this.#ownership.owned.has(id) || this.#ownership.leaving.has(id) || this.#isBeingPaired(id);
     if (isVoid() || this.#refusing.has(to)) return;
     const agreed = await sessions.offer(departure);

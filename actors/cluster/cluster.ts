@@ -36,7 +36,7 @@ export interface ClusterOptions {
 
 /** Pause between two checks of a drain. In milliseconds. */
 const drainLookMs = 100;
-/** Longest wait for a look at the changes of other nodes. In milliseconds. */
+/** The longest wait until the changes of other nodes are read. In milliseconds. */
 const refreshMs = 1_000;
 
 const remoteOf = ({ bus, newIncarnation }: ClusterOptions, ownership: Ownership, { ports }: ClusterHost): Remote | null =>
@@ -179,7 +179,7 @@ export class Cluster {
   /** Watches the steps of an instance for the inspector, on whichever node they are taken. Returns the function that ends the watch. */
   watchSteps(id: InstanceId, watcher: Parameters<ClusterHost['watchHere']>[1]): () => void {
     const { ports, watchHere } = this.#host;
-    // Only the answer of the owner counts, so this node gives none of its own.
+    // Asks the owner. This node gives no answer of its own, because only the answer of the owner counts.
     const actor: ClusterStepsInput['actor'] = () =>
       this.question({ id, method: 'actor', args: async () => done([id]), here: async () => unknownInstance });
     return watchSteps({ ...ports, owns: (one) => this.ownership.owns(one), actor, watchHere }, id, watcher);
@@ -222,9 +222,10 @@ export class Cluster {
       serve: (id, here) => this.#serve(id, here),
       isServed: (id) => this.#remote?.serves(id) ?? true,
       left: async (id) => this.streams?.left(id),
-      // The answer while the bus is unavailable. A drain continues, but sessions that only move for balance can wait.
+      // Offers the instance to another node. Returns true without a remote part. While the bus is unavailable, a drain continues, and a move for balance
+      // waits.
       offer: async ({ id, to }) => (await this.#remote?.offer(to, id, this.draining)) ?? true,
-      // The next owner takes the instance at once, without waiting for its next look.
+      // Makes the next owner take the instance at once, before its next check of the cluster.
       handOver: async ({ id, to }, cause) => void (await this.#remote?.ask(to, { ask: 'take', id, cause, settled: true })),
     });
   }
@@ -320,7 +321,7 @@ export class Cluster {
     return this.ownership.lease.draining;
   }
 
-  /** Live nodes at the last look. */
+  /** The live nodes at the last check of the cluster. */
   get nodes(): readonly LiveNode[] {
     return this.#node.nodes;
   }

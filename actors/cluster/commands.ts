@@ -118,7 +118,7 @@ export interface Unserved {
   readonly policy: Pick<ClusterPolicy, 'lease' | 'renewEvery' | 'retryEvery'>;
 }
 
-/** Seconds before a retry of the client, if no better estimate is known. */
+/** The delay before a retry of the client if no better estimate is known. In seconds. */
 const usualRetry = 2;
 
 /**

@@ -42,8 +42,8 @@ interface Mark {
 }
 
 /**
- * Time without a look after which this node compares its ids with the stored ones. A removed row has a version while it is marked, and none when it is
- * deleted. The row stays marked for `markedMs`, so a node that looks in time learns of every removal. In milliseconds.
+ * The time without a read of the changes after which this node compares its ids with the stored ones. A removed row has a version while it is marked, and
+ * none when it is deleted. The row stays marked for `markedMs`, so a node that reads the changes in time learns of every removal. In milliseconds.
  */
 const longestGapMs = markedMs / 2;
 /** Largest number of looks between two comparisons. A comparison also finds rows that were deleted without a mark, such as by hand. */
@@ -97,7 +97,10 @@ export class ClusterMemory {
     for (const resolve of this.#waiting) resolve();
   }
 
-  /** Resolves when a look that began after this call has ended, even if it failed. Callers use it for data that another node may have made a moment ago. */
+  /**
+   * Resolves when a read of the changes that began after this call has ended, even if the read failed. Callers use it for data that another node may have
+   * just created.
+   */
   refreshed(): Promise<void> {
     if (this.#stopped) return Promise.resolve();
     return new Promise((resolve) => {
@@ -136,15 +139,15 @@ export class ClusterMemory {
     return { monotonic: time.monotonic(), wall: time.now() };
   }
 
-  /** Time since the start of the last look that the database answered. In milliseconds. */
+  /** The time since the start of the last successful read of the changes. In milliseconds. */
   get #gap(): number {
     const { monotonic, wall } = this.#now;
     return Math.max(monotonic - this.#lookedAt.monotonic, wall - this.#lookedAt.wall);
   }
 
   /**
-   * Moves the watermark. A transaction takes a version and may commit it after later ones. Versions that were taken before the previous look belong
-   * to transactions below `next` of this look. When those transactions have ended, each of these versions is committed or never will be.
+   * Moves the watermark. A transaction takes a version and may commit it after later ones. Versions that were taken before the previous read belong to
+   * transactions below `next` of this read. When those transactions have ended, each of these versions is committed or never will be.
    */
   #note({ changes, latest, oldest, next }: ChangeLook): void {
     const mark = this.#mark ?? { version: this.#latest, next };

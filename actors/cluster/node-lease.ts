@@ -166,7 +166,7 @@ export class NodeLease {
     time.clearTimeout(this.#expiry);
   }
 
-  /** Stops takes and renewals under this lease. If the database did not answer, the lease counts until its end, so that sessions close in order. */
+  /** Stops takeovers and renewals under this lease. If the database did not answer, the lease counts until its end, so that sessions close in order. */
   async #lose(reason: string, ended: boolean): Promise<void> {
     const { log, node, newIncarnation, term } = this.#input;
     if (!term.isJoined) return;

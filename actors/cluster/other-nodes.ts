@@ -178,7 +178,7 @@ interface RemoteFilesInput {
   ask(id: InstanceId, args: readonly unknown[]): Promise<unknown>;
 }
 
-/** Bytes per answer of another node. */
+/** The size of a part of another node's answer. In bytes. */
 const pieceBytes = 262_144;
 
 const isFile = (answer: unknown): answer is KeptFile => {

@@ -121,7 +121,7 @@ export class LeaseTerm {
     this.#joined = incarnation;
   }
 
-  /** Stops takes under this lease. The lease itself stays valid until its end, so that sessions close in order. */
+  /** Prevents takeovers under this lease. The lease stays valid until its end, so that the sessions can be closed in order. */
   lost(): void {
     this.#joined = null;
   }

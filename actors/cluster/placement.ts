@@ -40,7 +40,7 @@ export class Placement {
   /** Key of the placement. Two looks have the same key if no instance would move to another node. */
   readonly key: string;
 
-  /** Takes the nodes of a look. A node that is younger than `settled` milliseconds gets no session that has an owner. */
+  /** Takes the live nodes. A node that is younger than `settled` milliseconds gets no session that has an owner. */
   constructor(nodes: readonly LiveNode[], settled: number) {
     const taking = nodes.filter(({ draining, capacity }) => !draining && capacity > 0);
     const candidates = (some: readonly LiveNode[]): readonly Candidate[] =>
@@ -58,7 +58,7 @@ export class Placement {
     return this.#open.length > 0;
   }
 
-  /** Returns the node that takes an unowned instance, or null if no node has room. `hasRoom` excludes nodes that filled up since the look. */
+  /** Returns the node that takes an unowned instance, or null if no node has room. `hasRoom` excludes nodes that have become full meanwhile. */
   of(id: InstanceId, hasRoom?: (name: string) => boolean): string | null {
     return winner(hasRoom === undefined ? this.#open : this.#open.filter(({ name }) => hasRoom(name)), id);
   }
@@ -122,7 +122,7 @@ export class ReservedSlots {
   }
 }
 
-// The plan of a node after a look: the instances that it takes, and the instances that it moves to other nodes. A pure function.
+// The plan of a node: the instances that it takes, and the instances that it moves to other nodes. A pure function.
 
 // Moves sessions to other nodes at an even pace, and few at once. A session leaves only when enough earlier sessions are connected again.
 // Each session is thus down only for its own move, however slow the other nodes are.
@@ -219,7 +219,7 @@ const firstOf = (ids: Iterable<InstanceId>, most: number, test: (id: InstanceId)
   return found;
 };
 
-/** Room of the nodes at a look, minus the sessions that are planned to move to these nodes. */
+/** The room of the nodes, minus the sessions that are planned to move to these nodes. */
 class Room {
   readonly #left: Map<string, number>;
 

@@ -232,7 +232,7 @@ export class ClusterSessions implements OwnedSessions {
   }
 }
 
-// Takes instances for requests. Requests that come while a take is under way share the next one.
+// Takeovers of instances that requests need. Requests that arrive during a takeover share the next takeover.
 
 interface AskedTakesInput {
   take(ids: readonly InstanceId[], cause: TakeCause): Promise<void>;

@@ -42,7 +42,7 @@ const leastSentFor = 30_000;
 const tries = 10;
 const againMs = 100;
 const flushMs = 3_000;
-/** Attempts to tell the owner of a missed event, and the pause between them. An attempt without an answer takes 3 s itself. */
+/** The number of attempts to report a missed event to the owner, and the pause between two attempts. An attempt without an answer takes 3 s. */
 const announceTries = 20;
 const announceMs = 500;
 
@@ -51,7 +51,7 @@ const ended = new TextEncoder().encode('ended');
 const isEvent = (event: Partial<GatewayEvent> | null | undefined): event is GatewayEvent =>
   typeof event?.id === 'string' && typeof event.type === 'string';
 
-/** Reads a message of the bus. Returns null for a message of another version or another sender. */
+/** Decodes a message of the bus. Returns null for a malformed message. */
 const sentIn = (body: Uint8Array): Sent | null => {
   try {
     const { after = null, event, epoch } = decode(body) as Partial<Sent>;
@@ -217,8 +217,8 @@ export class ClusterStreams {
   }
 
   /**
-   * Tells the owner of the instance about a missed event, until the owner confirms it. One event for each gap is enough, so only the latest one is
-   * sent.
+   * Reports a missed event to the owner of the instance, until the owner confirms the report. Only the latest missed event is reported, because one event
+   * for each gap is enough.
    */
   #announce({ id: missed, instanceId: id }: GatewayEvent): void {
     const isRunning = this.#missing.has(id);
@@ -226,7 +226,7 @@ export class ClusterStreams {
     if (!isRunning) void this.#tellOwner(id);
   }
 
-  /** Tells the owner about the missed event, with retries. Never rejects. */
+  /** Sends the report of a missed event to the owner, with retries. Never rejects. */
   async #tellOwner(id: InstanceId): Promise<void> {
     const { mayAct, ask, time } = this.#input;
     for (let tried = 0; tried < announceTries; tried += 1) {

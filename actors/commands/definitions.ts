@@ -132,7 +132,7 @@ export function labelCommands(host: Host): LabelCommands {
   };
 }
 
-// Commands on quick replies. Texts of business accounts are stored on the phone, all others in the gateway.
+// Commands on quick replies. Texts of business accounts are stored on the phone, and texts of all other accounts in the gateway.
 
 type QuickReplyCommands = Pick<DefinitionFace, 'quickReplies' | 'editQuickReply'>;
 type Replies = Result<readonly Kept<'quickReply'>[]>;

@@ -153,7 +153,7 @@ const parse = (text: string | null): Stored | null => {
   throw new Error(`The row "${adminTokenSetting}" of the table "setting" is damaged: delete the row, and start with ADMIN_TOKEN set.`);
 };
 
-/** Loads the stored token, or stores one. If several nodes start at once, one of them stores its token and the others read it. */
+/** Loads the stored token, or stores one. If several nodes start at once, one of them stores its token, and the remaining nodes read that token. */
 const begin = async (ports: Ports, configured: string | null): Promise<{ readonly current: Stored; readonly made: string | null }> => {
   const { settings, digest, chance } = ports;
   const wanted = configured === null ? '' : digest(configured);

@@ -31,7 +31,7 @@ export class Ages {
     this.#deliveries = deliveries;
   }
 
-  /** Returns the webhooks with something to remove. Their cached times are dropped, so that the next call asks for them again. */
+  /** Returns the webhooks that have deliveries to remove. The next call queries the oldest times of these webhooks again. */
   async due(tallies: readonly Tally[], before: Kinds<number>): Promise<ReadonlyMap<string, Due>> {
     const known = await this.#oldest(tallies);
     const isDue = (time: number | null, limit: number): boolean => time !== null && time < limit;

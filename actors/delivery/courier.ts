@@ -332,7 +332,10 @@ export class Courier {
     this.#window.release(row);
   }
 
-  /** True if a failure of the row must not open the circuit. An event that always fails is tried early again and again, and must not block other chats. */
+  /**
+   * Returns true if a failure of the row must not open the circuit. An event that always fails is tried early again and again, and must not block other
+   * chats.
+   */
   #isSpare(row: Delivery): boolean {
     return !this.#circuit.isOpen && this.#window.isEarly(row);
   }

@@ -25,7 +25,7 @@ export class Lanes {
     return this.#busy.size;
   }
 
-  /** True if a row of the lane is in memory. */
+  /** Returns true if a row of the lane is in memory. */
   has(lane: string): boolean {
     return this.#lanes.has(lane);
   }
@@ -111,7 +111,7 @@ export class HeldLanes {
     return this.#names.has(lane);
   }
 
-  /** True if the current page may not know that the lane is held. */
+  /** Returns true if the current page may not know that the lane is held. */
   isFresh(lane: string): boolean {
     return this.#fresh.has(lane);
   }

@@ -64,14 +64,14 @@ export class MediaHoldback {
     this.#host = host;
   }
 
-  /** Takes entries in their order, without waiting. */
+  /** Records entries in their order, without waiting. Messages whose files are being fetched are held back. */
   record(entries: readonly Entry[]): void {
     if (this.#count === 0 && !entries.some(({ kind }) => kind === 'message')) return this.#host.record(entries);
     const passing = entries.filter((entry) => !this.#hold(entry));
     if (passing.length > 0) this.#host.record(passing);
   }
 
-  /** Resolves when everything that was taken before is recorded. Resolves with false if something was lost. */
+  /** Resolves when all entries of earlier `record` calls are recorded. Resolves with false if an entry was lost. */
   async recorded(): Promise<boolean> {
     await Promise.all([...this.#chats.values()].map((line) => line.at(-1)?.hasPassed));
     return this.#host.recorded();

@@ -74,7 +74,7 @@ export class OutboxWindow {
     return this.#isBehind;
   }
 
-  /** True if the row is parked for later. */
+  /** Returns true if the row is parked for later. */
   isEarly(row: Delivery): boolean {
     return row.notBefore > this.#now();
   }

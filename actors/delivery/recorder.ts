@@ -55,7 +55,7 @@ interface Item {
 /** Kinds of entries that are steps of a send. */
 const stepsOfSends: ReadonlySet<Entry['kind']> = new Set(['queued', 'composed', 'sendKey', 'status']);
 /**
- * True if the item may be committed before parts of the history that were taken earlier. A receipt may belong to a message of the history, and no
+ * Returns true if the item may be committed before parts of the history that were taken earlier. A receipt may belong to a message of the history, and no
  * caller waits for a receipt. Receipts therefore do not overtake.
  */
 const overtakes = ({ entry, settle }: Item): boolean => settle !== null && stepsOfSends.has(entry.kind);
@@ -67,7 +67,7 @@ const sizeOf = (entry: Entry): number => {
   return entry.kind === 'status' ? entry.messageIds.length : 1;
 };
 
-/** True if the entry may be dropped when the database is unavailable for long. Messages are never dropped. */
+/** Returns true if the entry may be dropped when the database is unavailable for long. Messages are never dropped. */
 const droppable = (entry: Entry): boolean =>
   (entry.kind === 'news' && entry.news.type === 'presence') || (entry.kind === 'event' && entry.type === 'presence');
 const droppableLimit = 1000;
@@ -85,7 +85,7 @@ const asError = (error: unknown): Error => (error instanceof Error ? error : new
 export class Recorder {
   readonly #input: RecorderInput;
   readonly #worker: SupervisedWorker;
-  /** Tells the listeners to look for rows that no call named, after a listener threw. */
+  /** The worker that makes the listeners search the outbox for rows that no call named. It runs after a listener threw. */
   readonly #announcer: SupervisedWorker;
   readonly #retryPause: Pause;
   readonly #gatherPause: Pause;
@@ -154,7 +154,7 @@ export class Recorder {
     });
   }
 
-  /** Resolves when everything that was taken before is committed, or refused for its content. Resolves with false if something was lost. */
+  /** Resolves when all entries of earlier calls are committed, or refused for their content. Resolves with false if an entry was lost. */
   recorded(): Promise<boolean> {
     if (this.waiting === 0) return Promise.resolve(!this.#lost);
     return new Promise((resolve) => this.#recordedWaiters.push({ upTo: this.#taken, resolve }));
@@ -248,7 +248,7 @@ export class Recorder {
     return over < 0 ? this.#items.length : over;
   }
 
-  /** True if waiting would not make the next batch larger. */
+  /** Returns true if waiting would not make the next batch larger. */
   #isFull(): boolean {
     return this.#fitting() < this.#items.length || this.#items.length >= this.#input.limits.maxBatch;
   }

@@ -3,7 +3,10 @@
  * only this entry is slow, it would block its session for ever. The entry is then set aside as if the database had refused it.
  */
 
-/** Attempts before the second entry is tried as a proof. Each attempt takes at most the statement time-out (DATABASE_STATEMENT_MS). */
+/**
+ * The number of slow attempts after which the next entry is tried, to prove that only this entry is slow. Each attempt takes at most the statement time-out
+ * (DATABASE_STATEMENT_MS).
+ */
 const attemptsBeforeProof = 5;
 /** Attempts after which the entry is set aside without a proof. They take about an hour. */
 const mostAttempts = 60;

@@ -25,13 +25,13 @@ const ranks: Readonly<Record<EventType, number>> = {
 /** Types in the order in which they are dropped. */
 const classes: readonly (readonly EventType[])[] = [0, 1, 2, 3].map((rank) => eventTypes.filter((type) => ranks[type] === rank));
 
-/** Rounds between two checks of ages and of past deliveries. */
+/** The number of sweeps between two checks of ages and of past deliveries. */
 const roundsPerForget = 6;
 
-/** Batches of one kind per webhook and round, so that other webhooks have their turn. */
+/** The largest number of batches of one kind for one webhook in a sweep. The limit lets a sweep reach all webhooks. */
 const piecesPerRound = 25;
 
-/** Consecutive webhooks without an answer of storage after which the round ends. */
+/** The number of consecutive webhooks without an answer of storage after which the sweep ends. */
 const mostUnanswered = 3;
 
 export interface SweeperHost {
@@ -119,12 +119,12 @@ export class Sweeper {
     this.#dropped.delete(webhookId);
   }
 
-  /** Counts of all webhooks in the last round. The counts are zero on a node that is not on duty, so that sums over nodes count each delivery once. */
+  /** The counts of all webhooks in the last sweep. The counts are zero on a node that is not on duty, so that sums over nodes count each delivery once. */
   get outstanding(): Outstanding {
     return this.#isCurrent ? this.#outstanding : nothing;
   }
 
-  /** Time of the oldest waiting event in the last round; null if there was none. In Unix milliseconds. */
+  /** Time of the oldest waiting event in the last sweep; null if there was none. In Unix milliseconds. */
   get oldestAt(): number | null {
     return this.#isCurrent ? this.#oldestAt : null;
   }
@@ -134,7 +134,7 @@ export class Sweeper {
     return (this.#isCurrent ? this.#counted.get(webhookId) : undefined) ?? nothing;
   }
 
-  /** False if another node took over the duty. The results of the last round are then stale. */
+  /** False if another node took over the duty. The results of the last sweep are then stale. */
   get #isCurrent(): boolean {
     return this.#host.onDuty?.() ?? true;
   }

@@ -16,7 +16,7 @@ interface Ask<T> {
 /** The pause after each batch, in which more requests can join the next one. */
 export interface Rest {
   readonly pause: Pick<Pause, 'wait' | 'cut'>;
-  /** In milliseconds. */
+  /** The length of the pause. In milliseconds. */
   readonly ms: number;
   /** The number of waiting items that ends the pause. */
   readonly enough: number;

@@ -12,7 +12,9 @@ const writeEveryMs = 1_000;
 /** The time until a retry while storage is away. In milliseconds. */
 const retryMs = 5_000;
 const batchSize = 500;
-/** The largest number of waiting notes, for instance tokens and for all other callers each (about 2 MB). Notes of tokens cannot push out the others. */
+/**
+ * The largest number of waiting notes, about 2 MB. Instance tokens and all other callers have separate limits, so notes of tokens cannot displace the rest.
+ */
 const mostWaiting = 10_000;
 /** Longest wait of a stop for the last notes. In milliseconds. */
 const lastWriteMs = 2_000;

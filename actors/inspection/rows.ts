@@ -21,7 +21,7 @@ const parts = 24;
 /** Longest wake of a hibernated session that is not shown as `connecting`. In milliseconds. */
 const shortWakeMs = 10_000;
 
-/** True for states that only a person can end. */
+/** Returns true for states that only a person can end. */
 const needsPerson = (state: string): boolean =>
   state === 'disconnected.refused' || state === 'disconnected.loggedOut' || state === 'failed';
 
@@ -108,7 +108,7 @@ const storedWhy = (record: InstanceRecord): Why => {
 const isLeftToPerson = ({ wanted, jid, lastDisconnectCause, unreadable }: InstanceRecord): boolean =>
   unreadable !== undefined || (wanted === 'offline' && (jid !== '' || lastDisconnectCause === 'loggedOut'));
 
-/** True if a pairing ended without a device, and no session was live since. */
+/** Returns true if a pairing ended without a device, and no session was live since. */
 const wasNotPaired = ({ lastDisconnectCause, lastDisconnect, lastActiveAt }: InstanceRecord): boolean =>
   isPairingEnd(lastDisconnectCause) && (lastDisconnect ?? 0) >= lastActiveAt;
 

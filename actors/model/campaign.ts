@@ -122,7 +122,7 @@ export interface CampaignChange {
 /** A contact that opted out of campaigns. */
 export interface OptOut {
   readonly chatId: string;
-  /** Unix milliseconds. */
+  /** The time of the opt-out. In Unix milliseconds. */
   readonly at: number;
   /** The origin of the opt-out: a call of the API, or a message of the contact. */
   readonly by: 'api' | 'contact';

@@ -26,7 +26,7 @@ export type ReactionCodes = (typeof reactionCodes)[number];
 export interface ChannelFacts {
   /** `active`, `suspended`, `geosuspended`, `deleted`. */
   readonly state: string;
-  /** Unix milliseconds; null if the time is unknown. */
+  /** The time of the creation; null if the time is unknown. In Unix milliseconds. */
   readonly createdAt: number | null;
   readonly name: ChannelText;
   readonly description: ChannelText;
@@ -119,7 +119,7 @@ export interface ListedPost extends PostCounts {
   readonly messageId: string;
   /** `text`, `media` or `poll`; '' if the list has none. */
   readonly type: string;
-  /** Unix milliseconds; 0 if the list has none. */
+  /** The time of the post; 0 if the list has none. In Unix milliseconds. */
   readonly at: number;
   /** JSON with the protocol's field names; null if the list has none. */
   readonly content: unknown;

@@ -45,7 +45,7 @@ export interface ChatbotAgent {
   readonly readMessages: boolean;
   /** The longest message in characters. A longer answer is split into several messages; 0 for no split. */
   readonly maxMessageLength: number;
-  /** Seconds of typing before each message. */
+  /** The time of typing before each message. In seconds. */
   readonly typingSeconds: number;
   /** The memory of the agent: the messages of the last `memoryHours` hours, but at least `memoryLeast` messages of any age and at most `memoryMost`. */
   readonly memoryHours: number;
@@ -83,7 +83,7 @@ export interface ChatbotTrigger {
   readonly priority: number;
   /** Words or phrases, separated by `|`. The text must contain one of them; '' matches every text. */
   readonly words: string;
-  /** Seconds between the last text and the answer. The pause of the gateway applies if it is longer. */
+  /** The pause between the last text and the answer, in seconds. The pause of the gateway applies if it is longer. */
   readonly delaySeconds: number;
 }
 

@@ -156,8 +156,8 @@ export interface ChatwootReply {
   readonly attempts: number;
   /** The number of consecutive attempts that began and did not end, because the process stopped or the item crashed the process. */
   readonly begun: number;
-  /** The permanent error that Chatwoot still has to be told; '' if the item may still be sent. */
+  /** The permanent error that must still be reported to Chatwoot; '' if the item may still be sent. */
   readonly failure: string;
-  /** Parts that are not retried, in order. The parts after them continue. */
+  /** Parts that were refused permanently, in order. The parts after them are still sent. */
   readonly refused: readonly ChatwootRefused[];
 }

@@ -67,7 +67,7 @@ export interface GroupInviteContent {
   /** `…@g.us` */
   readonly group: string;
   readonly code: string;
-  /** Unix seconds. */
+  /** The end of the invitation. In Unix seconds. */
   readonly expiresAt: number;
   /** '' for none. */
   readonly text: string;
@@ -79,7 +79,7 @@ export interface ChannelInviteContent {
   /** `…@newsletter` */
   readonly channel: string;
   readonly name: string;
-  /** Unix seconds. */
+  /** The end of the invitation. In Unix seconds. */
   readonly expiresAt: number;
   /** '' for none. */
   readonly text: string;
@@ -92,9 +92,9 @@ export interface EventFacts {
   readonly name: string;
   /** '' for none. The same holds for the link. */
   readonly description: string;
-  /** Unix seconds. */
+  /** The start of the event. In Unix seconds. */
   readonly startsAt: number;
-  /** Unix seconds; null if the event has no end. */
+  /** The end of the event; null if the event has no end. In Unix seconds. */
   readonly endsAt: number | null;
   /** The place. A place may have a name without coordinates. */
   readonly location: (Omit<Place, 'latitude' | 'longitude'> & Partial<Pick<Place, 'latitude' | 'longitude'>>) | null;
@@ -191,13 +191,13 @@ export interface TakenFile {
   readonly filename: string;
   /** Removes the file unless it was moved away. Idempotent, never rejects. */
   discard(): Promise<void>;
-  /** Tells `discard` that the file was moved away. */
+  /** Notes that the file was moved away, so `discard` removes nothing. */
   moved?(): void;
 }
 
 // Messages that people answer by a tap: buttons, lists, carousels, location requests, payments.
 
-/** A button. A tap on a `reply` button sends its `id` back. The other kinds open something on the phone and send nothing. */
+/** A button. A tap on a `reply` button sends its `id` back. The other kinds open an address, call a number or copy a code on the phone, and send nothing. */
 export type Button =
   | { readonly kind: 'reply'; readonly text: string; readonly id: string }
   | { readonly kind: 'url'; readonly text: string; readonly url: string }

@@ -210,8 +210,8 @@ export type Entry =
   /** The operator removed a chat from storage. The messages of the chat stay. No event. The next entry about the chat creates it again. */
   | { readonly kind: 'chatRemoved'; readonly chatId: string }
   /**
-   * New facts of a chat: names, pictures, group facts, archive state. `create` creates an unknown chat. `tell` makes an event of that type if
-   * something changed. Names of the address book make events for people without a chat too.
+   * New facts of a chat: names, pictures, group facts, archive state. `create` creates an unknown chat. `tell` makes an event of that type if a field
+   * changed. Names of the address book make events for people without a chat too.
    */
   | { readonly kind: 'chat'; readonly chat: ChatPatch; readonly create: boolean; readonly tell?: 'chats' | 'contacts' }
   /** A label was put on a chat or removed from it. Makes a `chat_labels` event if the chat's labels changed. */

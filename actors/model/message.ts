@@ -122,7 +122,7 @@ export interface Revision {
   readonly messageId: string;
   /** The new text or caption. The text applies only if the author of the earlier message sent the change. */
   readonly text?: string;
-  /** Unix milliseconds; 0 removes the pin. */
+  /** The end of the pin; 0 removes the pin. In Unix milliseconds. */
   readonly pinnedUntil?: number;
 }
 

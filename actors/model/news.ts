@@ -19,7 +19,7 @@ export interface ConnectionChange {
   readonly qrcode?: string;
   /** The current stage, if the platform asks for the account's passkey. */
   readonly passkey?: PasskeyNotice;
-  /** Unix milliseconds. */
+  /** The time of the last disconnect. In Unix milliseconds. */
   readonly lastDisconnect?: number;
   readonly reason?: string;
   readonly loggedOut?: boolean;
@@ -36,7 +36,7 @@ export interface PresenceChange {
   readonly state: string;
   /** True if `composing` means recording a voice message. */
   readonly recording: boolean;
-  /** Unix milliseconds; null if the platform left it out. */
+  /** The time at which the person was last online; null if the platform left it out. In Unix milliseconds. */
   readonly lastSeen: number | null;
 }
 
@@ -48,7 +48,7 @@ export interface Call {
   /** `offer`, `accept`, `reject`, `timeout` or `terminate`. For a past call, the platform's word for its outcome. */
   readonly status: string;
   readonly isVideo: boolean;
-  /** Unix milliseconds. */
+  /** The time of the call. In Unix milliseconds. */
   readonly at: number;
   /** True if a live call came while the session was not connected. Absent for past calls. */
   readonly offline?: boolean;

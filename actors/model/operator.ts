@@ -80,7 +80,7 @@ export type AuditActor = (typeof auditActors)[number];
 
 /** The facts of one HTTP request for the audit log. */
 export interface AuditNote {
-  /** Unix milliseconds. */
+  /** The time of the request. In Unix milliseconds. */
   readonly at: number;
   readonly actor: AuditActor;
   /** The name of the user, or the id of the instance; '' for the admin token. */
@@ -108,7 +108,7 @@ export interface AuditQuery {
   readonly who?: string;
   readonly actor?: AuditActor;
   readonly instance?: InstanceId;
-  /** Unix milliseconds; `from` is included, `to` is not. */
+  /** The range of times. `from` is included, `to` is not. In Unix milliseconds. */
   readonly from?: number;
   readonly to?: number;
   /** Only entries before this id. */
@@ -144,7 +144,7 @@ export interface Trouble {
   readonly name: string;
   /** A sentence, without secrets. */
   readonly reason: string;
-  /** Unix milliseconds. */
+  /** The time at which the trouble began. In Unix milliseconds. */
   readonly since: number;
 }
 
@@ -164,7 +164,7 @@ export interface AlertSettings {
   readonly email: MailServer & { readonly from: string; readonly to: readonly string[] };
   /** `url`: the address of a Bot API server. */
   readonly telegram: { readonly url: string; readonly chatId: string };
-  /** Minutes of the day; null for none. */
+  /** The quiet hours; null for none. In minutes of the day. */
   readonly quiet: { readonly from: number; readonly to: number } | null;
   /** The time zone of the quiet hours; '' for the zone of the server. */
   readonly timeZone: string;
@@ -196,7 +196,7 @@ export const usualAlertSettings: AlertSettings = {
 export interface AlertMessage {
   /** The id of the message, which is stable over retries. */
   readonly id: string;
-  /** Unix milliseconds. */
+  /** The time of the message. In Unix milliseconds. */
   readonly at: number;
   /** The troubles, new ones first. `repeated` marks troubles that an earlier message named. The list is cut to a readable number. */
   readonly troubles: readonly (Trouble & { readonly repeated: boolean })[];

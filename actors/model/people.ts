@@ -111,7 +111,7 @@ export interface GroupSettings {
 /** A group without its members. */
 export interface GroupFacts extends GroupSettings {
   readonly owner: Person;
-  /** Unix milliseconds; null if the time is unknown. */
+  /** The time of the creation; null if the time is unknown. In Unix milliseconds. */
   readonly createdAt: number | null;
   /** The kind of address that the group uses for members on the wire. */
   readonly addressing?: 'pn' | 'lid';

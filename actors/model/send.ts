@@ -40,7 +40,7 @@ export interface AudienceWish {
 interface AudienceReport {
   /** True if the client gave the recipients; false if they follow the privacy setting. */
   readonly explicit: boolean;
-  /** True if the platform holds no privacy setting of the account, so that the platform's default applies. */
+  /** True if the platform holds no privacy setting of the account, so the platform's default applies. */
   readonly usualPrivacy: boolean;
   readonly contacts: Readonly<Record<KnownContact['known'], number>>;
   readonly requested: number;

@@ -25,7 +25,7 @@ export interface MessageOperations {
     readonly input: { readonly id: string; readonly seconds: number };
     readonly answer: { readonly pin: Message; readonly messageId: string };
   };
-  /** Stars a message on the phone and all devices, or takes the star away. The id may have any form. Returns the message as it is afterwards. */
+  /** Stars a message on the phone and all devices, or removes the star. The id may have any form. Returns the message as it is afterwards. */
   'message.star': { readonly input: { readonly id: string; readonly on: boolean }; readonly answer: Message };
   /**
    * Requests messages of a chat before a given message from the phone. Returns the id of the request. The messages arrive as history entries, and the

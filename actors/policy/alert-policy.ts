@@ -24,7 +24,7 @@ const mostPending = 5;
 /** The time for which a node reserves a message that it sends. Longer than the time limit of a channel. In milliseconds. */
 export const takenMs = 60_000;
 const retryMs = { min: 60_000, max: 3_600_000 };
-/** The largest number of attempts. With the back-off, twelve attempts take about six hours. */
+/** The largest number of attempts to send a message. The pauses between twelve attempts add up to about six hours. */
 const mostAttempts = 12;
 
 interface KnownTrouble extends Trouble {

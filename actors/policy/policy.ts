@@ -121,13 +121,13 @@ export interface ChatbotPolicy {
   readonly toolCalls: number;
   /** The largest number of messages in one answer. */
   readonly pieces: number;
-  /** The limit of one conversation. */
+  /** The largest number of answers per minute in one conversation. */
   readonly answersPerMinute: number;
-  /** The limit of one conversation without a minute of silence. */
+  /** The largest number of answers in one conversation. A conversation ends after a minute of silence. */
   readonly answersInARow: number;
-  /** The limit of one chat within a UTC day. */
+  /** The largest number of answers in one chat within a UTC day. */
   readonly answersPerDay: number;
-  /** The limit of one instance: conversations that run, or ended less than a minute ago. */
+  /** The largest number of conversations of one instance. A conversation counts for a minute after its last answer. */
   readonly conversations: number;
 }
 

@@ -61,7 +61,7 @@ export interface KnownNode {
 /** The lease of an instance. */
 export interface Lease {
   readonly node: string;
-  /** Unix milliseconds. */
+  /** The time at which the node took the lease. In Unix milliseconds. */
   readonly since: number;
   /** The time for which the node has held the instance, by the database's clock. In milliseconds. */
   readonly heldMs: number;

@@ -62,7 +62,7 @@ export interface ClaimedRow extends Claim {
 export interface HeldRow {
   readonly seq: number;
   readonly lane: string;
-  /** Unix milliseconds. */
+  /** The time at which the parked row is due. In Unix milliseconds. */
   readonly until: number;
 }
 

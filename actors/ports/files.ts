@@ -99,7 +99,7 @@ export interface FileRow extends Omit<KeptFile, 'url'> {
   readonly used: number;
 }
 
-/** Bytes that at least one row keeps. */
+/** A file of bytes that at least one row keeps. */
 export interface Blob {
   readonly hash: string;
   readonly size: number;

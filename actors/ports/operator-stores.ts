@@ -180,10 +180,10 @@ export interface Mailer {
 
 /** Counters of this process since its start. */
 export interface Totals {
-  /** Messages from others, and messages of the account, by the API or on the phone. */
+  /** Messages from others (`received`), and messages of the account, by the API or on the phone (`sent`). */
   readonly received: number;
   readonly sent: number;
-  /** Posts to receivers with a 2xx, and all others. */
+  /** Posts that a receiver answered with a 2xx (`delivered`), and all other posts (`failed`). */
   readonly delivered: number;
   readonly failed: number;
   /** Lost sessions that became live again. */

@@ -185,7 +185,7 @@ export interface SmallPicture {
 
 /** The platform's time. */
 export interface HeardTime {
-  /** Unix milliseconds. */
+  /** The time that the platform named. In Unix milliseconds. */
   readonly at: number;
   /** The moment at which the platform named that time, by `Time.monotonic`. */
   readonly heardAt: number;

@@ -25,7 +25,7 @@ import type {
 // Queries of stored messages and chats.
 
 export interface MessageQuery {
-  /** A short id, a platform id, or `<owner>:` followed by either. */
+  /** A short id or a platform id. Each may have the prefix `<owner>:`. */
   readonly id?: string;
   /** Any form of a chat id that the interface returns: number, jid or LID, with or without a device or `<owner>:` in front. */
   readonly chatId?: string;
@@ -158,7 +158,7 @@ export interface ContactPage {
 }
 
 export interface ContactStore {
-  /** Returns a page of contacts. Contacts in the address book are sorted by name, others by id. */
+  /** Returns a page of contacts. Contacts in the address book are sorted by name, all other contacts by id. */
   list(instance: InstanceId, query: ContactQuery): Promise<ContactPage>;
   /** Returns the contact in the address book under one of these ids, numbers or LIDs; null if there is none. */
   saved(instance: InstanceId, ids: readonly string[]): Promise<Contact | null>;

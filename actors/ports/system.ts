@@ -85,7 +85,7 @@ export interface Time {
    * this correction.
    */
   correction(): number;
-  /** Sets a timer of any length. A delay that exceeds one timer of the system takes several. */
+  /** Sets a timer of any length. A delay that exceeds the limit of a system timer uses several timers. */
   setTimeout(fn: () => void, ms: number): unknown;
   clearTimeout(id: unknown): void;
   /** Resolves when all ready tasks have had their turn. */

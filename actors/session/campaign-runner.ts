@@ -31,7 +31,7 @@ export interface CampaignHost {
   next(now: number): Promise<DueMessage | null>;
   nthSent(since: number, n: number): Promise<number | null>;
   live(): boolean;
-  /** Returns true if the session is logged out, so that a person must pair it. */
+  /** Returns true if the session is logged out, so a person must pair it. */
   loggedOut(): boolean;
   /** Returns the reason why nothing may be sent now, or '' if there is none. */
   held(): string;
@@ -113,7 +113,7 @@ export class CampaignRunner {
     return left > 0 ? Math.ceil(time.now() + left) : null;
   }
 
-  /** The time of the next message; null while no campaign is under way. */
+  /** The progress of the current campaign; null while no campaign is under way. `nextAt`: see the getter above. */
   get atWork(): { readonly nextAt: number | null } | null {
     return this.#active ? { nextAt: this.nextAt } : null;
   }
@@ -181,14 +181,14 @@ export class CampaignRunner {
     return time.monotonic() - this.#awaySince < longestPause ? next : this.#rested(campaign, restReasons.away, next);
   }
 
-  /** Returns the rest before the next message. The rest follows from the quiet hours, the daily cap and the pace. */
+  /** Returns the pause before the next message, with its reason. The pause follows from the quiet hours, the daily cap and the pace. */
   async #restOf(campaign: Campaign): Promise<Rest> {
     const { time, policy } = this.#host;
     const now = time.now();
-    // The time of the last message of an earlier run follows from the last change of the campaign.
+    // After a restart of the runner, the time of the campaign's last change stands for the time of its last message.
     if (this.#last.at === null && campaign.startedAt > 0) this.#pace(campaign, time.monotonic() - Math.max(0, now - campaign.updated));
     const { at, pause, share } = this.#last;
-    // Between two campaigns the shorter pause counts. A slow campaign must not delay another one, and may have ended or stopped meanwhile.
+    // Between messages of two campaigns the shorter of both pauses applies. So a slow campaign, or one that has ended, does not delay another.
     const most = Math.min(pause, between(campaign.delayMin, campaign.delayMax, share));
     const paced = at === null ? 0 : at + most - time.monotonic();
     const quiet = quietFor(policy, now);

@@ -11,7 +11,7 @@ export interface Sleepers {
   /** Returns hibernated instances without a cell that were last active at this time or before. */
   resting(before: number): readonly InstanceId[];
   /**
-   * Makes the cell of such an instance. Returns null while this process takes over the instance. After the takeover the instance is woken if it is
+   * Creates the cell of a hibernated instance. Returns null while this process takes over the instance. After the takeover the instance is woken if it is
    * still due.
    */
   cell(id: InstanceId, before: number): Cell | null;

@@ -70,7 +70,7 @@ export interface Host extends Watcher {
   readonly log: Log;
   /** Returns the last digits of the account's number, which is enough for its owner to recognise it. */
   account(): string;
-  /** Returns true if the record names an account, so that a pairing was finished. */
+  /** Returns true if the record names an account, so a pairing was finished. */
   paired(): boolean;
   /** Returns true if this session may connect without exceeding the cap of connected sessions. */
   hasRoom(): boolean;

@@ -216,14 +216,14 @@ export const kit = setup({
     begins: ({ context }, begin: LifecycleInput['begin']) => context.begin === begin,
     means: ({ context }, params: { close: Close; pairing: boolean; reactions: readonly Reaction[] }) =>
       params.reactions.includes(judge(context, params.close, params.pairing).reaction),
-    /** True for another pairing than the one under way. A paired session has none. */
+    /** Returns true for another pairing than the one under way. A paired session has none. */
     asksAnew: ({ context }, options: OpenOptions) => isAnotherPairing(context, options),
     asksForCode: ({ context }, options: OpenOptions) => options.phone !== undefined && isAnotherPairing(context, options),
-    /** True if a connect may cut a wait short. Without this limit, a client that polls connect would flood the platform with connections. */
+    /** Returns true if a connect may cut a wait short. Without this limit, a client that polls connect would flood the platform with connections. */
     mayCut: ({ context: { host, cutAt } }) => host.monotonic() - cutAt >= host.policy.reconnect.cutEvery,
     storageFailed: (_, error: unknown) => error instanceof StorageFailure,
     isTrue: (_, answer: boolean) => answer,
-    /** True if the suspension is over, and the cap has room. */
+    /** Returns true if the suspension is over, and the cap has room. */
     mayReturn: ({ context: { host, verdict } }) => (verdict?.until ?? 0) <= host.now() && host.hasRoom(),
   },
   actions: {

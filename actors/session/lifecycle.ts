@@ -358,7 +358,8 @@ const chart = kit.createMachine({
         asleep: { entry: { type: 'reportActivity', params: 'asleep' }, exit: { type: 'reportActivity', params: 'awake' } },
       },
     },
-    // Logs in to log out, within a limit. The credentials are removed in any case. The login does not count for the cap, because the gate limits it.
+    // Connects only to unlink the device, for at most `unlinkTimeout`. The credentials are removed even if the unlinking fails. The cap does not count
+    // these logins, because the gate limits them.
     unlinking: {
       tags: 'closing',
       initial: 'closing',

@@ -266,7 +266,7 @@ export const writeTyping =
 export const askForPicture =
   (cell: Operable) =>
   async (id: string, kind: PictureKind): Promise<Outcome<Picture> | null> => {
-    // The chart takes no request while it starts another one.
+    // The chart accepts no request while it starts another one.
     await Promise.resolve();
     return cell.request((signal) => performIn(cell, signal, 'picture.look', { id, kind }));
   };

@@ -40,7 +40,7 @@ interface Remembered {
 
 /** A look-up that waits. */
 interface Wish {
-  /** True if the platform reported a change, so that the stored picture is stale. */
+  /** True if the platform reported a change, so the stored picture is stale. */
   readonly changed: boolean;
   /** True if storage has no recent answer. */
   isNew: boolean;
@@ -62,7 +62,7 @@ const storagePause = 30;
 
 const keyOf = (id: string, kind: PictureKind): string => `${kind} ${id}`;
 
-/** True for people and groups. Status posts and channels have no pictures. */
+/** Returns true for people and groups. Status posts and channels have no pictures. */
 const shownIn = (id: string): boolean => /@(s\.whatsapp\.net|lid|g\.us)$/.test(id);
 
 /** Returns the whole group in an entry, or null. */

@@ -89,7 +89,7 @@ export class SendQueue {
     this.resume();
   }
 
-  /** Starts the worker, because the session is live or there is something to do. */
+  /** Starts the worker, because the session is live or a message was queued. */
   resume(): void {
     this.#worker.wake();
   }

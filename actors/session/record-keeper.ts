@@ -121,7 +121,7 @@ export class RecordKeeper {
     return false;
   }
 
-  /** Takes these fields out of the notes. */
+  /** Removes the named fields from the notes, and returns them. */
   #take(names: readonly string[]): InstancePatch {
     const noted = Object.entries(this.#noted);
     this.#noted = Object.fromEntries(noted.filter(([name]) => !names.includes(name)));

@@ -46,7 +46,7 @@ export const changeNames: Readonly<Record<Status, string>> = {
 
 const isContact = ({ chatId, fromMe, isGroup }: Message): boolean => !fromMe && !isGroup && /@(s\.whatsapp\.net|lid)$/.test(chatId);
 
-/** Returns the entries with an opt-out behind each such message, so that both are stored together. */
+/** Inserts an opt-out after each message that opts out, so that both entries are stored together. */
 export const withOptOuts = (policy: CampaignPolicy, entries: readonly Entry[]): readonly Entry[] => {
   const leaves = (entry: Entry): boolean => entry.kind === 'message' && isContact(entry.message) && asksToStop(policy, entry.message.text);
   if (!entries.some(leaves)) return entries;

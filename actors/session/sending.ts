@@ -52,8 +52,8 @@ const free = async (cell: Recorded, key: UsedSendKey | null): Promise<void> => {
 
 /**
  * Settles a send that failed after acceptance. A refusal of the platform becomes the answer of the key. If the outcome is unknown, the status of the
- * message tells the outcome later. After any other failure nothing left, and the key is freed. The refusal for the caller names a message that may
- * have arrived.
+ * message shows the outcome later. After any other failure nothing left, and the key is freed. The refusal for the caller names a message that may have
+ * arrived.
  */
 async function settleFailure(cell: Recorded, key: UsedSendKey | null, message: Message, refusal: Refusal): Promise<Result<Message>> {
   if (refusal.reason === 'unknown') return refuse('unknown', refusal.message, { ...refusal, messageId: message.messageId });

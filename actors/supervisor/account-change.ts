@@ -15,7 +15,7 @@ const restMs = 5;
 export interface AccountChangeHost {
   readonly ports: Pick<Ports, 'chatwootRows' | 'removals' | 'journal' | 'time' | 'log'>;
   readonly campaigns: Pick<Campaigns, 'pauseAll' | 'forget'>;
-  /** False if another process owns the instance by now. Nothing more is removed then. */
+  /** Returns false if another process owns the instance by now. Nothing more is removed then. */
   mayAct(id: InstanceId): boolean;
   /** Clears the caches of the instance outside its cell. */
   forgetBeside(id: InstanceId): void;

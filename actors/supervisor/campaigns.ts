@@ -30,7 +30,7 @@ interface CampaignsInput {
   readonly registry: Pick<Registry, 'cell' | 'cells' | 'record' | 'status'>;
   readonly waking: Pick<Waking, 'awake' | 'keepAwake'>;
   readonly workers: SupervisedWorkers;
-  /** False during a stop. */
+  /** Returns false during a stop. */
   readonly open: () => boolean;
   /** Returns the reason why no campaign may send now, or '' if there is none. */
   readonly held: () => string;
@@ -141,7 +141,7 @@ export class Campaigns {
   }
 
   /**
-   * Stores the status of a campaign and reports the change. Everything that was recorded before is stored first, so that the event has the stored
+   * Stores the status of a campaign and reports the change. All entries that were recorded before are stored first, so that the event has the stored
    * counts. A `to` of null keeps the status.
    */
   async #mark(id: InstanceId, campaignId: string, to: 'sending' | 'done' | 'paused' | null, reason: string): Promise<void> {

@@ -7,9 +7,12 @@ import { StorageFailure, type HeardTime, type Log, type MessageStore, type Platf
 
 /** Tolerated difference between the clock and the monotonic clock. Machines with a time service differ by less. In milliseconds. */
 const tolerated = 60_000;
-/** Milliseconds by which the clock may differ from the platform's. A quartz without a time service drifts so far in a few months. */
+/**
+ * The largest accepted difference between the clock and the platform's time, in milliseconds. A quartz without a time service drifts so far in a few
+ * months.
+ */
 const agreement = 300_000;
-/** Milliseconds after which a clock that jumped counts as right if the platform did not name its time. */
+/** The time after which a clock that jumped counts as right if the platform did not name its time. In milliseconds. */
 const acceptedAfter = 86_400_000;
 /**
  * Time for which queued sends and campaigns wait after a jump of the clock. Sending resumes after this time on a machine that slept, or whose clock
@@ -141,7 +144,7 @@ export class ClockWatch {
     return heard === null || heard.heardAt < this.#ignoredBefore ? null : heard;
   }
 
-  /** Milliseconds by which the clock is ahead of the platform's. */
+  /** Returns the time by which the clock is ahead of the platform's. In milliseconds. */
   #offsetTo({ at, heardAt }: HeardTime): number {
     const { time } = this.#input;
     return time.now() - at - (time.monotonic() - heardAt);

@@ -22,7 +22,7 @@ interface DispatcherInput {
   readonly cells: ReadonlyMap<InstanceId, Cell>;
   /** Returns the current record of an instance. */
   record(id: InstanceId): InstanceRecord | undefined;
-  /** False during a stop. Nothing new begins then. */
+  /** Returns false during a stop. Nothing new begins then. */
   open(): boolean;
   /** Returns true if this process may act for the instance now. */
   owns(id: InstanceId): boolean;

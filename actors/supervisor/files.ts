@@ -36,7 +36,7 @@ const spoken: ReadonlySet<string> = new Set([...sounds, 'video', 'gif']);
 const families: Readonly<Record<string, string>> = { gif: 'video', ptt: 'audio' };
 const familyOf = (kind: string): string => families[kind] ?? kind;
 
-/** True if the text may stand in a `Content-Type` header. */
+/** Returns true if the text may stand in a `Content-Type` header. */
 const isMimetype = (text: string): boolean => /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(?:\s*;\s*[\w.-]+=(?:[\w!#$&^.+-]+|"[^"\\]*"))*$/.test(text);
 
 const goneText = 'the file was removed meanwhile';
@@ -169,10 +169,10 @@ export class Downloads {
 
 // Keeps the file store in order. The keeper audits every part of the store after a start and then daily, and bounds the sum of bytes.
 
-/** Pause between two checks of the sum, and between two batches, so that other work gets the disk and the database. In milliseconds. */
+/** Pause between two checks of the total size, and between two batches, so that other work gets the disk and the database. In milliseconds. */
 const everyMs = 60_000;
 const restMs = 20;
-/** Checks of the sum per audit of every part: one audit a day. */
+/** The number of size checks per full audit, which makes one audit a day. */
 const looksPerAudit = 1_440;
 /** Files per batch. Files may be large. */
 const pieceFiles = 20;

@@ -7,7 +7,7 @@ import type { InstanceView } from '../views.ts';
 
 export class Registry {
   readonly #make: (record: InstanceRecord) => Cell;
-  /** True if this process may act for the instance. */
+  /** Returns true if this process may act for the instance. */
   readonly owns: (id: InstanceId) => boolean;
   /** Records in the state in which they were read or registered. The cell of an instance holds the current record. */
   readonly #records = new Map<InstanceId, InstanceRecord>();

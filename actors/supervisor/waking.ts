@@ -16,7 +16,7 @@ interface RestoreInput {
   readonly registry: Registry;
   /** Start of this process, in Unix milliseconds. Work that was accepted before belongs to an earlier run. */
   readonly since: number;
-  /** False during a stop. Nothing more is restored then. */
+  /** Returns false during a stop. Nothing more is restored then. */
   readonly open: () => boolean;
 }
 
@@ -128,7 +128,7 @@ export class Restore {
 interface CapacityInput {
   readonly max: number;
   readonly registry: Registry;
-  /** False during a stop. */
+  /** Returns false during a stop. */
   readonly open: () => boolean;
   /** The restore. Sessions that it has not restored yet count even before they have a cell. */
   readonly restore: Pick<Restore, 'restoring'>;

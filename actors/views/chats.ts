@@ -115,8 +115,8 @@ export interface DefinitionFace {
   reloadLabels(id: InstanceId, whole: boolean): Promise<Result<'started' | 'underWay'>>;
   quickReplies(id: InstanceId): Promise<readonly Kept<'quickReply'>[]>;
   /**
-   * Creates, changes or deletes a quick reply, and returns all of them. Texts of business accounts are stored on the phone, all others in the
-   * gateway. Refuses with `notFound` for an unknown id, or `conflict` if another quick reply has the shortcut. `invalid`: the quick reply would have
+   * Creates, changes or deletes a quick reply, and returns all of them. Texts of business accounts are stored on the phone, and texts of all other accounts
+   * in the gateway. Refuses with `notFound` for an unknown id, or `conflict` if another quick reply has the shortcut. `invalid`: the quick reply would have
    * to move between phone and gateway. `notSupported`: a text on the phone of an account that is no business.
    */
   editQuickReply(id: InstanceId, edit: QuickReplyEdit): Promise<Result<readonly Kept<'quickReply'>[]>>;

@@ -102,7 +102,7 @@ export type StepCause =
 export interface Step {
   /** The number of the step for this instance in this process, from 1. */
   readonly n: number;
-  /** Unix milliseconds. */
+  /** The time of the step. In Unix milliseconds. */
   readonly at: number;
   readonly chart: ChartName;
   readonly from: string;

@@ -104,7 +104,7 @@ export interface PasskeyView extends PasskeyNotice {
 export interface PasskeyCode {
   /** The code, such as `ABCD-2345`. */
   readonly code: string;
-  /** Unix milliseconds. */
+  /** The end of the code's validity. In Unix milliseconds. */
   readonly expiresAt: number;
 }
 

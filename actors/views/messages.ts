@@ -138,7 +138,7 @@ export interface HistoryAsk {
 export interface HistoryRequest {
   readonly id: string;
   readonly chatId: string;
-  /** Unix milliseconds. */
+  /** The time of the request. In Unix milliseconds. */
   readonly at: number;
   /** The state. `unanswered`: the phone was silent for a minute. A later answer is still stored. */
   readonly state: 'pending' | 'answered' | 'unanswered';
