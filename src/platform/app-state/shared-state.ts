@@ -55,7 +55,7 @@ const read = ({ index, value, version, operation }: Mutation, directory: Directo
   return events;
 };
 
-/** True for the deletion or clearing of a chat. Its API request decides what is removed from the database, so that its mutation causes no entries. */
+/** Returns true for the deletion or clearing of a chat. Its API request decides what is removed from the database, so its mutation causes no entries. */
 const isErasure = ({ index: [name] }: Mutation): boolean => name === 'clearChat' || name === 'deleteChat';
 
 /** Returns the entries of mutations. Events that only the library reads (addresses, credentials) cause no entries. */

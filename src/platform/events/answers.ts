@@ -91,7 +91,7 @@ export const secretHolder = (source: WAMessage): string => {
 
 const both = (...jids: readonly string[]): string[] => [...new Set(jids.filter((jid) => jid !== ''))];
 
-/** Returns all possible contexts. The encryption key is derived from one of a person's two addresses, depending on the client, so that all are tried. */
+/** Returns all possible contexts. The encryption key is derived from one of a person's two addresses, depending on the client, so both are tried. */
 const contextsOf = (source: WAMessage, stored: Message, secret: Uint8Array, directory: Directory): SecretContext[] => {
   const { key } = source;
   const writer = key.fromMe ? directory.me : addressesOf(directory, key.participant || key.remoteJid, key.participantAlt, key.remoteJidAlt);
@@ -114,7 +114,7 @@ export const readAnswer = (source: WAMessage, stored: Message, directory: Direct
       const reading = kind.open(content, about, context);
       if (reading !== null) return reading;
     } catch {
-      // This pair of addresses is wrong, so that the next pair is tried.
+      // This pair of addresses is wrong. The loop tries the next pair.
       continue;
     }
   }

@@ -105,7 +105,7 @@ export class Communities {
     if ((known?.parent ?? '') === parent && (known?.isDefault ?? false) === isDefault) return [];
     if (parent === '') this.#memberships.delete(id);
     else this.#memberships.set(id, { parent, isDefault });
-    // The views of all subgroups contain the announcement group, so that they change with it.
+    // The views of all subgroups contain the announcement group, so they change with it.
     return isDefault || known?.isDefault ? [id, ...this.#groupsOf(parent)] : [id];
   }
 

@@ -59,7 +59,7 @@ interface FirstState {
 
 type QueuedEvent = BaileysEvent | FirstState;
 
-/** True if an event is an echo: the library also reports each message as a change of its chat. */
+/** Returns true if an event is an echo: the library also reports each message as a change of its chat. */
 const isEcho = (event: BaileysEvent): boolean => event.name === 'chats.update' && event.data.some(({ messages }) => messages !== undefined);
 
 export interface EventPipeline {

@@ -70,7 +70,7 @@ interface RingingCall {
 /** Limit of calls in memory, which is far more than ring at the same time. The oldest call is dropped first. */
 const most = 100;
 const ends: ReadonlySet<WACallEvent['status']> = new Set(['accept', 'reject', 'timeout', 'terminate']);
-/** Milliseconds after which a call without a reported end counts as ended. Phones ring for a minute. */
+/** The time after which a call without a reported end counts as ended, in milliseconds. Phones ring for a minute. */
 const longest = 120_000;
 
 export class RingingCalls {

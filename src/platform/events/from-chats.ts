@@ -48,8 +48,8 @@ export const conversationPatch = (chat: Partial<Chat>, directory: Directory): Ch
 };
 
 /**
- * Corrects the disappearing timer that the library reads from messages; null means none. Any member of a group can send such a message, so that in groups
- * only the platform's notification counts.
+ * Corrects the disappearing timer that the library reads from messages; null means none. Any member of a group can send such a message, so in groups only
+ * the platform's notification counts.
  */
 const withTimer = (chat: ChatPatch, { ephemeralExpiration: seconds }: ChatUpdate): ChatPatch => {
   const { ephemeralExpiration: _none, ...rest } = chat;
@@ -74,7 +74,7 @@ export const fromChatUpdate = (update: ChatUpdate, directory: Directory): Entry[
   return Object.keys(patch).length > 1 ? [{ kind: 'chat', chat: patch, create: false, tell: 'chats' }, ...unread] : unread;
 };
 
-/** Converts the names of a contact. */
+/** Converts the names and the LID of a contact into an entry. Returns an empty list if the contact has none. */
 export const fromContact = (contact: Partial<Contact>, directory: Directory): Entry[] => {
   const chat = contactPatch(contact, directory);
   return chat === null ? [] : [{ kind: 'chat', chat, create: false, tell: 'contacts' }];
@@ -165,7 +165,7 @@ const erased = (gone: boolean, { index: [, jid, starred], value }: SharedAction,
 const fromCleared = (action: SharedAction, directory: Directory): Entry[] => erased(false, action, directory);
 const fromDeleted = (action: SharedAction, directory: Directory): Entry[] => erased(true, action, directory);
 
-/** True if an entry removes messages that the owner deleted on the phone. */
+/** Returns true if an entry removes messages that the owner deleted on the phone. */
 export const isOwnDeletion = (entry: Entry): boolean => entry.kind === 'chatErased' || (entry.kind === 'deleted' && entry.forMe === true);
 
 // Records of the shared state for which the library has no event. Records that are missing in this table are ignored.

@@ -55,7 +55,7 @@ const topicOf = (node: BinaryNode, directory: Directory): NonNullable<GroupFacts
   return { text, id, by: personOf(directory, participant, pn), at: timeOf(t, directory.now()) };
 };
 
-/** True if joining needs approval. Some communities have the element with the state `off`. */
+/** Returns true if joining needs approval. Some communities have the element with the state `off`. */
 const approvalIn = (node: BinaryNode | undefined): boolean =>
   node !== undefined && getBinaryNodeChild(node, 'group_join')?.attrs['state'] !== 'off';
 

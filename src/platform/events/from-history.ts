@@ -11,7 +11,7 @@ import { unwrapped } from './message-kinds.ts';
 /** The limits of one batch: items, and bytes. */
 const mostItems = 200;
 const mostBytes = 230 * 1024;
-/** Bytes that the view of an item adds to the size of the item. */
+/** The number of bytes that the view of an item adds to the size of the item. */
 const viewBytes: Readonly<Record<Past['of'], number>> = {
   messages: 250,
   status: 250,

@@ -1,6 +1,6 @@
 /**
- * The cache of groups of one connection. It has the names of all groups, and the members of recently used groups. Other groups are read from the
- * storage. An unknown group is queried from the platform once. All entries about groups pass this cache, so that known groups are never queried.
+ * The cache of groups of one connection. It has the names of all groups, and the members of recently used groups. Other groups are read from the storage.
+ * An unknown group is queried from the platform once. All entries about groups pass this cache, so known groups are never queried.
  */
 import { getBinaryNodeChild, getBinaryNodeChildren, type BinaryNode, type GroupMetadata, type WASocket } from '@whiskeysockets/baileys';
 import {
@@ -21,7 +21,7 @@ import { goneEntries, groupOfNode, wholeEntries } from './from-groups.ts';
 
 /** The stored groups of the account. */
 export interface StoredGroups {
-  /** Reads the names of groups, and other fields that each message needs. */
+  /** Reads the names of all groups, the groups of communities with their pictures, and the time of the last list. */
   known(): Promise<KnownGroups>;
   /** Age of the list of all groups from which a login queries it again. In milliseconds. */
   readonly maxAgeMs: number;
@@ -122,7 +122,7 @@ export class GroupCache {
     return this.#names.get(jid) ?? '';
   }
 
-  /** True if the account is known to be a member of the group. */
+  /** Returns true if the account is known to be a member of the group. */
   has(jid: string): boolean {
     return this.#names.has(jid);
   }

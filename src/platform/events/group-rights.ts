@@ -10,14 +10,14 @@ import { unwrapped } from './message-kinds.ts';
 
 const { Type } = proto.Message.ProtocolMessage;
 
-/** True if a member deletes or pins a message in a group. The rights of the member must then be checked. */
+/** Returns true if a member deletes or pins a message in a group. The rights of the member must then be checked. */
 export const needsRight = ({ key, message }: WAMessage): boolean => {
   if (key.fromMe || !isGroup(key.remoteJid ?? '')) return false;
   const { protocolMessage, pinInChatMessage } = unwrapped(message) ?? {};
   return protocolMessage?.type === Type.REVOKE || Boolean(pinInChatMessage);
 };
 
-/** True if the sender has the right. Admins may delete messages of others. Members may pin, unless only admins may change the group. */
+/** Returns true if the sender has the right. Admins may delete messages of others. Members may pin, unless only admins may change the group. */
 export const hasRight = ({ key, message }: WAMessage, group: Group | null, directory: Directory): boolean => {
   const sender = personOf(directory, key.participant, key.participantAlt);
   const member = group?.members.find((one) => includesPerson([one], sender));

@@ -8,7 +8,9 @@ import { bare, type Directory, isLid, isMe, isPerson } from '../wire/jid.ts';
 
 /** Limit of pairs in memory. */
 const kept = 10_000;
-/** Milliseconds after which a pair is reported again. A message from before the pair was known may have created a chat under the LID meanwhile. */
+/**
+ * The time after which a pair is reported again, in milliseconds. A message from before the pair was known may have created a chat under the LID meanwhile.
+ */
 const againMs = 3_600_000;
 
 /** A pair in the library's form: two addresses, with or without a device. */
@@ -55,8 +57,8 @@ export const createSeenPeople = (now: () => number) => {
   };
 };
 
-// Records of the shared state for which the library has no event. It only writes them to its log. Its event of a deleted chat does not name
-// the last deleted message, so that this record is read from the log too.
+// Records of the shared state for which the library has no event. It only writes them to its log. Its event of a deleted chat does not name the last
+// deleted message, so this record is read from the log too.
 
 export interface SharedAction {
   /** The name of the action, followed by the ids of its subject. */

@@ -21,7 +21,10 @@ export type Handlers = Readonly<Record<StanzaKind, (node: BinaryNode) => unknown
 export interface InboxLimits {
   /** Limit for stanzas that wait for the storage, in bytes. Beyond this limit the connection ends. The platform keeps unacknowledged stanzas. */
   readonly bytes: number;
-  /** Milliseconds for which later stanzas wait for a message. A message with a part of the history may take longer, because a file is downloaded. */
+  /**
+   * The time for which later stanzas wait for a message, in milliseconds. A message with a part of the history may take longer, because a file is
+   * downloaded.
+   */
   readonly handling: number;
   /** Pauses before each retry of a message whose file could not be fetched. After them the message waits for the next connection. In milliseconds. */
   readonly again: readonly number[];
@@ -80,7 +83,7 @@ export const usualLimits: InboxLimits = {
 };
 /** Limit for `whenFetched`, in milliseconds. */
 const longestFetch = 1_000;
-/** Age from which the media hosts have deleted the file of a message, so that it is not fetched again. In milliseconds. */
+/** Age from which the media hosts have deleted the file of a message, so it is not fetched again. In milliseconds. */
 const filesKept = 30 * 86_400_000;
 
 /** Replaces the library's listeners on its socket by `take`. Throws if the listeners are not the expected ones. */
@@ -103,13 +106,13 @@ const unmarked = (node: BinaryNode): BinaryNode => {
   return offline === undefined ? node : { ...node, attrs };
 };
 
-/** False for requests to send a message again, and for steps of a pairing by code. They cause no entries, so that the library acknowledges them. */
+/** Returns false for requests to send a message again, and for steps of a pairing by code. They cause no entries, so the library acknowledges them. */
 const holdsAck = ({ attrs: { type } }: BinaryNode): boolean => type !== 'retry' && type !== 'link_code_companion_reg';
 
-/** True for status posts, which the library ignores (`shouldIgnoreJid` in `socket-config.ts`). */
+/** Returns true for status posts, which the library ignores (`shouldIgnoreJid` in `socket-config.ts`). */
 const isIgnored = ({ attrs }: BinaryNode): boolean => attrs['from'] === statusJid;
 
-/** Bytes of memory for a waiting stanza with its entries, and for each node of the stanza (measured). */
+/** The memory of a waiting stanza with its entries, and of each node of the stanza (measured). In bytes. */
 const [perStanza, perNode] = [1_200, 240];
 const sizeOf = ({ content }: BinaryNode): number =>
   Array.isArray(content) ? content.reduce((sum, child) => sum + perNode + sizeOf(child), 0) : (content?.length ?? 0);
@@ -123,7 +126,7 @@ export class DurableInbox {
   /** Stanzas in the order of arrival. */
   #queue = new Set<Item>();
   #unlogged: WaitsForLog[] = [];
-  /** Bytes of messages that are not logged yet, and of other stanzas that are not acknowledged yet. */
+  /** The size of messages that are not logged yet, and of other stanzas that are not acknowledged yet. In bytes. */
   #waitingBytes = 0;
   /** True after the limit was exceeded. Later stanzas are ignored, and the platform keeps them. */
   #full = false;
@@ -165,7 +168,7 @@ export class DurableInbox {
 
   /** Starts to handle stanzas at the login. Unfinished messages of an earlier connection come first. */
   open(): void {
-    // The platform sends pending stanzas before the end of the login, so that some unfinished messages may be new arrivals of this connection.
+    // The platform sends pending stanzas before the end of the login, so some unfinished messages may be new arrivals of this connection.
     const arrived = new Set([...this.#queue].map(({ node }) => node));
     const earlier = this.#options.inbound.takeUnfinished().filter(({ node }) => !arrived.has(node));
     const again = earlier.map((logged): Item => ({ kind: 'message', node: logged.node, logged: Promise.resolve(logged) }));
@@ -174,7 +177,7 @@ export class DurableInbox {
     this.#run();
   }
 
-  /** Notes that an event of the library contained this message, so that it will be stored. */
+  /** Notes that an event of the library contained this message, so it will be stored. */
   reported(messageId: string): void {
     if (this.#reported.has(messageId)) this.#reported.set(messageId, true);
   }
@@ -313,7 +316,7 @@ export class DurableInbox {
     try {
       for (const item of this.#queue) {
         const logged = item.logged === null ? null : await item.logged;
-        // The inbox yields to the event loop. A handler may wait for promises alone, so that a backlog would block the loop.
+        // The inbox yields to the event loop. A handler may wait for promises alone, so a backlog would block the loop.
         await this.#options.turn();
         if (this.#closed) break;
         if (logged === null) this.#passOn(item);

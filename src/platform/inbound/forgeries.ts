@@ -2,7 +2,7 @@
 import { type BinaryNode, jidDecode, normalizeMessageContent, proto } from '@whiskeysockets/baileys';
 import { type Directory, isChannel, isMe } from '../wire/jid.ts';
 
-/** True for an unencrypted text outside of a channel, which only an attacker can send. Channel posts are public, and so are not encrypted. */
+/** Returns true for an unencrypted text outside of a channel, which only an attacker can send. Channel posts are public, and so are not encrypted. */
 export const isUnsealed = ({ attrs, content }: BinaryNode): boolean =>
   Array.isArray(content) && content.some(({ tag }) => tag === 'plaintext') && !isChannel(attrs['from'] ?? '');
 
@@ -34,11 +34,11 @@ const isPhoneOnlyProtocol = (protocol: proto.Message.IProtocolMessage | null | u
   protocol !== undefined &&
   (phoneOnly.has(protocol.type) || phoneOnlyContents.some((content) => (protocol[content] ?? null) !== null));
 
-/** True for a message that only the phone may send. Like the library, this check looks at the message itself and at the content of its wrappers. */
+/** Returns true for a message that only the phone may send. Like the library, this check looks at the message itself and at the content of its wrappers. */
 export const isPhoneOnly = (message: proto.IMessage): boolean =>
   isPhoneOnlyProtocol(message.protocolMessage) || isPhoneOnlyProtocol(normalizeMessageContent(message)?.protocolMessage);
 
-/** True if the account's phone sent the stanza to the account itself. */
+/** Returns true if the account's phone sent the stanza to the account itself. */
 export const isFromOwnPhone = (stanza: BinaryNode | undefined, directory: Directory): boolean => {
   const { from, recipient, participant } = stanza?.attrs ?? {};
   const talksToItself = participant === undefined && isMe(directory, from) && (recipient === undefined || isMe(directory, recipient));

@@ -1,9 +1,9 @@
 /**
  * Holds the acknowledgements of receipts, notifications and calls until the resulting entries are committed.
  *
- * The platform keeps a stanza until it is acknowledged, and repeats it at the next login. The library acknowledges these stanzas at the end
- * of their handlers, so that a kill before the commit would lose them. Logging them too would cost a write for each, and a busy instance
- * gets several receipts for each message.
+ * The platform keeps a stanza until it is acknowledged, and repeats it at the next login. The library acknowledges these stanzas at the end of their
+ * handlers, so a kill before the commit would lose them. Logging them too would cost a write for each, and a busy instance gets several receipts for each
+ * message.
  */
 import { type BinaryNode, type Contact, decodeMessageNode, isJidNewsletter, isLidUser, type WASocket } from '@whiskeysockets/baileys';
 

@@ -145,7 +145,7 @@ export class Identities {
 
   /**
    * Returns handlers that handle notices first, and then pass them to the library, which acknowledges them. The library renews the trusted-contact token
-   * only of a contact with a session, so that the new session is made before.
+   * only of a contact with a session, so the new session is made first.
    */
   withNotices(handlers: Handlers): Handlers {
     return {
@@ -198,7 +198,7 @@ export class Identities {
       for (const user of users) this.#noticed.delete(user);
     }
     this.#parts.tell({ name: 'identity.changed', data: { jid, at } });
-    // After an absence there may be many notices, so that no sessions are made for them. The next message makes the session.
+    // After an absence there may be many notices, so no sessions are made for them. The next message makes the session.
     if (!attrs['offline'] && !isReplacedSince(arrived)) await sock.assertSessions([jid], true).catch(() => undefined);
   }
 }

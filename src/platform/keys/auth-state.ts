@@ -76,8 +76,8 @@ interface AuthOptions {
 /** Limit of cached keys, including absent ones. The cache may have twice as many. An idle session has a few dozen, a busy one those of the last hours. */
 const cacheLimit = 500;
 /**
- * Limit of the cached keys in bytes of their stored texts. The cache may have twice as many. A Signal session has 0.9 to 1.4 KB, so that 500 of them fit.
- * Values of busy groups are larger: the map of a group of 500 has 17 KB, and a sender key with skipped messages has up to 200 KB.
+ * Limit of the cached keys in bytes of their stored texts. The cache may have twice as many. A Signal session has 0.9 to 1.4 KB, so 500 of them fit. Values
+ * of busy groups are larger: the map of a group of 500 has 17 KB, and a sender key with skipped messages has up to 200 KB.
  */
 const cacheBytes = 1024 * 1024;
 const versionType = 'app-state-sync-version';
@@ -270,7 +270,7 @@ class SessionKeys {
     return value;
   }
 
-  /** True if the map is unchanged since its last read or write. The library only adds to a map, so that the number of devices shows a change. */
+  /** Returns true if the map is unchanged since its last read or write. The library only adds to a map, so the number of devices shows a change. */
   #isWritten(value: unknown): boolean {
     if (typeof value !== 'object' || value === null) return false;
     const [before, now] = [this.#devices.get(value), Object.keys(value).length];
@@ -306,7 +306,7 @@ class SessionKeys {
   }
 }
 
-/** True if the credentials belong to a pairing that was not completed. A login with them is refused with 401. */
+/** Returns true if the credentials belong to a pairing that was not completed. A login with them is refused with 401. */
 export const isAbandoned = ({ me, account }: AuthenticationCreds): boolean => me !== undefined && account === undefined;
 
 /** Reads the stored credentials. If there are none, or only abandoned ones, makes new credentials. */

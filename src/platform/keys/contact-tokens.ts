@@ -11,7 +11,7 @@ type Entry = SignalDataTypeMap['tctoken'];
 
 export interface ContactToken {
   readonly token: Uint8Array;
-  /** Unix time in seconds at which the contact issued it. */
+  /** The time at which the contact issued the token. In Unix seconds. */
   readonly at: number;
 }
 

@@ -8,7 +8,7 @@
 /** The key type under which the names of finished stanzas are stored. */
 export const finishedType = 'inbound-finished';
 
-/** A stored page of names. The pages form a ring. Only the newest page is written, so that a message costs the write of a small row. */
+/** A stored page of names. The pages form a ring. Only the newest page is written, so a message costs the write of a small row. */
 export interface Page {
   /** An increasing page number. Names are written to the page with the largest number. */
   readonly at: number;
@@ -17,7 +17,7 @@ export interface Page {
   readonly names: readonly string[];
 }
 
-/** Names of a page. Each finished stanza writes its page, so that a page is small: 200 bytes on average. */
+/** Names of a page. Each finished stanza writes its page, so a page is small: 200 bytes on average. */
 const pageSize = 16;
 /** Pages of the ring, which have 4,096 names. At the highest rate so many arrive in five seconds. A connection that loses acknowledgements longer ends. */
 const pageCount = 256;

@@ -28,7 +28,7 @@ export class ForgedKeyNotes implements KeyJudge {
     this.#found();
   }
 
-  /** True if the last keys of the person were forged, under either address. */
+  /** Returns true if the last keys of the person were forged, under either address. */
   has(directory: Directory, jid: string): boolean {
     const { pn, lid } = addressesOf(directory, jid);
     return [pn, lid].some((address) => this.#people.get(address) === true);

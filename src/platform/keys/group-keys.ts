@@ -19,7 +19,7 @@ export interface GroupKeysParts {
   sock(): Pick<WASocket, 'authState' | 'signalRepository'>;
   readonly auth: Pick<AuthState, 'groupMaps' | 'storedIds'>;
   directory(): Directory;
-  /** True if the account is known to be a member of the group. */
+  /** Returns true if the account is known to be a member of the group. */
   isMember(groupId: string): boolean;
   /** Reports that background work failed. */
   stumbled(where: string, error: unknown): void;
@@ -43,7 +43,7 @@ interface Renewed {
 }
 
 const deviceOf = (jid: string): string => /:(\d+)@/.exec(jid)?.[1] ?? '0';
-/** True if the set contains this device or its user. */
+/** Returns true if the set contains this device or its user. */
 const isNamed = (devices: ReadonlySet<string>, jid: string): boolean =>
   devices.has(userOf(jid)) || devices.has(`${userOf(jid)}:${deviceOf(jid)}`);
 
@@ -78,8 +78,8 @@ export class GroupKeys {
   }
 
   /**
-   * Applies the platform's list of all groups. Deletes the keys of groups that are neither listed nor were known before. A known group that this list
-   * lacks may still have unread messages, so that its keys stay until the next list.
+   * Applies the platform's list of all groups. Deletes the keys of groups that are neither listed nor were known before. A known group that this list lacks
+   * may still have unread messages, so its keys stay until the next list.
    */
   listed(listed: ReadonlySet<string>, known: ReadonlySet<string>): void {
     const stays = (group: string): boolean => !isGroup(group) || listed.has(group) || known.has(group);

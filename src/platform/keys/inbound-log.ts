@@ -66,7 +66,7 @@ const hashesOf = ({ content }: BinaryNode): string[] =>
     ? content.flatMap((child) => (child.tag === 'enc' && child.content instanceof Uint8Array ? [hashOf(child.content)] : []))
     : [];
 
-/** Returns the parts that distinguish the changes of a channel post, which all have its id; none for other messages. */
+/** Returns the values that distinguish a channel post from its edits, which have the same id. Returns an empty list for other messages. */
 const postParts = ({ attrs, content }: BinaryNode): readonly (string | undefined)[] => {
   const children = Array.isArray(content) ? content : [];
   const post = children.find(({ tag }) => tag === 'plaintext');
@@ -76,8 +76,8 @@ const postParts = ({ attrs, content }: BinaryNode): readonly (string | undefined
 };
 
 /**
- * Returns a name that is the same for each repetition of a stanza. It contains the hashes of the ciphertexts, because a newly encrypted message is
- * another one. It has 96 bits, so that two stanzas never have the same name.
+ * Returns the name of a stanza, which is the same for each repetition. The name contains the hashes of the ciphertexts, because the sender may encrypt a
+ * message anew. The name has 96 bits, so collisions are negligible.
  */
 const nameOf = (node: BinaryNode): string => {
   const { id, from, participant, type } = node.attrs;
@@ -168,7 +168,7 @@ export class InboundLog {
     return { node, name, encoded };
   }
 
-  /** True if a stanza is the repetition of a finished stanza. */
+  /** Returns true if a stanza is the repetition of a finished stanza. */
   isFinished(node: BinaryNode): boolean {
     return this.#finished.has(nameOf(node));
   }

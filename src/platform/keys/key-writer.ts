@@ -27,7 +27,7 @@ export interface KeyWriter {
   finish(stanzas: readonly number[]): void;
   /** Returns the waiting value of this key (null if the key is removed), or undefined if no change waits. */
   peek(type: string, id: string): unknown;
-  /** True if a change of this key that was put as `fresh` is not stored yet. */
+  /** Returns true if a change of this key that was put as `fresh` is not stored yet. */
   isFresh(type: string, id: string): boolean;
   /** The numbers of the last change and of the last stored change. */
   readonly last: number;
@@ -41,8 +41,8 @@ export interface KeyWriter {
 }
 
 /**
- * Milliseconds for which a write waits for more changes (micro-batch). A flush ends the wait. After a kill during the wait, messages of the inbound log are
- * repeated, and sending chains are moved forward by at most `unstoredSends` steps.
+ * The time for which a write waits for more changes (micro-batch), in milliseconds. A flush ends the wait. After a kill during the wait, messages of the
+ * inbound log are repeated, and sending chains are moved forward by at most `unstoredSends` steps.
  */
 const gatherMs = 200;
 /** After the wait, a write waits for the next multiple of this time, so that writes of several sessions share a statement. In milliseconds. */

@@ -1,6 +1,6 @@
 /**
  * Notes about patches of the shared state whose outcome is not known yet. A note is stored before its patch is sent. The platform does not report a
- * device's own patches to it, so that after a lost answer or a kill the collection must be read again.
+ * device's own patches to it, so after a lost answer or a kill the collection must be read again.
  */
 import type { KeyWriter } from './key-writer.ts';
 

@@ -238,7 +238,10 @@ export const ratchetsOf =
     rememberLids(inner.lidMapping);
     const alone = <T>(fresh: boolean, work: () => Promise<T>): Promise<T> => steps.run({ fresh, touched: [] }, work);
 
-    /** Decrypts a ciphertext. The plaintext and the ratchet are stored in one transaction, because after a kill neither is of use alone. */
+    /**
+     * Decrypts a ciphertext, or returns its plaintext from an earlier call. The plaintext and the ratchet are stored in one transaction, because a
+     * ciphertext cannot be decrypted twice.
+     */
     const opened = async (ciphertext: Uint8Array, decrypt: () => Promise<Uint8Array>): Promise<Uint8Array> => {
       const id = hashOf(ciphertext);
       const known = host.plaintext(id);

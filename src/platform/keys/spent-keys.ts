@@ -1,6 +1,6 @@
 /**
- * Deletes one-time keys that the platform has given out and that no contact has used. A first message with such a key may still arrive, so that each key
- * stays for a while. Without the deletion, every refill would leave up to 400 keys for ever.
+ * Deletes one-time keys that the platform has given out and that no contact has used. A first message with such a key may still arrive, so each key stays
+ * for a while. Without the deletion, every refill would leave up to 400 keys for ever.
  *
  * The platform reports the number of its keys, but not their ids. This module assumes that the platform gives out the oldest keys first, as the simulated
  * platform does. If this is wrong, some keys of each refill (as many as were left) may be deleted too early. A first message with a deleted key needs a
@@ -14,11 +14,11 @@ const spentType = 'gateway-spent-keys';
 const noteId = 'note';
 
 const day = 86_400_000;
-/** Milliseconds for which a key stays after it left the platform. The platform keeps a message that it could not deliver for 30 days. */
+/** The time for which a key stays after it left the platform, in milliseconds. The platform keeps a message that it could not deliver for 30 days. */
 const keptMs = 60 * day;
 /** Limit of the time that counts between two notices. It keeps a clock that jumps forward from making all keys look old. In milliseconds. */
 const longestMs = 30 * day;
-/** Minimum time between two marks, so that there are few of them. In milliseconds. */
+/** Minimum time between two marks, so there are few of them. In milliseconds. */
 const markMs = day;
 /** Keys that count as still on the platform in addition to the reported number. They are one upload. */
 const margin = 50;
@@ -40,7 +40,7 @@ export interface SpentNote {
   readonly uploads: readonly Range[];
   /** The marks, the oldest first. */
   readonly left: readonly Mark[];
-  /** Unix milliseconds of the last notice. */
+  /** The time of the last notice. In Unix milliseconds. */
   readonly at: number;
 }
 

@@ -1,6 +1,6 @@
 /**
  * Prevents the use of a message key twice after a kill. The receiver could not decrypt the second message. A frame may leave before the sending chain of
- * its key is stored, so that after a kill the stored chain may be behind by a bounded number of messages.
+ * its key is stored, so after a kill the stored chain may be behind by a bounded number of messages.
  *
  * A run lasts from the loading of a session's keys to their end. A note of the open run is stored before its first message leaves. A note of its end is
  * stored after all chains. If the next start finds the note of an open run, it moves each stored sending chain forward by the bound before its use.

@@ -5,8 +5,8 @@ import { Inflate } from 'node:zlib';
 import { SenderKeyState } from '@whiskeysockets/baileys/lib/Signal/Group/sender-key-state.js';
 import { TOKEN_MAP } from '@whiskeysockets/baileys/lib/WABinary/constants.js';
 
-// A limit for inflated bytes. The library inflates parts of the history (files or inside messages) and frames of the platform. It has no
-// limit, so that 200 KB can become 200 MB. The patch applies to all inflate streams of the process. No other part of the process needs more.
+// A limit for inflated bytes. The library inflates parts of the history (files or inside messages) and frames of the platform. It has no limit, so 200 KB
+// can become 200 MB. The patch applies to all inflate streams of the process. No other part of the process needs more.
 
 /** The limit in bytes. Parts of the history of real phones have up to some ten million. */
 const usualMost = 128 * 1024 * 1024;
@@ -76,9 +76,8 @@ export const repairSenderKeys = (): void => {
   };
 };
 
-// A limit for the size of Signal sessions. Each turn of a conversation adds a receiving chain, and libsignal deletes none, so that a session
-// after 400 turns has 43 KB. Signal's own library keeps the last five chains (`MAX_RECEIVER_CHAINS`), which suffice for late messages of the
-// last five turns.
+// A limit for the size of Signal sessions. Each turn of a conversation adds a receiving chain, and libsignal deletes none, so a session after 400 turns has
+// 43 KB. Signal's own library keeps the last five chains (`MAX_RECEIVER_CHAINS`), which suffice for late messages of the last five turns.
 
 interface Chain {
   readonly chainType: number;
@@ -114,9 +113,9 @@ export const boundSessionChains = (): void => {
   };
 };
 
-// libsignal tries to decrypt a message with each session of a contact. A try with the wrong session advances its ratchet before it fails. The
-// advanced ratchet is stored together with the right session, so that the next message of the wrong session is lost. This is frequent,
-// because new sessions are made often, and a contact's last messages then use the old one. With the patch, each try works on a copy.
+// libsignal tries to decrypt a message with each session of a contact. A try with the wrong session advances its ratchet before it fails. The advanced
+// ratchet is stored together with the right session, so the next message of the wrong session is lost. This is frequent, because new sessions are made
+// often, and a contact's last messages then use the old one. With the patch, each try works on a copy.
 
 interface Session {
   readonly indexInfo: { used: number };

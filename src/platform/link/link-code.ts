@@ -125,7 +125,7 @@ export class LinkCode {
     return new LinkCode(code, jid, ref, ephemeral);
   }
 
-  /** True if a notification belongs to this code, and not to an earlier one. */
+  /** Returns true if a notification belongs to this code, and not to an earlier one. */
   isNamedBy(notice: BinaryNode | undefined): boolean {
     return bytesOf(notice, 'link_code_pairing_ref')?.equals(this.#ref) ?? false;
   }

@@ -47,7 +47,7 @@ const mostHellos = 3;
 const mostVoided = 3;
 /** A limit beyond all stages of a passkey pairing together. The chart limits each stage. In milliseconds. */
 const longestPasskey = 20 * 60_000;
-/** Milliseconds for the last step of the phone, after which a new code replaces the typed one. */
+/** The time for the last step of the phone, after which a new code replaces the typed one. In milliseconds. */
 const lastStep = 60_000;
 
 const digitsOf = (phone: string): string => phone.replaceAll(/\D/g, '');
@@ -71,7 +71,7 @@ export class PairingOffer {
   #requesting = false;
   /** True after a phone has used the offer. */
   #used = false;
-  /** True if a phone has the secret, so that it must not change any more. */
+  /** True if a phone has the secret, so it must not change any more. */
   #finished = false;
   /** Notifications of the pairing, in the order of their arrival. */
   #notices: Promise<void> = Promise.resolve();
@@ -153,7 +153,7 @@ export class PairingOffer {
     return this.#used ? ownCloses.linkingStalled : ownCloses.pairingExpired;
   }
 
-  /** Requests a code. Only one request runs at a time, so that the reported code is the last requested one. */
+  /** Requests a code. Only one request runs at a time, so the reported code is the last requested one. */
   async #request(): Promise<void> {
     if (this.#requesting) return;
     this.#requesting = true;

@@ -33,7 +33,7 @@ interface Exchange {
   readonly ephemeral: KeyPair;
   readonly nonce: Uint8Array;
   readonly ref: string;
-  /** True if the hand-off is proven, so that the owner need not compare codes. */
+  /** True if the hand-off is proven, so the owner need not compare codes. */
   readonly handedOff: boolean;
   key: Uint8Array | null;
 }
@@ -182,7 +182,7 @@ export class PasskeyPairing {
   }
 }
 
-/** True for the origin of a page that may request the passkey. */
+/** Returns true for the origin of a page that may request the passkey. */
 const isOrigin = (origin: unknown): boolean => {
   const url = typeof origin === 'string' ? URL.parse(origin) : null;
   return url?.protocol === 'https:' && url.port === '' && (url.hostname === 'whatsapp.com' || url.hostname.endsWith('.whatsapp.com'));

@@ -93,8 +93,8 @@ export const followPrivacy = (sock: WASocket, failed: (error: unknown) => void):
   sock.ws.on('CB:notification,type:account_sync,privacy', () => void sock.fetchPrivacySettings(true).catch(failed));
 };
 
-// The list of blocked people. The library queries the list at the login and drops the answer. A new device gets its chats after the login,
-// with the phone's history, so that the list is reported again after each part.
+// The list of blocked people. The library queries the list at the login and drops the answer. A new device gets its chats after the login, with the phone's
+// history, so the list is reported again after each part.
 
 export interface BlockedPeople {
   /** Applies changes of the list, and reports the list again after each part of the history. */

@@ -96,7 +96,7 @@ interface SocketParts {
   /** Fetches files of the media hosts for the library. */
   readonly files: Pick<HistoryFiles, 'dispatcher'>;
   readonly groups: Pick<GroupCache, 'metadata'>;
-  /** Milliseconds without a frame after which a connection counts as dead. */
+  /** The time without a frame after which a connection counts as dead. In milliseconds. */
   readonly silenceMs: number;
   /** Reports a message under an unknown identity key. `address`: the address of its Signal session. */
   identityReplaced(address: string): void;
@@ -120,7 +120,7 @@ export const socketConfig = (parts: SocketParts): UserFacingSocketConfig => ({
   keepAliveIntervalMs: Math.min(minute / 2, parts.silenceMs / 3),
   defaultQueryTimeoutMs: minute,
   qrTimeout: never,
-  // The gateway records its own messages, so that the library's echo is not needed. It would cost more than the send.
+  // The gateway records its own messages, so the library's echo is not needed. The echo would cost more than the send.
   emitOwnEvents: false,
   // If the gateway were online, the phone would show no notifications.
   markOnlineOnConnect: false,

@@ -124,8 +124,8 @@ const boundClose = (sock: WASocket, closeMs: number): void => {
 };
 
 /**
- * Ends waiting queries at the end of the connection. A query listens to `close`. The library removes these listeners without a call, so that its
- * queries would wait for a minute. This function calls them.
+ * Ends waiting queries at the end of the connection. A query listens to `close`. The library removes these listeners without a call, so its queries would
+ * wait for a minute. This function calls them.
  */
 const releaseQueries = (sock: WASocket): void => {
   const { ws } = sock;

@@ -47,7 +47,7 @@ const noBusiness = refuse(
 /** The platform's codes for a forbidden request, and for a missing profile or catalog. */
 const refusedCodes: ReadonlySet<number | undefined> = new Set([403, 404]);
 
-/** True if a refused request concerned the account itself, and the account is not a business. */
+/** Returns true if a refused request concerned the account itself, and the account is not a business. */
 const needsBusiness = ({ sock, directory }: LiveConnection, { owner = '' }: { readonly owner?: string }): boolean => {
   const { platform } = sock.authState.creds;
   const isOwn = owner === '' || owner === directory.me.pn || owner === directory.me.pn.split('@')[0];

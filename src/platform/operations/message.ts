@@ -72,7 +72,7 @@ export const messageHandlers: Handlers<MessageOperations> = {
     return sent.ok ? answered({ pin: sent.value, messageId: outcome.value.target.messageId }, sent.entries) : sent;
   },
 
-  // The patch records its own entries, like a change by the phone, so that this handler returns none.
+  // The patch records its own entries, like a change by the phone, so this handler returns none.
   'message.star': async (connection, { id, on }) => {
     const target = await targetOf(connection, id);
     if (!target.ok) return target;

@@ -60,12 +60,12 @@ const silent: ReadonlySet<OperationName> = new Set([
 /** Operations without the deadline of their caller. A message ends with its acknowledgement or the connection, and a download has its own limits. */
 const selfTimed: ReadonlySet<OperationName> = new Set(['message.transmit', 'message.download']);
 
-/** True for an operation that uploads a file. Uploads have their own time limit, which allows for a slow network. */
+/** Returns true for an operation that uploads a file. Uploads have their own time limit, which allows for a slow network. */
 const uploads = ({ name, input }: Operation): boolean => name === 'message.compose' && hasUpload((input as InputOf<typeof name>).send);
 
 interface Bounds {
   readonly control: OperationControl;
-  /** True if the operation changes something. If it is cut off, its outcome is then `unknown` and not `notSent`. */
+  /** True if the operation changes data of the account. If it is cut off, its outcome is then `unknown` and not `notSent`. */
   readonly writes: boolean;
   /** The present time in Unix milliseconds. */
   readonly now: number;

@@ -87,7 +87,7 @@ const findPost = async (connection: LiveConnection, post: PostName, { count, pag
   return noPost;
 };
 
-/** Returns the changed post. Its number comes from the acknowledgement, or from the post itself, because an edit keeps the number. */
+/** Returns the changed post. Its server id comes from the acknowledgement, or from the found post, because an edit keeps the server id. */
 const changed = ({ channel, messageId, serverId }: FoundPost, ack: { readonly serverId?: number }): ChangedPost => ({
   target: { channel, messageId, serverId },
   messageId,

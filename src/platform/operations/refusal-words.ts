@@ -148,7 +148,7 @@ const revisions: ReadonlySet<OperationName> = new Set([
   'post.delete',
 ]);
 
-/** True for a complete sentence, to which no phrase is added. */
+/** Returns true for a complete sentence, to which no phrase is added. */
 const isSentence = (message: string): boolean => message.startsWith('the platform refuse');
 
 /** Describes a refusal in words, if its text comes from the platform (`detail`). Texts of handlers stay. */

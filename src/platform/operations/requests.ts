@@ -85,7 +85,7 @@ export const settingsAfter = (wish: GroupWish, sent: BinaryNode, { me, now }: Di
     case 'name':
       return { subject: { text: wish.text, by, at: now() } };
     case 'description': {
-      // After a deletion there is no present description, so that its id is dropped.
+      // After a deletion there is no present description, so its id is dropped.
       const { id, delete: isGone } = sent.attrs;
       return { topic: { text: wish.text, by, at: now(), ...(id === undefined || isGone ? {} : { id }) } };
     }

@@ -54,7 +54,7 @@ const composers: { readonly [K in SendContent['kind']]: Composer<Extract<SendCon
 
 const composerOf = (content: SendContent): Composer<SendContent> => composers[content.kind] as Composer<SendContent>;
 
-/** True if the composition of a send uploads a file, which may take long. */
+/** Returns true if the composition of a send uploads a file, which may take long. */
 export const hasUpload = ({ content }: Send): boolean => composerOf(content).uploads === true;
 
 /** Converts a stored message into the library's form of a quoted message. Null if it has no content. */

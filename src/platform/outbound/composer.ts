@@ -113,7 +113,7 @@ export interface Composer<Content> {
   answer?(content: Content, asked: Asked, directory: Directory): Result<Answer> | null;
   /** Builds the content without a connection, as far as possible. It has at least the kind and the text of the message. */
   draft(content: Content): proto.IMessage;
-  /** True if the draft is complete, so that the content needs no request. */
+  /** Returns true if the draft is complete, so the content needs no request. */
   isComplete(content: Content): boolean;
   /** Builds the content for a channel. A kind without this method cannot be posted in channels. */
   post?(content: Content, connection: LiveConnection): Promise<Result<Posted>>;

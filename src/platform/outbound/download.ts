@@ -76,7 +76,7 @@ const offeredHosts = (sock: Pick<WASocket, 'refreshMediaConn'>): Promise<readonl
     () => [],
   );
 
-/** True if a host belongs to the platform. `host` includes the port if there is one. */
+/** Returns true if a host belongs to the platform. `host` includes the port if there is one. */
 const isMediaHost = (host: string, offered: readonly string[]): boolean => host !== '' && (isPlatforms(host) || offered.includes(host));
 
 /**
@@ -127,8 +127,8 @@ const ofPlatform = (taken: Result<TakenFile>): Result<TakenFile> =>
   !taken.ok && taken.refusal.reason === 'invalid' ? refused(null, taken.refusal.message) : taken;
 
 /**
- * Checks the hash of a downloaded file, which proves that it is the file of the message. An unencrypted file has no other protection, so that its
- * hash must be present. Throws `MediaForged`.
+ * Checks the hash of a downloaded file, which proves that it is the file of the message. An unencrypted file has no other protection, so its hash must be
+ * present. Throws `MediaForged`.
  */
 const whenItIs = async ({ sha256, mediaKey }: MediaPart, taken: Result<TakenFile>): Promise<Result<TakenFile>> => {
   if (!taken.ok) return ofPlatform(taken);

@@ -2,8 +2,8 @@
  * Checks the files that the library fetches by itself: parts of the history, and large pieces of the shared state.
  *
  * The library decrypts them only with the cipher key and the IV (`downloadEncryptedContent`). It verifies neither the MAC nor the hash of a part of the
- * history, so that a media host could change the part. Therefore each answer is held back until it is complete and checked. The shared state has its own
- * MACs, which the library verifies.
+ * history, so a media host could change the part. Therefore each answer is held back until it is complete and checked. The shared state has its own MACs,
+ * which the library verifies.
  */
 import { hkdfSync } from 'node:crypto';
 import { DEF_MEDIA_HOST, getUrlFromDirectPath, hkdfInfoKey, type proto } from '@whiskeysockets/baileys';
@@ -30,7 +30,7 @@ const sealOf = (mediaKey: Uint8Array, encryptedSha256: Uint8Array | null): Seal 
   return { iv: keys.subarray(0, 16), macKey: keys.subarray(48), encryptedSha256 };
 };
 
-/** Returns a controller for an answer that is passed on. Its request has ended, so that the answer cannot be paused. */
+/** Returns a controller for an answer that is passed on. Its request has ended, so the answer cannot be paused. */
 const over = ({ aborted, reason }: Dispatcher.DispatchController): Dispatcher.DispatchController => ({
   aborted,
   reason,

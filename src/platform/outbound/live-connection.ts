@@ -28,7 +28,7 @@ export interface LiveConnection {
   readonly transmissions: Transmissions;
   /** Notes a message before the library gets it. `content`: null if the content is stored. */
   leaving(message: Leaving): void;
-  /** True if the person did not sign the last keys under its address, so that nothing was encrypted for the person. */
+  /** Returns true if the person did not sign the last keys under its address, so nothing was encrypted for the person. */
   hasForgedKeys(jid: string): boolean;
   readonly standing: Standing;
   readonly calls: Pick<RingingCalls, 'find' | 'end'>;

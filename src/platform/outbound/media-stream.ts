@@ -113,7 +113,7 @@ const macLength = 10;
 interface MediaRequest {
   readonly url: string;
   readonly dispatcher: Dispatcher | undefined;
-  /** Milliseconds without a byte after which the answer counts as broken. */
+  /** The time without a byte after which the answer counts as broken. In milliseconds. */
   readonly silenceMs: number;
   readonly signal: AbortSignal;
 }

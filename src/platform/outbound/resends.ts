@@ -119,7 +119,7 @@ export class Resends {
     }
   }
 
-  /** True if the requester may get the message. In a group only members may, because others would get the text and the sender key of the group. */
+  /** Returns true if the requester may get the message. In a group only members may, because others would get the text and the sender key of the group. */
   async #mayAsk({ attrs: { from = '', participant = '' } }: BinaryNode): Promise<boolean> {
     if (!isGroup(from)) return true;
     const { directory, loadMappings, group } = this.#options;

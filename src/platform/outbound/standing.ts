@@ -11,7 +11,7 @@ const capQueries = [
   ['24503548349331633', 'INDIVIDUAL_NEW_CHAT_MSG'],
 ] as const;
 
-/** Milliseconds for which a refused message waits for the reason. */
+/** The time for which a refused message waits for the reason. In milliseconds. */
 const reasonMs = 3_000;
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');

@@ -2,8 +2,8 @@
 import { type BinaryNode, getContentType, normalizeMessageContent, proto } from '@whiskeysockets/baileys';
 import type { Audience } from '#actors/model.ts';
 
-// Attributes and nodes of a stanza that the library does not add. All of them are derived from the content, so that the first send, the
-// asynchronous queue and a resend write the same stanza.
+// Attributes and nodes of a stanza that the library does not add. All of them are derived from the content, so the first send, the asynchronous queue and a
+// resend write the same stanza.
 
 interface StanzaParts {
   readonly attributes: Readonly<Record<string, string>>;

@@ -1,4 +1,4 @@
-/** Sent messages that wait for the platform's acknowledgement. Baileys reports only refusals, so that acknowledgements are read from their stanzas. */
+/** Sent messages that wait for the platform's acknowledgement. Baileys reports only refusals, so acknowledgements are read from their stanzas. */
 import type { Outcome } from '#actors/ports.ts';
 import { lateAnswer, lostAnswer, notSent, refused } from '../wire/outcomes.ts';
 
@@ -36,13 +36,13 @@ export const refusalText = (code: number): string => refusals[code] ?? `the plat
 interface TransmissionsInput {
   /** Time limit of the wait for an acknowledgement. In milliseconds. */
   readonly timeoutMs: number;
-  /** The wall clock, for the time of an acknowledgement. The time limit uses the monotonic clock, so that a step of the wall clock cannot change it. */
+  /** The wall clock, for the time of an acknowledgement. The time limit uses the monotonic clock, so a step of the wall clock cannot change it. */
   readonly now: () => number;
 }
 
 export class Transmissions {
   readonly #input: TransmissionsInput;
-  /** Waiting messages. All have the same time limit, so that they expire in the order of insertion, and one timer serves all. */
+  /** Waiting messages. All have the same time limit, so they expire in the order of insertion, and one timer serves all. */
   readonly #waiting = new Map<string, Waiting>();
   #timer: NodeJS.Timeout | null = null;
   #closed = false;

@@ -40,7 +40,7 @@ export const platformAddress = (url: string | null): URL => {
   return new URL(`${secure ? 'https' : 'http'}://${address.host}${address.pathname}`);
 };
 
-/** Milliseconds after the tunnel's own time limit. */
+/** The extra time beyond the tunnel's own time limit. In milliseconds. */
 const graceMs = 500;
 
 const lateText = 'no answer of the platform came through it in time';

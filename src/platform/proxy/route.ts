@@ -43,7 +43,7 @@ const creator =
     });
   };
 
-/** Makes an agent for Node's own clients. It has no keep-alive, so that each connection ends with its request. */
+/** Makes an agent for Node's own clients. It has no keep-alive, so each connection ends with its request. */
 export const agentThrough = (
   tunnel: Tunnel,
   { secure, ca, failed = () => undefined }: { readonly secure: boolean; readonly ca?: string; readonly failed?: (error: Error) => void },
@@ -57,7 +57,7 @@ export const agentThrough = (
   });
 };
 
-/** Makes a dispatcher for the media of one connection. It has no HTTP/2, so that a transfer never waits for another. */
+/** Makes a dispatcher for the media of one connection. It has no HTTP/2, so a transfer never waits for another. */
 export const dispatcherThrough = (tunnel: Tunnel, media: MediaTrust): TunnelDispatcher => {
   const secure = buildConnector({ allowH2: false, ...(media === null ? {} : { ca: media.ca }) });
   const through = async (options: buildConnector.Options, callback: buildConnector.Callback): Promise<void> => {

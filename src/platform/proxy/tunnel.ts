@@ -82,7 +82,7 @@ const connectOverHttp = (request: ConnectRequest): Promise<ConnectAnswer> => {
       for (let piece = socket.read() as Buffer | null; piece !== null; piece = socket.read() as Buffer | null) {
         const status = take(piece);
         if (status === null) continue;
-        // Bytes after the head are ignored, because in TLS and HTTP the client sends first.
+        // The tunnel ignores bytes after the head, because in TLS and HTTP the client sends first.
         return resolve({ status, socket });
       }
     } catch (error) {
@@ -186,7 +186,7 @@ const isSocks = (url: string): boolean => url.startsWith('socks');
 /** Makes the proxy resolve names. A look-up by this server would reveal to its own network where a session connects. */
 const remoteNames = (url: string): string => url.replace(/^socks5:/, 'socks5h:');
 
-/** Connects through a SOCKS proxy. The library reads answers of fixed lengths, so that a hostile proxy cannot fill the memory. */
+/** Connects through a SOCKS proxy. The library reads answers of fixed lengths, so a hostile proxy cannot fill the memory. */
 const connectBySocks = async ({ url, timeoutMs, guard }: TunnelParts, { host, port }: Destination): Promise<Socket> => {
   const resolve = guard === null ? {} : { lookup: guard.lookup };
   const agent = new SocksProxyAgent(remoteNames(url), { timeout: timeoutMs, socketOptions: resolve as object });
@@ -208,7 +208,7 @@ export const createTunnel = (parts: TunnelParts): Tunnel => {
   let closed = false;
   const connect = async (to: Destination): Promise<Socket> => {
     if (closed) throw new ProxyFailure('the connection is closed');
-    // A literal address needs no look-up, so that the guard must check it before the connection.
+    // A literal address causes no look-up, so the guard must check the address before the connection.
     if (parts.guard?.checkHost(hostOf(parts.url))) throw new ProxyFailure(notAllowed);
     const ending = new AbortController();
     const late = Promise.withResolvers<never>();

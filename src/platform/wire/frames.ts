@@ -19,7 +19,7 @@ export interface SharedTurns {
   readonly messages: Turns;
 }
 
-/** Share of the time since the last turn that a turn may use. If other work keeps the loop busy, turns are rarer, so that they must have more tasks. */
+/** Share of the time since the last turn that a turn may use. If other work keeps the loop busy, turns are rarer, so they must have more tasks. */
 const share = 0.25;
 
 export class Turns {
@@ -138,7 +138,7 @@ const events = ['message', 'error', 'close'] as const;
 
 /**
  * Replaces the present listeners of the socket by ones that wait for a turn. `alive` is called for every frame, both at its arrival and when it is passed
- * on, because a waiting frame must not count as silence. Only the first waiting frame of a socket requests a turn, so that sockets alternate.
+ * on, because a waiting frame must not count as silence. Only the first waiting frame of a socket requests a turn, so sockets alternate.
  */
 export const takeTurns = (raw: TurnSocket, turns: Turns, alive: () => void): void => {
   const waiting: (() => void)[] = [];
@@ -204,7 +204,7 @@ export class LastFrame {
     this.#seen = performance.now();
   }
 
-  /** True if the last frame arrived more than `ms` milliseconds ago. False before the first frame. */
+  /** Returns true if the last frame arrived more than `ms` milliseconds ago. Returns false before the first frame. */
   isOlderThan(ms: number): boolean {
     return this.#at > 0 && performance.now() - this.#seen > ms;
   }

@@ -79,7 +79,7 @@ const unreachable = (trouble: string, url: string | null): Close => ({
 /** Returns the close for a time-out. `isOpen`: true if the connection is open, but the platform does not begin the handshake. `url`: as in `closeOf`. */
 export const silenceOf = (isOpen: boolean, url: string | null): Close => (isOpen ? ownCloses.handshakeTimeout : unreachable(noAnswer, url));
 
-/** True if the connection or the handshake timed out. */
+/** Returns true if the connection or the handshake timed out. */
 export const isSilent = (close: Close): boolean =>
   close === ownCloses.handshakeTimeout || (close.message === noAnswer && close.code === null);
 

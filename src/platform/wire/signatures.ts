@@ -81,7 +81,7 @@ const opened = (certificate: Certificate, signer: Uint8Array): proto.CertChain.N
   return details && signature && verifySignature(signer, details, signature) ? Details.decode(details) : null;
 };
 
-/** Returns the fault of a certificate's dates, which are Unix seconds; null for valid dates. A missing date counts as 1970, so that it has expired. */
+/** Returns the fault of a certificate's dates, which are Unix seconds; null for valid dates. A missing date counts as 1970, so it has expired. */
 const datesProblem = ({ notBefore, notAfter }: proto.CertChain.NoiseCertificate.IDetails, now: number): string | null => {
   if (now < Number(notBefore ?? 0) * 1000) return 'is not valid yet';
   return now > Number(notAfter ?? 0) * 1000 ? 'has expired' : null;
@@ -148,8 +148,8 @@ const believable = (): proto.CertChain => {
 };
 
 /**
- * Checks the server's chain when the library decodes it. The library does so synchronously after the key agreement with the server's static key, so that
- * the last key agreement of the process is the one with that key.
+ * Checks the server's chain when the library decodes it. The library does so synchronously after the key agreement with the server's static key, so the
+ * last key agreement of the process is the one with that key.
  */
 const verifyChains = (): void => {
   let lastAgreed: Uint8Array = new Uint8Array();

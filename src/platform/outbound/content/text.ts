@@ -74,7 +74,7 @@ const linkPreview = async ({ text, preview }: TextContent, connection: LiveConne
   };
 };
 
-/** True if the content of a text needs no network request. */
+/** Returns true if the content of a text needs no network request. */
 const isPlainText = ({ text, preview }: TextContent): boolean => preview === null || firstLink(text) === '';
 
 /** The alpha channel of an opaque colour, which is the first byte of the platform's colours. */

@@ -39,11 +39,11 @@ export interface SealedFile {
   /** The number of uploaded bytes. */
   readonly size: number;
   /**
-   * Streams the file from this offset on. The buffer of a piece is reused for the third piece after it, so that the reader must not fall behind. A stream
-   * with back pressure fulfils this.
+   * Streams the file from this offset, in buffers. The third buffer after a buffer reuses its memory, so the reader must hold at most two buffers besides
+   * the current one. A stream with back pressure does so.
    */
   bytes(offset: number): AsyncGenerator<Buffer>;
-  /** Releases the encrypted bytes. Never rejects. `arrived`: true if the host has all bytes, so that no socket reads them any more. */
+  /** Releases the bytes or the file behind them. Never rejects. `arrived`: true if the host has all bytes. No socket reads the bytes then. */
   release(arrived: boolean): Promise<unknown>;
 }
 
@@ -64,11 +64,11 @@ const inMemory = (plain: Uint8Array, { iv, cipher, mac }: SealKeys): Sealed => {
   return { hash, size: begin.length + tail.length, bytes, release: async (arrived) => arrived && release(begin) };
 };
 
-/** Bytes of a piece. They exceed the high-water mark of a socket, so that at most one piece is being sent. */
+/** The size of a buffer, in bytes. It exceeds the high-water mark of a socket, so at most one buffer is being sent. */
 const pieceBytes = 128 * 1024;
 const pieces = 3;
 
-/** Reads a file in pieces. The buffers are used in turn, because a new buffer for each piece would cause a full garbage collection every 32 MiB. */
+/** Reads a file into three buffers in turn. A new buffer for each read would cause a full garbage collection every 32 MiB. */
 async function* fileBytes(path: string, offset: number): AsyncGenerator<Buffer> {
   const buffers = Array.from({ length: pieces }, () => Buffer.allocUnsafeSlow(pieceBytes));
   await using file = await open(path, 'r');
