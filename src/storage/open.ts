@@ -74,11 +74,11 @@ export interface Storage extends Stores {
   readonly leftWork: LeftWorkStore;
   readonly changes: ChangeStore;
   readonly signIns: SignInStore;
-  /** True if this process is the duty node, which runs the sweeps for the whole cluster. */
+  /** Returns true if this process is the duty node, which runs the sweeps for the whole cluster. */
   onDuty(): boolean;
   /** Resolves when no value is sealed under the former key or in the former form any more, or when the storage is closed. */
   readonly resealed: Promise<void>;
-  /** True if the database answered the last query. While it does not answer, it is probed repeatedly. */
+  /** Returns true if the database answered the last query. While it does not answer, it is probed repeatedly. */
   healthy(): boolean;
   /** Reasons why the database does not work, for readiness; empty if it works. */
   troubles(): readonly string[];

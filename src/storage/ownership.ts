@@ -53,7 +53,7 @@ export const exists = async (runner: Runner, id: string): Promise<boolean> => {
   return row?.count !== 0;
 };
 
-/** Checks the instances whose claims got no lock. Throws `EpochLost` if one of them still exists, so that it has another epoch. */
+/** Checks the instances whose claims got no lock. Throws `EpochLost` if one of them still exists, because its epoch has then changed. */
 export const checkGone = async (runner: Runner, ids: readonly string[]): Promise<void> => {
   if (ids.length === 0) return;
   const [row] = await runner.rows<{ count: number }>(ownershipStatements.exist, [ids]);

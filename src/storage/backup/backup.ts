@@ -61,7 +61,7 @@ export const sandboxFolder = 'sandbox';
 
 const isOfSandbox = (path: string): boolean => path === sandboxFolder || path.startsWith(`${sandboxFolder}/`);
 
-/** True for files of the data folder outside the database: the key, stored files, and the simulated platform if the folder is that of a sandbox. */
+/** Returns true for files of the data folder outside the database: the key, stored files, and the simulated platform if the folder is that of a sandbox. */
 const isOfFolder = (path: string): boolean =>
   !isOfSandbox(path) && !/^(?:postgres|temporary|gateway\.pid|encryption\.key\.\d+)(?:\/|$)/.test(path);
 
@@ -80,7 +80,7 @@ interface Begin {
 }
 
 const begin = async (runner: Runner): Promise<Begin> => {
-  // All backups of a server use the same name for the slot, so that a second backup at the same time is refused.
+  // All backups of a server use the same name for the slot, so a second backup at the same time is refused.
   const taken = await text(runner, `select count(*)::text as value from pg_replication_slots where slot_name = $1`, [slot]);
   if (taken !== '0') throw new Error('Another backup of this data folder is being made.');
   await text(runner, 'select slot_name::text as value from pg_create_physical_replication_slot($1, true, true)', [slot]);

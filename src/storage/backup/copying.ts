@@ -13,7 +13,7 @@ import { makeFolder } from '#src/base/make-folder.ts';
 export interface Entry {
   /** The path below the folder, with `/` between folders. */
   readonly path: string;
-  /** In bytes. */
+  /** The size of the file. In bytes. */
   readonly size: number;
   /** SHA-256 in hex. */
   readonly hash: string;
@@ -30,7 +30,7 @@ interface Known extends Entry {
 export interface Progress {
   readonly files: number;
   readonly ofFiles: number;
-  /** Bytes that this run or an earlier run copied. */
+  /** The number of bytes that this run or an earlier run copied. */
   readonly bytes: number;
   readonly ofBytes: number;
 }
@@ -40,7 +40,7 @@ interface CopyOptions {
   readonly onProgress?: ((progress: Progress) => void) | undefined;
 }
 
-/** Bytes of one read. A small file gets a smaller buffer: allocating a megabyte for each file took most of the time of a backup. */
+/** The size of one read, in bytes. A small file gets a smaller buffer: allocating a megabyte for each file took most of the time of a backup. */
 const pieceBytes = 1_048_576;
 const leastBytes = 16_384;
 /** File times have a resolution of some milliseconds on Linux, and of 2 s on the coarsest file systems. In nanoseconds. */
@@ -62,7 +62,7 @@ export const copyFile = async (from: string, to: string, signal?: AbortSignal): 
   await using _source = source;
   await mkdir(dirname(to), { recursive: true, mode: 0o700 });
   await using target = await open(to, 'w', 0o600);
-  // The loop reads until the end, so that a file may grow meanwhile.
+  // The loop reads until the end, so a file may grow meanwhile.
   const most = Math.min(pieceBytes, Math.max(leastBytes, (await source.stat()).size));
   const [hash, buffer] = [createHash('sha256'), Buffer.allocUnsafe(most)];
   let size = 0;
@@ -149,7 +149,7 @@ export class FolderCopy {
     return [...this.#done.values()].toSorted((a, b) => (a.path < b.path ? -1 : 1));
   }
 
-  /** True if the copy has this file. */
+  /** Returns true if the copy has this file. */
   has(path: string): boolean {
     return this.#done.has(path);
   }
@@ -206,7 +206,7 @@ export class FolderCopy {
 
 // Folders that an operator names for a backup or a restore.
 
-/** True if `path` is the folder or lies in it. */
+/** Returns true if `path` is the folder or lies in it. */
 export const isWithin = (folder: string, path: string): boolean => {
   const way = relative(folder, path);
   return way === '' || !(way.startsWith('..') || isAbsolute(way));

@@ -94,7 +94,7 @@ const becomesSound = async (source: string, at: number, block: number, began: bi
 
 async function* pagesIn(file: FileHandle): AsyncIterable<readonly [Buffer, number]> {
   const { size } = await file.stat();
-  // The buffer has room for one page more than the file, so that one read suffices for a small file.
+  // The buffer has room for one page more than the file, so one read suffices for a small file.
   const most = Math.min(pagesAtOnce, Math.ceil(size / pageBytes) + 1);
   const buffer = Buffer.alloc(most * pageBytes);
   for (let first = 0; ; first += most) {

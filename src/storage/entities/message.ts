@@ -217,7 +217,7 @@ export const OutboxEntity = defineEntity({
     /** The HTTP status of the last known attempt. */
     status: p.integer().default(0),
     error: p.text().default(''),
-    /** Bytes of the body. */
+    /** The size of the body. In bytes. */
     size: p.integer().default(0),
     /** JSON of the last attempts; '' for none. */
     tries: p.text().default(''),

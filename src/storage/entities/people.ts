@@ -104,7 +104,7 @@ const properties = { text: () => p.text(), number: time, boolean: () => p.boolea
   () => object
 >;
 
-/** The names of the columns. No unit of work of MikroORM loads a chat, so that the types of the columns do not matter. */
+/** The names of the columns. No unit of work of MikroORM loads a chat, so the types of the columns do not matter. */
 type Properties = Readonly<Record<keyof typeof chatColumns, ReturnType<typeof p.text>>>;
 
 const { chatId: _key, ...fields } = Object.fromEntries(

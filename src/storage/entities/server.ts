@@ -156,7 +156,7 @@ export const FigureEntity = defineEntity({
   name: 'NodeFigure',
   tableName: 'node_figure',
   properties: {
-    /** Unix milliseconds divided by 60,000. */
+    /** The minute: Unix milliseconds divided by 60,000. */
     minute: p.integer().primary(),
     /** The name of the node; '' for a gateway without a cluster. */
     node: p.text().primary(),

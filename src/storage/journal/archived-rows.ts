@@ -125,7 +125,7 @@ const namedRow = (row: Row): NamedRow => ({
 
 type Name = Pick<NamedRow, 'id' | 'messageId' | 'chatId' | 'chatLid'>;
 
-/** True if both rows are the same message. Each may name either address of the chat. */
+/** Returns true if both rows are the same message. Each may name either address of the chat. */
 const isSame = (one: Name, other: Name): boolean =>
   one.messageId === other.messageId &&
   (one.chatId === other.chatId ||

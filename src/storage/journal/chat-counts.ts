@@ -33,7 +33,7 @@ const placesOf = (chat: Chat): readonly (readonly [section: Section, name: strin
   ...(attendantOf(chat) === '' ? [] : [['attendants', attendantOf(chat)] as const]),
 ];
 
-/** The counts by section and name. Names come from clients, so that they are keys of maps and never of objects. */
+/** The counts by section and name. Names come from clients, so they are keys of maps and never of objects. */
 type Tallies = Readonly<Record<Section, Map<string, ChatTally>>>;
 
 const none: ChatTally = { total: 0, unread: 0 };
@@ -95,7 +95,7 @@ export const statsOfRow = ({ kinds: byKind, labels, attendants }: CountedRow): C
   attendants: new Map(Object.entries(attendants)),
 });
 
-/** Milliseconds after which cached counts expire. */
+/** The time after which cached counts expire. In milliseconds. */
 const lifetime = 60_000;
 /** Limits of the cache: instances, and filters of each instance. */
 const limits = { instances: 1_000, filters: 50 };
@@ -133,7 +133,7 @@ const changedNames = ({ before, changes, unreadAdded }: ChatOutcome): readonly s
 
 const signature = (chat: Chat): string => JSON.stringify([placesOf(chat), chat.unreadCount > 0]);
 
-/** True if the change of a chat changes one of the stats. Most messages change none. */
+/** Returns true if the change of a chat changes one of the stats. Most messages change none. */
 const moves = ({ before, after }: ChatOutcome): boolean => before === null || signature(before) !== signature(after);
 
 export const createChatCounts = (now: () => number): ChatCounts => {

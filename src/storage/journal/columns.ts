@@ -185,7 +185,7 @@ const oneRow = (columns: Columns, first: number, unsaid: Unsaid) => {
 
 /**
  * Builds a row set. `unsaid`: the value for a missing field. A column is sent as null if all its values are `unsaid`. The set is empty if `owned` of the
- * statement is empty, so that a former owner of the instance writes nothing.
+ * statement is empty, so a former owner of the instance writes nothing.
  */
 const rowSet = (columns: Columns, first: number, unsaid: Unsaid, form: RowForm = 'many') => {
   if (form === 'one') return oneRow(columns, first, unsaid);
@@ -206,7 +206,7 @@ const rowSet = (columns: Columns, first: number, unsaid: Unsaid, form: RowForm =
         });
         return { values, isSaid: values.some((one) => one !== nothing) };
       });
-      // The number of rows follows from the arrays, so that at least one array is sent.
+      // The statement derives the number of rows from the arrays, so at least one array is sent.
       const none = !sent.some(({ isSaid }) => isSaid);
       return sent.map(({ values, isSaid }, at) => (isSaid || (none && at === 0) ? values : null));
     },

@@ -122,7 +122,7 @@ const plainSets: ReadonlySet<SetName> = new Set(['messages', 'changes', 'newChat
 const formOf = (names: readonly SetName[], rows: Rows): RowForm =>
   names.every((name) => plainSets.has(name) && rows[name].length === 1) ? 'one' : 'many';
 
-/** Returns the name of a prepared statement. PostgreSQL truncates names after 63 characters, so that sets are named by their index. */
+/** Returns the name of a prepared statement. PostgreSQL truncates names after 63 characters, so sets are named by their index. */
 const writeName = (names: readonly SetName[], form: RowForm): string =>
   `journal-${form === 'one' ? 'one' : 'write'}-${names.map((name) => setNames.indexOf(name)).join('-')}`;
 
@@ -304,7 +304,7 @@ const written = async (
   recent.keep(instance, known, outcome);
   if (outcome.removedChats.length > 0) counts.forget(instance.id);
   counts.note(instance.id, outcome.chats);
-  // Statements in pieces have changed rows that were not read, so that the caches are out of date.
+  // Statements in pieces have changed rows that were not read, so the caches are out of date.
   if (outcome.goneLabels.length + outcome.erasures.length + outcome.merged.length > 0) doubt(instance.id);
   return { events, deliveries, ...(unrendered.length > 0 ? { unrendered } : {}), ...(renamed.length > 0 ? { renamed } : {}) };
 };
@@ -368,7 +368,7 @@ export const makeJournal = (database: Database, chance: JournalChance, now: () =
           return await attempt(parts, instance, entries, targets);
         } catch (error) {
           doubt(instance.id);
-          // The instance was removed, so that its entries are dropped.
+          // The instance was removed, so its entries are dropped.
           if (isOrphan(error) && !(await exists(database, instance.id))) return nothing;
           throw error;
         }

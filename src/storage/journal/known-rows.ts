@@ -165,13 +165,13 @@ const readNamed = async (
   };
 };
 
-// The cache of messages that were sent within the last minute, and of chats that were written within the last minutes. The steps of a send
-// (queued, then sent), its receipts, and the messages of a chat then need no read. A message that arrives counts as new. If the message
-// is stored already, the database refuses its row, and the journal reads the rows and retries.
+// The cache of messages that were sent within the last minute, and of chats that were written within the last minutes. The steps of a send (queued, then
+// sent), its receipts, and the messages of a chat then need no read. A message that arrives counts as new. If the message is stored already, the database
+// refuses its row, and the journal reads the rows and retries.
 //
-// The journal is the only writer of chats while its process owns the instance. Rows are cached for one epoch, so that another owner in
-// between invalidates the cache. If an operator changes a chat in the database, events may show the old values until the cached copy
-// expires. The journal does not overwrite such a change, because it writes only the fields that its entries change.
+// The journal is the only writer of chats while its process owns the instance. Rows are cached for one epoch, so another owner in between invalidates the
+// cache. If an operator changes a chat in the database, events may show the old values until the cached copy expires. The journal does not overwrite such a
+// change, because it writes only the fields that its entries change.
 
 /** An instance in one epoch of its ownership. */
 interface CacheOwner {
@@ -252,7 +252,7 @@ export const createJournalCache = (now: () => number): JournalCache => {
   const put = (key: string, message: StoredMessage): void => {
     drop(key);
     if (message.status === 'Queued') waiting.put(key, message);
-    // The encoded form is dropped, because no receipt needs it. A message from the database has none either.
+    // The encoded form (`raw`) is dropped, because no receipt needs it. A message that is read from the database has no encoded form either.
     else if ((message.raw?.length ?? 0) <= largestSent) sent.put(key, { ...message, raw: null });
   };
   return {

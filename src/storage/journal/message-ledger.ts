@@ -32,7 +32,7 @@ export interface KeptMessage {
 
 export const rank = (status: MessageStatus): number => messageStatuses.indexOf(status);
 
-/** True if a status may follow another. A status never goes back, and only a queued message can fail. */
+/** Returns true if a status may follow another. A status never goes back, and only a queued message can fail. */
 export const isProgress = (from: MessageStatus, to: MessageStatus): boolean =>
   to === 'Failed' ? from === 'Queued' : rank(to) > rank(from);
 
@@ -41,13 +41,13 @@ type Sender = Partial<Pick<Message, 'sender' | 'senderPn' | 'senderLid'>> & Pick
 const share = (ours: readonly (string | undefined)[], theirs: readonly (string | undefined)[]): boolean =>
   ours.some((id) => id !== undefined && id !== '' && theirs.includes(id));
 
-/** True if both have the same sender. Each may name either address of the person. */
+/** Returns true if both have the same sender. Each may name either address of the person. */
 export const isAuthor = (message: Message, by: Sender): boolean => {
   if (message.fromMe || by.fromMe) return message.fromMe && by.fromMe;
   return share([message.sender, message.senderPn, message.senderLid], [by.sender, by.senderPn, by.senderLid]);
 };
 
-/** True if both are in the same chat. Each may name either address of the chat. */
+/** Returns true if both are in the same chat. Each may name either address of the chat. */
 export const isInSameChat = (one: Message, other: Message): boolean =>
   one.chatId === other.chatId || (!one.isGroup && !other.isGroup && share([one.chatId, one.chatLid], [other.chatId, other.chatLid]));
 
@@ -91,8 +91,8 @@ export class MessageLedger {
   }
 
   /**
-   * Finds the message that an entry names. An entry may name a chat with one person by another address than the stored one. Attackers may know message
-   * ids, so that messages of other chats never match. `sender`: the addresses of the entry's sender. They match as well if `chatId` is one of them.
+   * Finds the message that an entry names. An entry may name a chat with one person by another address than the stored one. Attackers may know message ids,
+   * so messages of other chats never match. `sender`: the addresses of the entry's sender. They match as well if `chatId` is one of them.
    */
   find(messageId: string, chatId: string, sender: readonly (string | undefined)[] = []): KeptMessage | null {
     const same = this.#messages.get(keyText(messageId)) ?? [];

@@ -99,7 +99,7 @@ const worksOf = ({ readChats, goneLabels, erasures }: Outcome): readonly Work[] 
   ...(goneLabels.length > 0 ? [{ statement: pieceStatements.unlabel, what: goneLabels, from: [earliest, ''] } as const] : []),
 ];
 
-/** Runs these changes in pieces. Returns false if the instance is removed or has another owner. */
+/** Runs the changes of an outcome in batches of `pieceRows` rows. Returns false if the instance is removed or has another owner. */
 export const changedInPieces = async (
   database: Database,
   { id, epoch }: Pick<Parameters<Journal['commit']>[0], 'id' | 'epoch'>,

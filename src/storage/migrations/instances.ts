@@ -100,7 +100,7 @@ export class LeavingAccounts extends Migration {
 
 // The inbound log: received stanzas whose messages may not be stored yet.
 
-/** Adds the inbound log. Its rows live for milliseconds, so that the table gets an early autovacuum. */
+/** Adds the inbound log. Its rows live for milliseconds, so the table gets an early autovacuum. */
 export class Inbound extends Migration {
   override up(): void {
     this.addSql(`create table inbound (

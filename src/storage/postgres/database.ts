@@ -11,7 +11,7 @@ import { makeOrm, poolOf, type Client } from './orm.ts';
 import { parameterOf } from './parameters.ts';
 import type { SharedCommits } from './shared-commits.ts';
 
-/** A prepared statement. Its text is constant, so that values cannot become a part of it. A statement without a name is not prepared. */
+/** A prepared statement. Its text is constant, so values cannot become a part of it. A statement without a name is not prepared. */
 export interface Statement {
   readonly name: string;
   readonly text: string;
@@ -25,7 +25,7 @@ export interface Runner {
 }
 
 export interface Database extends Runner {
-  /** Runs a transaction, and rolls it back if `work` rejects. After a conflict it is retried, so that `work` may run more than once. */
+  /** Runs a transaction, and rolls it back if `work` rejects. After a conflict it is retried, so `work` may run more than once. */
   transaction<T>(work: (runner: Runner) => Promise<T>): Promise<T>;
   healthy(): boolean;
   usage(): PoolUsage;
@@ -78,7 +78,9 @@ export interface DatabaseOptions {
 /** Together these limits bound every wait for a database that is unavailable or hangs. */
 export const usualLimits: Limits = { statement: 5_000, connection: 3_000 };
 
-/** Milliseconds after the server's statement limit, after which a server without an answer counts as unavailable. A slow statement ends before. */
+/**
+ * The time after the server's statement limit after which a server without an answer counts as unavailable, in milliseconds. A slow statement ends before.
+ */
 const answerGrace = 1_000;
 
 /** Limit of attempts at a transaction that conflicts with others. The other transactions can end in the pause between two attempts. */
@@ -135,9 +137,9 @@ const makeWorker = (health: Health, { fence, lasting = false }: DatabaseOptions)
 const driverOptionsOf = ({ poolSize = 10, application = 'dormouse', limits = usualLimits, isAsynchronous = false }: DatabaseOptions) => ({
   max: poolSize,
   application_name: application,
-  // Generic plans are used, because no statement profits from a plan for its values. A plan is cached until the next statistics of its table, so that
-  // a plan for a small table must also be good for a large one. Sequential scans are therefore a last resort. They made the import of a phone's
-  // history ten times slower (measured).
+  // Generic plans are used, because no statement profits from a plan for its values. A plan is cached until the next statistics of its table, so a plan for
+  // a small table must also be good for a large one. Sequential scans are therefore a last resort. They made the import of a phone's history ten times
+  // slower (measured).
   options: `-c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c jit=off${isAsynchronous ? ' -c synchronous_commit=off' : ''}`,
   connectionTimeoutMillis: limits.connection,
   query_timeout: limits.statement + answerGrace,

@@ -35,9 +35,9 @@ interface EmbeddedOptions {
   readonly log: Log;
   /** Settings of the server such as `fsync: 'off'`. Only tests set them. */
   readonly settings?: Readonly<Record<string, string>>;
-  /** Milliseconds between two checks of the size of the server's log. */
+  /** The pause between two checks of the size of the server's log. In milliseconds. */
   readonly logCheckMs?: number;
-  /** Milliseconds without a running server process after which a start fails. */
+  /** The time without a running server process after which a start fails. In milliseconds. */
   readonly startDeadlineMs?: number;
   /** Called each second of a start while the server accepts no connections, because it replays its write-ahead log after a crash. */
   readonly onRecovering?: () => void;
@@ -48,16 +48,16 @@ interface EmbeddedOptions {
 interface Place {
   /** The folder `DATA_DIR/postgres`. */
   readonly root: string;
-  /** The server's data folder. Its socket is in this folder, so that only the owner can connect. */
+  /** The server's data folder. Its socket is in this folder, so only the owner can connect. */
   readonly data: string;
   readonly user: ServerUser;
   readonly binaries: Binaries;
   readonly settings: Readonly<Record<string, string>>;
-  /** Milliseconds. */
+  /** The time without a running server process after which a start fails. In milliseconds. */
   readonly startDeadline: number;
 }
 
-/** Milliseconds without a running server process after which a start fails. A running server may replay its log for as long as it needs. */
+/** The time without a running server process after which a start fails, in milliseconds. A running server may replay its log for as long as it needs. */
 const usualStartDeadline = 60_000;
 /** Intervals and limits in milliseconds. */
 const recoveryLook = 1_000;
@@ -98,7 +98,7 @@ const exists = (path: string): Promise<boolean> =>
     () => false,
   );
 
-/** True if the process is a server in this folder. A process id alone proves nothing, because the system reuses ids, in containers very soon. */
+/** Returns true if the process is a server in this folder. A process id alone proves nothing, because the system reuses ids, in containers very soon. */
 const isServerOf = async (pid: number, place: Place): Promise<boolean> => {
   if (!alive(pid)) return false;
   if (process.platform !== 'linux') return (await run('ps', ['-o', 'command=', '-p', String(pid)], null)).output.includes(place.data);
@@ -115,8 +115,8 @@ const findServer = async (place: Place): Promise<Found> => {
   if (!Number.isInteger(pid) || pid <= 0) return null;
   const state = lines[7]?.trim() ?? '';
   if (await isServerOf(pid, place)) return { pid, ready: state === 'ready', stopping: state === 'stopping' };
-  // Another process has the id now, so that the server would refuse to start. The file gets an id that no process can have. The server then checks the
-  // shared memory that the same file names. This check also finds backends that outlived their server.
+  // Another process has the id now, so the server would refuse to start. The file gets an id that no process can have. The server then checks the shared
+  // memory that the same file names. This check also finds backends that outlived their server.
   if (alive(pid)) await writeFile(file, ['2147483647', ...lines.slice(1)].join('\n'));
   return null;
 };
@@ -180,10 +180,10 @@ const dropStaleLocks = async (place: Place): Promise<void> => {
 
 /** Limit of the server's log, in bytes. */
 const mostLog = 4_000_000;
-/** Milliseconds between two checks of the log's size. */
+/** The pause between two checks of the log's size. In milliseconds. */
 const logCheckInterval = 10_000;
 
-/** Copies a log that is too large aside, and truncates it. The server appends to the file, so that it continues at the start. */
+/** Copies a log that is too large aside, and truncates it. The server appends to the file, so it continues at the start. */
 const boundLog = async (place: Place): Promise<void> => {
   const [file, aside] = [join(place.root, 'server.log'), join(place.root, 'server.log.1')];
   const size = (await stat(file).catch(() => null))?.size ?? 0;

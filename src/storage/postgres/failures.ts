@@ -117,16 +117,16 @@ export const explainedOfDriver = (error: unknown): unknown => {
 
 const stateOf = (error: unknown): string => chain(error).find(({ code }) => code !== undefined)?.code ?? '';
 
-/** True if the server rolled back the transaction because of a conflict. The caller may retry at once. */
+/** Returns true if the server rolled back the transaction because of a conflict. The caller may retry at once. */
 export const isConflict = (error: unknown): boolean => conflictStates.test(stateOf(error));
 
-/** True if a lock was not free in time. */
+/** Returns true if a lock was not free in time. */
 export const isLockTimeout = (error: unknown): boolean => stateOf(error) === '55P03';
 
-/** True if another writer has just stored a row with the same key. */
+/** Returns true if another writer has just stored a row with the same key. */
 export const isDuplicate = (error: unknown): boolean => stateOf(error) === '23505';
 
-/** True if a row refers to an instance or a webhook that was just deleted. */
+/** Returns true if a row refers to an instance or a webhook that was just deleted. */
 export const isOrphan = (error: unknown): boolean => stateOf(error) === '23503';
 
 // Statements whose answer was lost. The server may still execute such a statement after a later one, and so restore an older state: for
@@ -156,7 +156,7 @@ const remaining = {
   text: `select pid from pg_stat_activity where pid = any($1::int[]) and usename = current_user and pid <> pg_backend_pid()`,
 };
 
-/** Milliseconds between two checks, and the limit for all checks. */
+/** The pause between two checks, and the limit for all checks. In milliseconds. */
 const lookEvery = 10;
 const patience = 2_000;
 

@@ -8,8 +8,8 @@ export interface Health {
   /** The troubles that readiness reports; empty if the database works. */
   readonly troubles: readonly string[];
   /**
-   * Runs work, and derives the health from its outcome. A failure of the database is rethrown as a `StorageFailure`. `lasting`: true if the caller
-   * retries the work until it succeeds, so that a failure makes the gateway unready.
+   * Runs work, and derives the health from its outcome. A failure of the database is rethrown as a `StorageFailure`. `lasting`: true if the caller retries
+   * the work until it succeeds, so a failure makes the gateway unready.
    */
   watch<T>(work: () => Promise<T>, lasting?: boolean): Promise<T>;
   /** Starts a probe after an idle connection was lost. */
@@ -30,16 +30,16 @@ export interface Probes {
   writes(): Promise<unknown>;
 }
 
-/** Milliseconds between two probes. The probe that writes costs more, and runs less often. */
+/** The pause between two probes, in milliseconds. The probe that writes costs more, and runs less often. */
 const probeInterval = 500;
 const writeInterval = 2_000;
 
-/** Milliseconds after the last failure for which the database still counts as broken. Waiting work is retried at least every two seconds. */
+/** The time after the last failure for which the database counts as broken, in milliseconds. Waiting work is retried at least every two seconds. */
 const brokenFor = 10_000;
-/** Milliseconds between two log lines about the same error. */
+/** The pause between two log lines about the same error. In milliseconds. */
 const logEvery = 60_000;
 
-/** A trouble of the database. It begins with a failure, and lasts until work or a probe succeeds. */
+/** A fault of the database. It begins with a failure, and lasts until work or a probe succeeds. */
 class Condition {
   holds = false;
   #asking = false;
@@ -61,7 +61,7 @@ class Condition {
     if (holds) this.ask();
   }
 
-  /** Runs the probe, and repeats it while the trouble lasts. The outcome of a probe counts like that of other work. */
+  /** Runs the probe, and repeats the probe until the condition ends. A probe or any other work that succeeds ends the condition. */
   ask(): void {
     if (this.#asking || this.#ended) return;
     this.#asking = true;

@@ -1,6 +1,6 @@
 /**
- * Migrates the tables while other nodes work on them. Each migration is a transaction, so that the next start continues after a kill. A statement waits
- * at most two seconds for a lock, because the statements of other nodes wait behind it. It is retried later.
+ * Migrates the tables while other nodes work on them. Each migration is a transaction, so the next start continues after a kill. A statement waits at most
+ * two seconds for a lock, because the statements of other nodes wait behind it. It is retried later.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { migrations, type ListedMigration } from '../migrations/list.ts';

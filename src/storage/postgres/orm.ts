@@ -14,7 +14,7 @@ export interface Client {
     readonly name?: string;
     readonly text: string;
     readonly values?: readonly unknown[];
-    /** Milliseconds. Absent means the limit of the pool. */
+    /** The time limit of the query, in milliseconds. If absent, the limit of the pool applies. */
     readonly query_timeout?: number;
   }): Promise<{ readonly rows: readonly unknown[] }>;
   release(broken?: Error): void;

@@ -26,7 +26,7 @@ const jsonOf = (value: unknown): string => {
   }
 };
 
-/** Returns JSON that PostgreSQL accepts. A value without a JSON form, such as a circular one, becomes null, so that its row is stored all the same. */
+/** Returns JSON that PostgreSQL accepts. A value without a JSON form, such as a circular one, becomes null, so its row is stored all the same. */
 export const jsonText = (value: unknown): string => {
   const text = jsonOf(value);
   return suspicious.test(text) ? JSON.stringify(storable(JSON.parse(text))) : text;
@@ -45,7 +45,10 @@ const isText = (value: unknown): value is string | null => typeof value === 'str
 const isBytes = (value: unknown): value is Bytes => value instanceof Uint8Array || value === null;
 const isPlain = (value: unknown): boolean => typeof value === 'number' || typeof value === 'boolean';
 
-/** Bytes of an array's header: dimensions, a flag for nulls, the element type, the length and the first index. Each element follows as length and bytes. */
+/**
+ * The size of an array's header, in bytes: dimensions, a flag for nulls, the element type, the length and the first index. Each element follows as length
+ * and bytes.
+ */
 const headerLength = 20;
 
 const headed = (type: number, elements: readonly unknown[], bytes: number): Buffer => {

@@ -63,7 +63,7 @@ export const fairShare = (database: Database, { atOnce, waiting, waitMs }: Share
     lanes.set(instance, lane);
     if (lane.running >= atOnce) {
       if (lane.waiting.size >= waiting) throw busy(name);
-      // A query that ends passes its place on, so that `running` does not change.
+      // A query that ends passes its place on, so `running` does not change.
       await placeIn(lane, name);
     } else lane.running += 1;
     return lane;
@@ -120,7 +120,7 @@ export interface Pools {
   readonly renewals: Database | null;
   /** The shared commits of the pools for keys and for the journal. */
   readonly sharedCommits: SharedCommits;
-  /** True if the database answered the last query of any pool. */
+  /** Returns true if the database answered the last query of any pool. */
   healthy(): boolean;
   /** See `Health`. */
   troubles(): readonly string[];

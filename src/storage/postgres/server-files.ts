@@ -7,11 +7,10 @@ import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Log } from '#actors/ports.ts';
 
-// The user as which the embedded server runs if root starts the gateway. PostgreSQL refuses to run as root. Processes of the same user could
-// read the data through `/proc`, so that the server gets an id that no other process has. No account is created, because that would change
-// the machine permanently.
+// The user as which the embedded server runs if root starts the gateway. PostgreSQL refuses to run as root. Processes of the same user could read the data
+// through `/proc`, so the server gets an id that no other process has. No account is created, because that would change the machine permanently.
 
-/** The user of the server. Null if this process does not run as root, so that the server has the same user. */
+/** The user of the server. Null if this process does not run as root, so the server has the same user. */
 export type ServerUser = { readonly uid: number; readonly gid: number } | null;
 
 /** The range of user ids that no distribution assigns (`60706-61183` in the table of systemd). Containers map these ids, unlike ids above 65,535. */
@@ -21,7 +20,7 @@ const lastId = 61_183;
 /** Accounts that services share. Earlier versions ran the server as one of them. */
 const shared: ReadonlySet<string> = new Set(['postgres', 'nobody']);
 
-/** Accounts that run no process on most machines, in the order of preference. `initdb` refuses a user id without a name, so that it needs one of them. */
+/** Accounts that run no process on most machines, in the order of preference. `initdb` refuses a user id without a name, so it needs one of them. */
 const dormant = ['games', 'uucp', 'news', 'lp', 'sync', 'bin', 'mail', 'postgres', 'nobody'];
 
 interface Account {
@@ -44,7 +43,7 @@ const busyIds = async (): Promise<ReadonlySet<number>> => {
   return new Set(owners.flatMap((owner) => (owner === null ? [] : [owner.uid])));
 };
 
-/** True if a process has the folder as its working directory: a server that outlived its gateway, or one of its backends. */
+/** Returns true if a process has the folder as its working directory: a server that outlived its gateway, or one of its backends. */
 const isInUse = async (folder: string): Promise<boolean> => {
   const path = await realpath(folder).catch(() => folder);
   const folders = await Promise.all((await processes()).map((pid) => readlink(`/proc/${pid}/cwd`).catch(() => '')));
@@ -216,7 +215,7 @@ export const sweep = async (folder: string, prefix: string): Promise<void> => {
   }
 };
 
-/** True if a process has this id. The process may belong to another user. */
+/** Returns true if a process has this id. The process may belong to another user. */
 export const alive = (pid: number): boolean => {
   try {
     process.kill(pid, 0);
@@ -241,7 +240,7 @@ export const sweepHalfMade = async (root: string): Promise<void> => {
   }
 };
 
-/** True if a process runs a program of this folder, such as the server of another installation. */
+/** Returns true if a process runs a program of this folder, such as the server of another installation. */
 const isRun = async (folder: string): Promise<boolean> => {
   const ids = (await readdir('/proc').catch(() => [])).filter((name) => /^\d+$/.test(name));
   const programs = await Promise.all(ids.map((id) => readlink(`/proc/${id}/exe`).catch(() => '')));

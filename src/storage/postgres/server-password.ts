@@ -60,7 +60,7 @@ const makePassword = async (path: string): Promise<void> => {
   }
 };
 
-/** True if every connection over the socket needs a password. */
+/** Returns true if every connection over the socket needs a password. */
 const isGuarded = (access: string | null): boolean => {
   const rules = (access ?? '').split('\n').filter((line) => !line.trim().startsWith('#'));
   return rules.some((line) => /^local\s+all\s+all\s+scram-sha-256$/.test(line.trim())) && !rules.some((line) => /\strust\s*$/.test(line));

@@ -16,8 +16,8 @@ import { explained } from './failures.ts';
 import { type Client, makeOrm, type Pool, poolOf } from './orm.ts';
 
 /**
- * The next epoch of an instance in SQL. It exists for any stored value. No instance has two thousand million owners, so that the highest integer is a
- * damaged value. Its successor is the lowest integer, which no former owner holds, so that the fence still works.
+ * The next epoch of an instance in SQL. It exists for any stored value. No instance has two thousand million owners, so the highest integer is a damaged
+ * value. Its successor is the lowest integer, which no former owner holds, so the fence still works.
  */
 export const nextEpoch = 'case when instance.epoch = 2147483647 then -2147483648 else instance.epoch + 1 end';
 
@@ -39,11 +39,11 @@ interface TenancyOptions {
   onTaken(): void;
   /** True if this process is a node of a cluster. */
   readonly shared?: boolean;
-  /** Milliseconds for which this process waits for a rival to release the lock. */
+  /** The time for which this process waits for a rival to release the lock. In milliseconds. */
   readonly patience?: number;
-  /** Milliseconds between two checks of the lock. */
+  /** The pause between two checks of the lock. In milliseconds. */
   readonly checkInterval?: number;
-  /** Milliseconds without a query after which the duty node counts as hung. */
+  /** The time without a query after which the duty node counts as hung. In milliseconds. */
   readonly silence?: number;
 }
 
@@ -120,10 +120,10 @@ const firstTaking = { name: '', text: `insert into setting (name, value) values 
 
 const takings = { name: 'tenancy-taken', text: `select value from setting where name = '${raised}'` };
 
-/** Milliseconds for which a process waits for the lock. A killed predecessor holds the lock until the server notices, which takes moments. */
+/** The time for which a process waits for the lock, in milliseconds. A killed predecessor holds the lock until the server notices, which takes moments. */
 const usualPatience = 5_000;
 const usualInterval = 5_000;
-/** Milliseconds without a query, which is six checks of the lock. */
+/** The time without a query, which is six checks of the lock. In milliseconds. */
 const usualSilence = 30_000;
 const pause = 100;
 
@@ -200,7 +200,7 @@ const acquire = async (post: Post, patience: number): Promise<void> => {
   }
 };
 
-/** Raises the epochs and returns the takeover count. If the connection is lost meanwhile, the process stops before any read, so that a raise is harmless. */
+/** Raises the epochs and returns the takeover count. If the connection is lost meanwhile, the process stops before any read, so a raise is harmless. */
 const raiseEpochs = (post: Post, patience: number): Promise<string> =>
   withClient(post, async (client) => {
     let holder = await ask(client, post);
@@ -245,7 +245,7 @@ const watch = (post: Post, { log, onTaken, patience = usualPatience, checkInterv
     state.ended = true;
     post.onDuty = false;
     log.error({}, 'storage.taken');
-    // This process may hold the lock again, so that it is released for the new tenant.
+    // This process may hold the lock again, so it is released for the new tenant.
     await post.pool.end();
     onTaken();
   };

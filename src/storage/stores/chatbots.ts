@@ -12,7 +12,7 @@ import { expireRows, expireStatement } from './expiry.ts';
 
 // The store of the chatbot: sealed keys and used tokens. Agents and triggers are definitions.
 
-/** Days before the current day for which the used tokens are stored. A month is the usual billing period. */
+/** The number of days before the current day for which the used tokens are stored. A month is the usual billing period. */
 const usageDays = 31;
 
 interface KeyRow {

@@ -1,6 +1,6 @@
 /**
- * The leases of a cluster. The lease of an instance is valid as long as the lease of its node, so that one renewed row renews all leases of a node. The
- * lease of a node is valid until another node ends it. The clock of the database may step. It only decides if a name in use is free for a new node.
+ * The leases of a cluster. The lease of an instance is valid as long as the lease of its node, so one renewed row renews all leases of a node. The lease of
+ * a node is valid until another node ends it. The clock of the database may step. It only decides if a name in use is free for a new node.
  */
 import type { Claim } from '#actors/model.ts';
 import {
@@ -27,11 +27,11 @@ const clock = '(extract(epoch from clock_timestamp()) * 1000)::bigint';
 const began = '(extract(epoch from statement_timestamp()) * 1000)::bigint';
 
 /**
- * Milliseconds after the end of a node's lease after which its name is free, even if no node has ended the lease. A shorter time could free the name of
- * a live node, because the clock of the database may step.
+ * The time after the end of a node's lease after which its name is free, in milliseconds. The name is free even if no node has ended the lease. A shorter
+ * time could free the name of a live node, because the clock of the database may step.
  */
 const abandoned = 3_600_000;
-/** Milliseconds after the end of a node's lease after which its row and its leases are deleted. Until then they show its instances. */
+/** The time after the end of a node's lease after which its row and its leases are deleted. Until then they show its instances. In milliseconds. */
 const forgotten = 3_600_000;
 /** The period for which recent takeovers are counted, in milliseconds. */
 const lately = 3_600_000;

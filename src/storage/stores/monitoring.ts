@@ -102,7 +102,7 @@ export const figureStatements = {
   },
 } as const satisfies Readonly<Record<string, Statement>>;
 
-/** Minutes after the oldest kept minute beyond which a row must come from a clock that was ahead. Figures are kept for a day. */
+/** The number of minutes after the oldest kept minute beyond which a row must come from a clock that was ahead. Figures are kept for a day. */
 const aheadMinutes = 2 * 1_440;
 
 /** The largest value of the integer columns. No counter of one minute comes near this value. */

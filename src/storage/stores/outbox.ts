@@ -5,8 +5,7 @@ import { tallied } from '../journal/tallies.ts';
 import { checkGone, claimsOf, owned, ownedAmong } from '../ownership.ts';
 import type { Database, Statement } from '../postgres/database.ts';
 
-// The attempts of a delivery as text. Every delivered row has such a text. Attempts are arrays without field names, so that one success
-// takes 30 bytes.
+// The attempts of a delivery as text. Every delivered row has such a text. Attempts are arrays without field names, so one success takes 30 bytes.
 
 /** An attempt as an array. `error` is absent for a success, and `answer` is absent without an answer. */
 type Kept = readonly [at: number, ms: number, status: number, error?: string, answer?: string];
@@ -50,9 +49,9 @@ const nextLane = (after: string): string => `select lane, not_before from outbox
 /** The statements of the outbox. Sequence numbers and times are selected as floats, which the driver reads as numbers. */
 export const outboxStatements = {
   /**
-   * Reads a page of due rows. $1: webhook. $2: instance. $3: time. $4: rows. $5: bytes. Waiting and parked rows have separate indexes, so that the cost
-   * depends only on the size of the page. All parked rows before the horizon are found. `until` is the time of an earlier parked row of the same lane
-   * that was not found, and that blocks the row.
+   * Reads a page of due rows. $1: webhook. $2: instance. $3: time. $4: rows. $5: bytes. Waiting and parked rows have separate indexes, so the cost depends
+   * only on the size of the page. All parked rows before the horizon are found. `until` is the time of an earlier parked row of the same lane that was not
+   * found, and that blocks the row.
    */
   due: {
     name: 'outbox-due',

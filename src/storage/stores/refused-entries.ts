@@ -7,7 +7,7 @@ import { changeOwned, checkOwned, owned, whileOwned, type Owned } from '../owner
 import type { Database, Statement } from '../postgres/database.ts';
 import { refusedPlace, type Sealer } from '../vault/sealing.ts';
 
-/** Limits of the refused entries of an instance. A refused entry is a fault of the gateway, so that far fewer occur in a day. */
+/** Limits of the refused entries of an instance. A refused entry is a fault of the gateway, so far fewer occur in a day. */
 const mostEntries = 1_000;
 const mostBytes = 64 * 1024 * 1024;
 

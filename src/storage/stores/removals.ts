@@ -1,6 +1,6 @@
 /**
- * Deletes the rows of removed instances and webhooks. There may be millions of rows, so that they are deleted in pieces. The marked row of the instance
- * or the webhook is deleted last, so that the next start finds an interrupted removal.
+ * Deletes the rows of removed instances and webhooks. There may be millions of rows, so each statement deletes one batch. The marked row of the instance or
+ * the webhook is deleted last, so that the next start finds an interrupted removal.
  */
 import type { Removal, RemovalStore } from '#actors/ports.ts';
 import type { Database, Statement } from '../postgres/database.ts';
@@ -114,7 +114,7 @@ export const removalStatements = {
       ${tallied.removed('gone')}
       select count(*)::int as count from gone`,
   },
-  /** Past deliveries have no index by instance, so that $3 rows are read. $4 to $6: `dead`, `at` and `seq` of the last row of the previous piece. */
+  /** Past deliveries have no index by instance, so $3 rows are read. $4 to $6: `dead`, `at` and `seq` of the last row of the previous batch. */
   sharedArchive: {
     name: 'removal-shared-archive',
     text: `with page as (

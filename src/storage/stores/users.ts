@@ -188,7 +188,7 @@ const validFor = (parameter: string): string =>
 const joined = 'sign_in left join gateway_user on gateway_user.id = sign_in.user_id';
 
 export const signInStatements = {
-  /** Adds a sign-in. The row of the user is locked, so that a concurrent change of the user either ends the sign-in or prevents it. */
+  /** Adds a sign-in. The row of the user is locked, so a concurrent change of the user either ends the sign-in or prevents it. */
   add: {
     name: 'sign-in-add',
     text: `with owner as (select id from gateway_user where id = $4::text and version = $2::text for share)

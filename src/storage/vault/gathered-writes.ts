@@ -66,7 +66,10 @@ const valuesOf = (writes: readonly KeyWrite[]): readonly unknown[] => {
 const mostSessions = 16;
 /** Limit of the rows of a session. A session with more rows, for example after a burst, writes alone. */
 const mostRows = 64;
-/** Milliseconds for which writes are gathered, because the timers of sessions that write at the same moment fire in several turns of the event loop. */
+/**
+ * The time for which writes are gathered, because the timers of sessions that write at the same moment fire in several turns of the event loop. In
+ * milliseconds.
+ */
 const gatherMs = 5;
 
 interface Waiting {

@@ -1,7 +1,7 @@
 /**
- * Deletes the keys and the logged stanzas of a session that ended. There may be hundreds of thousands, so that one row marks them, and they are deleted
- * in pieces: in the background, before the next pairing, and after the next start. A piece deletes nothing without the mark, so that it never deletes a
- * key of the next session.
+ * Deletes the keys and the logged stanzas of a session that ended. There may be hundreds of thousands, so one row marks them, and they are deleted in
+ * batches: in the background, before the next pairing, and after the next start. A batch deletes nothing without the mark, so it never deletes a key of the
+ * next session.
  */
 import type { Database, Statement } from '../postgres/database.ts';
 

@@ -68,7 +68,7 @@ export const sealedColumns: readonly SealedColumn[] = [
 ];
 
 const pieceRows = 200;
-/** Milliseconds between two pieces, in which the database serves other work. */
+/** The pause between two batches, in which the database serves other work. In milliseconds. */
 const restMs = 5;
 
 const typeOfKey = ({ keys, keyType = 'text' }: Pick<SealedColumn, 'keys'> & { readonly keyType?: string }, at: number): string =>

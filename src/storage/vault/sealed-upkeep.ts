@@ -1,9 +1,9 @@
 /**
  * Reseals all values in the background: first for a change of the encryption key, then for the move to derived keys of instances.
  *
- * Each start unseals a check value to verify its key. In a change of the encryption key, the check value is resealed last, so that a start needs both
- * keys until all values are resealed. In the move to derived keys, the check value is resealed first. Releases that cannot derive keys then cannot start
- * any more. Nodes of such releases may have started just before. The new form is written when they have ended.
+ * Each start unseals a check value to verify its key. In a change of the encryption key, the check value is resealed last, so a start needs both keys until
+ * all values are resealed. In the move to derived keys, the check value is resealed first. Releases that cannot derive keys then cannot start any more.
+ * Nodes of such releases may have started just before. The new form is written when they have ended.
  */
 import { StorageFailure, type Log, type SettingStore } from '#actors/ports.ts';
 import { Pause, untilStored } from '#actors/waiting.ts';
@@ -24,7 +24,7 @@ const isShut = (check: string): boolean => isDerived(Buffer.from(check, 'base64'
 const formName = 'encryption.form';
 const everywhere = 'derived';
 
-/** Milliseconds for which a node without renewals may still be running. */
+/** The time for which a node without renewals may still be running. In milliseconds. */
 const silenceMs = 3_600_000;
 
 const clock = '(extract(epoch from statement_timestamp()) * 1000)';
@@ -50,7 +50,7 @@ export interface FormChoice {
   readonly onDuty: boolean;
   /** True while values under a former key are left. */
   readonly changesKey: boolean;
-  /** Milliseconds from the check of the key until a starting node has joined the cluster. */
+  /** The time from the check of the key until a starting node has joined the cluster. In milliseconds. */
   readonly graceMs: number;
 }
 
@@ -84,7 +84,7 @@ interface UpkeepInput {
   readonly log: Log;
   /** True if the process is a node of a cluster. */
   readonly shared: boolean;
-  /** True on the duty node, which does the common work of the cluster. */
+  /** Returns true on the duty node, which does the common work of the cluster. */
   readonly onDuty: () => boolean;
   readonly pace?: UpkeepPace | undefined;
 }
@@ -119,7 +119,7 @@ export class SealedUpkeep {
       if (cause instanceof StorageFailure) throw cause;
       throw new Error(wrongKey, { cause });
     }
-    // A single gateway takes these steps at once, so that it writes only the new form.
+    // A single gateway takes these steps at once, so it writes only the new form.
     while (['shut', 'write'].includes(await this.#step()));
     this.#ended = this.#run().catch((error: unknown) => {
       if (!this.#pause.ended) log.error({ error }, 'storage.notResealed');

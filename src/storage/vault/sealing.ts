@@ -1,6 +1,6 @@
 /**
- * Encryption at rest by AES-256-GCM. Each value is bound to the place where it is stored. Nonces are random, so that one key may seal some 2^32
- * values. Therefore each instance has its own derived key, and values outside of instances have another.
+ * Encryption at rest by AES-256-GCM. Each value is bound to the place where it is stored. Nonces are random, so one key may seal some 2^32 values.
+ * Therefore each instance has its own derived key, and values outside of instances have another.
  */
 import { createCipheriv, createDecipheriv, createHash, createSecretKey, hkdfSync, type KeyObject, randomBytes } from 'node:crypto';
 import type { Log } from '#actors/ports.ts';
@@ -20,7 +20,7 @@ export interface Sealer {
   /** Unseals a text. Throws if the value was changed, moved, or sealed under another key. The error does not contain the value. */
   open(place: Place, sealed: Uint8Array): string;
   openBytes(place: Place, sealed: Uint8Array): Buffer;
-  /** True if the value can be unsealed, and `seal` would now use another key or the newer form. */
+  /** Returns true if the value can be unsealed, and `seal` would now use another key or the newer form. */
   isOld(place: Place, sealed: Uint8Array): boolean;
 }
 

@@ -48,7 +48,7 @@ interface LogRow {
   readonly sealed: Buffer | null;
 }
 
-/** Milliseconds for which a stanza that was set aside is kept: 30 days. */
+/** The time for which a stanza that was set aside is kept: 30 days. In milliseconds. */
 const asideKept = 30 * 86_400_000;
 
 const place = (instance: string, seq: number): Place => placeOf('inbound', instance, '', String(seq));
