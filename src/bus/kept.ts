@@ -9,7 +9,7 @@ import type { Log } from '#actors/ports.ts';
 export interface KeepOptions {
   /** The pattern of the kept subjects. `*` stands for one token. */
   readonly subjects: string;
-  /** Milliseconds for which a message is kept. */
+  /** The time for which a message is kept. In milliseconds. */
   readonly ms: number;
   /** Limit for all messages together, in bytes. */
   readonly bytes: number;
@@ -22,9 +22,9 @@ export interface KeepOptions {
 export type Received = Pick<Awaited<ReturnType<JetStreamManager['direct']['getMessage']>> & object, 'data' | 'header'>;
 
 const requestMs = 3_000;
-/** Milliseconds between two attempts to create the stream, on a server without JetStream or after an error. */
+/** The pause between two attempts to create the stream, on a server without JetStream or after an error. In milliseconds. */
 const againMs = 5_000;
-/** Milliseconds after which the server deletes the consumer of a reader that disconnected. */
+/** The time after which the server deletes the consumer of a reader that disconnected. In milliseconds. */
 const inactiveMs = 5_000;
 /** Error code of the server if a stream of this name exists with another configuration. */
 const otherConfiguration = 10_058;

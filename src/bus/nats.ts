@@ -41,14 +41,17 @@ interface Listener {
 }
 
 const reconnectMs = 500;
-/** Milliseconds between two pings. After three pings without an answer the connection is closed. The library's default of two minutes is too slow. */
+/**
+ * The pause between two pings, in milliseconds. After three pings without an answer the connection is closed. The library's default of two minutes is too
+ * slow.
+ */
 const pingMs = 4_000;
 /** Status of the message by which the server reports that there is no subscriber. */
 const noResponders = 503;
 const pieceHeader = 'Piece';
 
 const signatureHeader = 'Signature';
-/** Milliseconds between two log lines about refused messages. */
+/** The pause between two log lines about refused messages. In milliseconds. */
 const refusedMs = 10_000;
 
 const pieceOf = ({ headers: given, data }: Pick<Msg, 'data' | 'headers'>): Piece => {
@@ -227,7 +230,7 @@ export class NatsBus implements Bus {
     connection.publish(subject, data, { headers: made, ...(reply === '' ? {} : { reply }) });
   }
 
-  /** True if a node of the cluster signed the message. Other messages are dropped without an answer, because an answer would help an attacker. */
+  /** Returns true if a node of the cluster signed the message. Other messages are dropped without an answer, because an answer would help an attacker. */
   #isOurs({ subject, reply = '', data, headers: given }: Received, receipt: Receipt = {}): boolean {
     const signed: Signed = { subject, reply, piece: given?.get(pieceHeader) ?? '' };
     const objection = this.#options.signing?.objection(given?.get(signatureHeader) ?? '', signed, data, receipt) ?? null;

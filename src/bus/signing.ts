@@ -18,11 +18,11 @@ type Objection = 'unsigned' | 'forged' | 'too old' | 'repeated';
 
 /** The circumstances in which a message was received. */
 export interface Receipt {
-  /** True if the message was published a while ago, so that its age is ignored. */
+  /** True if the message was published a while ago, so its age is ignored. */
   readonly kept?: boolean;
   /**
-   * Milliseconds for which this node has listened to the subject. Absent means for ever. A node knows only the nonces that it received. Another node, or
-   * this node before its restart, may have executed an older request.
+   * The time for which this node has listened to the subject, in milliseconds. Absent means for ever. A node knows only the nonces that it received.
+   * Another node, or this node before its restart, may have executed an older request.
    */
   readonly listenedMs?: number;
 }
@@ -32,11 +32,11 @@ interface SigningOptions {
   readonly keys: readonly Uint8Array[];
   /** Returns Unix milliseconds. The clocks of all nodes agree within a few seconds. */
   readonly now: () => number;
-  /** True if messages without a signature are accepted, because nodes of an earlier release still run. */
+  /** Returns true if messages without a signature are accepted, because nodes of an earlier release still run. */
   readonly takesUnsigned: () => boolean;
 }
 
-/** Maximum age of a message, in milliseconds. Nodes correct their clocks by the database's clock, so that most of this time is for waiting at the server. */
+/** Maximum age of a message, in milliseconds. Nodes correct their clocks by the database's clock, so most of this time is for waiting at the server. */
 const freshMs = 30_000;
 /** Sum of the largest difference between the corrected clocks of two nodes and the time from the signature to the write. In milliseconds. */
 const skewMs = 3_000;

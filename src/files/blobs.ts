@@ -8,7 +8,7 @@ import { type Blob, type ByteRange, FilesUnavailable, type LocalCopy } from '#ac
 // The folder of temporary files. The next start removes files that a crash left.
 
 export interface TemporaryFolder {
-  /** The absolute path of the folder. It is on the disk of the data folder, so that a rename moves a file into the store. */
+  /** The absolute path of the folder. It is on the disk of the data folder, so a rename moves a file into the store. */
   readonly path: string;
   /** Returns an unused path. The writer of the file must remove it. */
   newPath(): string;
@@ -34,7 +34,7 @@ export const removeFile = (path: string): Promise<void> => unlink(path).catch(()
 /** All values of the first two digits of a hash. Blobs are listed by this prefix. */
 export const prefixes: readonly string[] = Array.from({ length: 256 }, (_, n) => n.toString(16).padStart(2, '0'));
 
-/** True if a name has the pattern of blobs. Files with other names do not belong to the gateway. */
+/** Returns true if a name has the pattern of blobs. Files with other names do not belong to the gateway. */
 export const isHash = (name: string): boolean => /^[0-9a-f]{64}$/.test(name);
 
 export const byHash = (a: Blob, b: Blob): number => (a.hash < b.hash ? -1 : 1);

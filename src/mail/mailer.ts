@@ -31,7 +31,7 @@ const system: Readonly<Record<string, string>> = {
   ENETUNREACH: 'the mail server cannot be reached over the network',
 };
 
-/** Sentences for failures of TLS. These have no code, so that the texts of OpenSSL and Node are matched. */
+/** Sentences for failures of TLS. These have no code, so the texts of OpenSSL and Node are matched. */
 const tls: readonly (readonly [RegExp, string])[] = [
   [/wrong version number|packet length too long|unknown protocol/, 'the mail server does not speak TLS at this port'],
   [/certificate|altnames|unable to verify/i, 'the certificate of the mail server is not trusted'],

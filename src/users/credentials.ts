@@ -62,7 +62,7 @@ const queueOf = () => {
   return async <T>(work: () => Promise<T>): Promise<T | null> => {
     if (busy >= atOnce) {
       if (waiting.length >= mostWaiting) return null;
-      // A finished task passes its slot on, so that `busy` does not change.
+      // A finished task passes its slot on, so `busy` does not change.
       await new Promise<void>((resolve) => waiting.push(resolve));
     } else busy += 1;
     try {
