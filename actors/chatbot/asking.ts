@@ -80,7 +80,7 @@ export class Asking {
       await this.#slots.take(instance);
       try {
         const answer = signal.aborted ? stopped : await this.#answer(question, signal);
-        // Neither a cancelled request nor a question that the service refuses says anything about the health of the service.
+        // A cancelled request says nothing about the health of the service, and neither does a question that the service refuses.
         if (answer.ok || (answer.cause !== 'question' && !signal.aborted))
           circuit.judge(call, this.#attemptOf(answer), this.#time.monotonic());
         return answer;
@@ -229,8 +229,8 @@ export const dialogueOf = (
 };
 
 /**
- * Splits a text into pieces of at most `most` characters. Each cut is at the end of a paragraph, a line, a sentence or a word if there is one. A
- * `most` of 0 means one piece. The last of `count` pieces holds the whole rest.
+ * Splits a text into parts of at most `most` characters. Each cut is at the end of a paragraph, a line, a sentence or a word if there is one. A `most` of 0
+ * means one part. The last of `count` parts holds the whole rest.
  */
 export const piecesOf = (text: string, most: number, count = Infinity): readonly string[] => {
   const pieces: string[] = [];

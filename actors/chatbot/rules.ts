@@ -91,8 +91,8 @@ export interface Crew {
 }
 
 /**
- * Returns the key with which an agent asks, or '' for none. A stored key goes only to the origin for which it was given. The key of the instance
- * (`shared`) goes only to the address of a provider. A client that may change an agent must not learn a key by setting another address.
+ * Returns the key for the requests of an agent, or '' for none. A stored key is sent only to the origin for which it was given. The key of the instance
+ * (`shared`) is sent only to the address of a provider. A client that may change an agent must not learn a key by setting another address.
  */
 export function keyFor(agent: ChatbotAgent, own: AgentKey | undefined, shared: string, models: Pick<ChatModels, 'originOf'>): string {
   if (own === undefined) return agent.baseUrl === '' ? shared : '';

@@ -56,7 +56,7 @@ export const optionsOf = (key: string, more: Partial<SendOptions> = {}): SendOpt
   ...more,
 });
 
-/** Sends now. If the connection ended, the message goes to the asynchronous queue, which is equally safe to repeat. */
+/** Sends now. If the connection has ended, queues the message. The queue is as safe to repeat as the send. */
 export async function sendOnce(
   commands: Pick<ChatbotCommands, 'send'>,
   instance: InstanceId,

@@ -61,7 +61,7 @@ export class Trials {
     }
   }
 
-  /** Ends the trial of an instance that is gone or goes to another node. */
+  /** Ends the trial of an instance that was removed or moves to another node. */
   forget(id: InstanceId): void {
     this.#running.get(id)?.end.abort();
   }

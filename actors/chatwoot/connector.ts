@@ -33,7 +33,7 @@ import { deletedDraft, type Draft, draftOf } from './texts.ts';
 
 interface ConnectorHost {
   readonly ports: Pick<Ports, 'chatwoot' | 'chatwootRows' | 'readEvent' | 'files' | 'digest' | 'time' | 'log'>;
-  /** Largest file that goes to Chatwoot. A larger file is replaced by its URL. In bytes. */
+  /** The size of the largest file that is sent to Chatwoot. A larger file is replaced by its URL. In bytes. */
   readonly fileBytes: number;
   claim(instance: InstanceId): Claim;
   /** Returns the file of a message. A missing file is fetched from the platform. */

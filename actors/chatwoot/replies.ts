@@ -68,7 +68,7 @@ const waits = [1_000, 2_000, 5_000, 10_000, 30_000] as const;
 const longestWait = 60_000;
 /** Largest number of attempts to report a failed message to Chatwoot. */
 const mostReports = 12;
-/** Limit of the checks of a message with an unknown outcome. A receipt may tell the outcome meanwhile. */
+/** The largest number of checks of a message with an unknown outcome. A receipt may show the outcome meanwhile. */
 const mostLooks = 3;
 /** Limit of attempts in a row that ended with the process. After the last attempt the message is set aside. */
 const mostBegun = 5;

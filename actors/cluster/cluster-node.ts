@@ -26,7 +26,7 @@ type EndCause = 'moved' | 'drained' | 'idle' | 'stopped' | 'lost';
 /** Pause between two checks for instances that need no owner, or need an owner without a session. In milliseconds. */
 const restLookMs = 10_000;
 
-/** Looks in a row without an answer of the database after which a node accepts no sessions. */
+/** The number of consecutive checks without an answer of the database after which a node accepts no sessions. */
 const lateLooks = 3;
 
 export class ClusterNode {
@@ -109,7 +109,7 @@ export class ClusterNode {
   /** Joins the cluster. Rejects with a sentence for the operator if a live node has the same name. */
   async join(): Promise<void> {
     await this.#lease.start();
-    // Reads the live nodes before the first request, which may concern another node. Later looks report a failure of this look.
+    // Reads the live nodes before the first request, which may concern another node. A later check reports the fault if this one fails.
     this.#nodes = await this.#watch.look().then(
       ({ nodes }) => nodes,
       () => [],
@@ -122,7 +122,7 @@ export class ClusterNode {
     this.look();
   }
 
-  /** Looks at the cluster now, without waiting for the next interval. */
+  /** Checks the cluster now, without waiting for the next interval. */
   look(): void {
     this.#looks.wake();
   }

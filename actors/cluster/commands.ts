@@ -64,7 +64,7 @@ export interface OperatorAccess {
 // Caches leases briefly for requests on the same instance. An instance whose owner is gone costs one query, however many requests wait for
 // it.
 
-/** Time for which a lease is cached. Shorter than the pause between two looks of one request. In milliseconds. */
+/** The time for which a lease is cached. It is shorter than the pause between two reads of one request. In milliseconds. */
 const sharedMs = 1_000;
 
 interface LookUnderWay {

@@ -199,8 +199,8 @@ export class NodeWatch {
   }
 
   /**
-   * Looks at the cluster and ends the leases of dead nodes, so that their instances are free. `expects` is true if this node waits for an instance that
-   * becomes free.
+   * Reads the state of the cluster and ends the leases of dead nodes, so that their instances are free. `expects` is true if this node waits for an
+   * instance that becomes free.
    */
   async look(expects = false): Promise<Look> {
     const askedAt = this.#input.time.monotonic();

@@ -14,7 +14,7 @@ interface MemoryInput {
   readonly time: Time;
   readonly log: Log;
   readonly workers: SupervisedWorkers;
-  /** Pause between two looks. In milliseconds. */
+  /** The pause between two reads of the changes. In milliseconds. */
   readonly every: number;
   readonly host: MemoryHost;
 }
@@ -46,7 +46,7 @@ interface Mark {
  * none when it is deleted. The row stays marked for `markedMs`, so a node that reads the changes in time learns of every removal. In milliseconds.
  */
 const longestGapMs = markedMs / 2;
-/** Largest number of looks between two comparisons. A comparison also finds rows that were deleted without a mark, such as by hand. */
+/** The largest number of reads between two comparisons. A comparison also finds rows that were deleted without a mark, such as by hand. */
 const looksPerComparison = 1_200;
 
 const keyOf = ({ kind, id }: Pick<Change, 'kind' | 'id'>): string => `${kind} ${id}`;

@@ -166,7 +166,7 @@ export class Overview {
   }
 }
 
-// Reads files from the disk of another node. Without a shared bucket, the owner of the instance sends the file in pieces.
+// Reads files from the disk of another node. Without a shared bucket, the owner of the instance sends the file in parts.
 
 /** Name of the method that asks the owner of an instance for a file, or for bytes of a file. */
 export const fileMethod = '$file';

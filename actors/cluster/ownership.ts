@@ -193,8 +193,8 @@ export class Ownership {
   }
 
   /**
-   * Runs a command if this node owns the instance. Returns null if this node does not own the instance, or closed its session for the next owner
-   * before anything was written. The caller then asks another node.
+   * Runs a command if this node owns the instance. Returns null if this node does not own the instance, or closed its session for the next owner before the
+   * command wrote data. The caller then asks another node.
    */
   async run<T>({ id, here }: { readonly id: InstanceId; here(): Promise<T> }): Promise<{ readonly value: T } | null> {
     // The use counts before the check of ownership, so that the instance is not given away in between.

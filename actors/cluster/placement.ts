@@ -37,7 +37,7 @@ export class Placement {
   readonly #all: readonly Candidate[];
   readonly #open: readonly Candidate[];
   readonly #welcoming: ReadonlySet<string>;
-  /** Key of the placement. Two looks have the same key if no instance would move to another node. */
+  /** The key of the placement. Two placements have the same key if they differ for no instance. */
   readonly key: string;
 
   /** Takes the live nodes. A node that is younger than `settled` milliseconds gets no session that has an owner. */

@@ -11,7 +11,7 @@ export interface ClusterPolicy {
   readonly margin: number;
   /** Time before the end of an unrenewed lease at which the node closes its sessions. */
   readonly closing: number;
-  /** Pause between two looks for instances to take. */
+  /** The pause between two searches for instances to take. */
   readonly lookEvery: number;
   /** Limit of the instances that are taken in one look. */
   readonly takenAtOnce: number;
@@ -23,7 +23,7 @@ export interface ClusterPolicy {
   readonly leavingAtOnce: number;
   /** Least age of a node to which sessions move. */
   readonly settled: number;
-  /** Pause between two looks at the changes of other nodes. */
+  /** The pause between two reads of the changes of other nodes. */
   readonly memoryEvery: number;
   /** Longest wait of a command for an owner of its instance. */
   readonly ownerWait: number;

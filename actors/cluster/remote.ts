@@ -99,7 +99,7 @@ const commandIn = (body: Uint8Array): Command | null => {
   return { method, args, version, key };
 };
 
-/** Translates a reply. An unreadable reply does not tell whether the command was executed. */
+/** Translates a reply. After an unreadable reply, the outcome of the command is unknown. */
 const answerIn = (reply: Reply | null): RemoteAnswer => {
   switch (reply?.kind) {
     case 'done':

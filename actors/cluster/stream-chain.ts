@@ -60,7 +60,7 @@ interface StreamSenderInput {
   here(sent: Sent): void;
   /** Returns true if this node may still act for the instance. */
   isOwner(): boolean;
-  /** Tells the owner of the instance about an event that is not sent. Never throws. */
+  /** Informs the owner of the instance of an event that is not sent. Never throws. */
   announce(event: GatewayEvent): void;
 }
 

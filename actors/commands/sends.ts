@@ -108,7 +108,7 @@ async function sendLater(
   const { jid, lid, profileName } = cell.record;
   const chat = cell.link.chatOf(given.number);
   if (!chat.ok) return chat;
-  // A message to a known number goes to the form of the number that the platform knows. An unknown number is looked up when the message is sent.
+  // A message to a known number is sent to the form of the number that the platform knows. An unknown number is looked up when the message is sent.
   const chatId = cell.recipients.remembered(chat.value.chatId) ?? chat.value.chatId;
   const number = chatId === chat.value.chatId ? given.number : chatId;
   const whole = await filled(ports, cell, null, { ...given, number }, chatId);

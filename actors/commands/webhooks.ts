@@ -251,7 +251,7 @@ async function lookAt(host: Host, webhooks: readonly Webhook[], eventId: string)
   return done({ ...view, ...requestOf(host, webhook, found, at) });
 }
 
-/** Tells the couriers to read the outbox of the webhook again, on the nodes that own the instances. */
+/** Makes the couriers read the outbox of the webhook again, on the nodes that own the instances. */
 async function nudge({ cluster, registry }: Host, webhookId: string, ids: readonly InstanceId[]): Promise<void> {
   if (cluster) return cluster.others.nudge(webhookId, ids);
   for (const id of ids) registry.cell(id)?.nudge(webhookId);

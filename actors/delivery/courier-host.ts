@@ -39,7 +39,7 @@ export interface CourierHost {
   setAside(instance: InstanceId): void;
   /** Disables a webhook whose receiver answered 410 (Gone). */
   disable(webhook: Webhook): void;
-  /** Takes the outcome of an attempt that says something about the receiver. */
+  /** Receives the outcome of an attempt that shows the health of the receiver. */
   judged(webhookId: string, row: Delivery, outcome: Attempt): void;
   /** Returns the circuit of a webhook, which the couriers of all instances share. */
   circuit(webhookId: string): Circuit;

@@ -307,7 +307,7 @@ export class Recorder {
     await this.#outlast(cause, this.#slow.pause);
   }
 
-  /** Commits the second entry, to find out whether the database stores anything. */
+  /** Commits the second waiting entry, to find out if the database stores entries at all. */
   async #storeSecond(): Promise<void> {
     if (this.#group.length === 1) {
       const taken = this.#items.splice(0, 1);

@@ -78,7 +78,7 @@ export class Sweeper {
   readonly #dropped = new Map<string, Dropped>();
   #outstanding = nothing;
   #oldestAt: number | null = null;
-  /** Counts of the last round, by webhook. */
+  /** The counts of the last sweep, by webhook. */
   #counted: ReadonlyMap<string, Outstanding> = new Map();
   #rounds = 0;
   readonly #ages: Ages;
@@ -129,7 +129,7 @@ export class Sweeper {
     return this.#isCurrent ? this.#oldestAt : null;
   }
 
-  /** Returns the counts of one webhook in the last round. */
+  /** Returns the counts of one webhook in the last sweep. */
   counted(webhookId: string): Outstanding {
     return (this.#isCurrent ? this.#counted.get(webhookId) : undefined) ?? nothing;
   }
@@ -140,8 +140,8 @@ export class Sweeper {
   }
 
   /**
-   * Runs one round over all webhooks, even if one of them fails. Rejects afterwards with the first unexpected error. Rejects with a `StorageFailure`
-   * if storage does not answer at all.
+   * Runs one sweep over all webhooks, even if one of them fails. Rejects afterwards with the first unexpected error. Rejects with a `StorageFailure` if
+   * storage does not answer at all.
    */
   async sweep(): Promise<void> {
     const surprises: unknown[] = [];
@@ -184,7 +184,7 @@ export class Sweeper {
     });
   }
 
-  /** Trims the rows of one webhook. `due` is null in a round that checks no ages. */
+  /** Trims the rows of one webhook. `due` is null in a sweep that checks no ages. */
   async #keepWithin(tally: Tally, due: Due | null): Promise<void> {
     const { kept } = this.#host.policy;
     const now = this.#host.time.now();
@@ -235,7 +235,7 @@ export class Sweeper {
     return this.#inPieces(async () => (await this.#host.deliveries.forget(webhookId, dead, { rows: Math.max(0, rows), before })) === 0);
   }
 
-  /** Runs batches until one returns true, which means that nothing is left, or the limit of the round is reached. */
+  /** Runs batches until one returns true, which means that nothing is left, or until the limit of the sweep is reached. */
   async #inPieces(piece: () => Promise<boolean>): Promise<void> {
     for (let count = 0; count < piecesPerRound; count += 1) if (await piece()) return;
   }

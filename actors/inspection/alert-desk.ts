@@ -98,7 +98,7 @@ const createAlertSender = ({ ports, baseUrl }: AlertSenderInput) => {
 // in the database before it is sent. No message is therefore sent twice, even if two nodes consider themselves on duty. State and claims
 // outlive the process.
 
-/** The time between two looks. In milliseconds. */
+/** The pause between two checks. In milliseconds. */
 const everyMs = 15_000;
 /** The time after which an unchanged report is written again. In milliseconds. */
 const heartbeatMs = 60_000;

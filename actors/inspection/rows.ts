@@ -98,7 +98,7 @@ interface Why {
 const nothing: Why = { reason: '', cause: '' };
 const crashedTooOften: Why = { reason: 'the session crashed too often', cause: 'crashed' };
 
-/** Returns the stored reason. A fixed text replaces the stored text of a crash, because that text may quote anything. */
+/** Returns the stored reason. A fixed text replaces the stored text of a crash, because that text may quote any data. */
 const storedWhy = (record: InstanceRecord): Why => {
   const { lastDisconnectReason, lastDisconnectCause } = withDamage(record);
   return lastDisconnectCause === 'crashed' ? crashedTooOften : { reason: lastDisconnectReason, cause: lastDisconnectCause };

@@ -16,7 +16,7 @@ const everyMs = 10_000;
 const kept = 30;
 /** Instances per statement. */
 const batchSize = 200;
-/** Longest wait of a stop for the last round. In milliseconds. */
+/** The longest wait of a stop for the last write. In milliseconds. */
 const lastRoundMs = 2_000;
 
 type StoredStep = Omit<Step, 'n' | 'edge'>;
@@ -78,7 +78,7 @@ export class StepLog {
       if (error instanceof StorageFailure) return [];
       throw error;
     });
-    // A damaged row may hold anything.
+    // A damaged row may hold any value.
     const known = (Array.isArray(steps) ? steps : []).filter(isKnown).filter(({ at }) => at < first);
     return known.map((step, index) => {
       const edge = edgeOf(step.chart, step.from, step.to, step.event)?.id ?? `${step.from}>${step.to}`;

@@ -39,7 +39,7 @@ export interface ChatbotAgent {
   readonly diversity: number | null;
   readonly frequencyPenalty: number | null;
   readonly presencePenalty: number | null;
-  /** True if the agent's name stands above its answers. */
+  /** True if the agent's name is shown above its answers. */
   readonly signMessages: boolean;
   /** True if messages are marked as read when the agent answers them. */
   readonly readMessages: boolean;

@@ -126,7 +126,7 @@ export interface Revision {
   readonly pinnedUntil?: number;
 }
 
-/** The receipt states in the order in which a message goes through them. */
+/** The receipt states in the order in which a message reaches them. */
 export const receiptStates = ['Delivered', 'Read', 'Played'] as const;
 
 export type ReceiptState = (typeof receiptStates)[number];

@@ -134,7 +134,7 @@ export interface GatewayEvent {
     readonly keyword?: string;
   } | null;
   readonly at: number;
-  /** The keys of the event, as they stand at the root of a webhook body (docs/events.md). */
+  /** The keys of the event, as they are at the root of a webhook body (docs/events.md). */
   readonly payload: Readonly<Record<string, unknown>>;
 }
 

@@ -1,4 +1,4 @@
-/** The limits that the platform's own clients put on messages. Content that breaks a rule is refused before anything is stored or sent. */
+/** The limits that the platform's own clients put on messages. Content that breaks a rule is refused, and neither stored nor sent. */
 import {
   type Button,
   type ButtonsContent,

@@ -170,13 +170,16 @@ interface PeriodicInput {
   readonly workers: SupervisedWorkers;
   /** The name of the worker in the crash count. */
   readonly name: string;
-  /** The time between two rounds. In milliseconds. */
+  /** The pause between two runs. In milliseconds. */
   readonly everyMs: number;
-  /** The log event of a round in which storage did not answer, or rejected a write of a former owner. The next round retries, so this is not a crash. */
+  /**
+   * The log event of a run in which storage did not answer, or rejected a write of a former owner. The next run retries, so the worker does not count as
+   * crashed.
+   */
   readonly unanswered: string;
-  /** Returns false if another process does the work now. The round is then skipped. */
+  /** Returns false if another process does the work now. The run is then skipped. */
   onDuty?(): boolean;
-  /** Runs one round. A round with several batches waits between them with `pause`, and stops when `pause.ended`. */
+  /** Performs one run. A run with several batches waits between them with `pause`, and stops when `pause.ended`. */
   run(pause: Pause): Promise<void>;
 }
 
@@ -192,7 +195,7 @@ export class PeriodicWorker {
     this.#worker = input.workers.supervise({ name: input.name, run: () => this.#run() });
   }
 
-  /** Starts the timer. The first round begins after `everyMs`. */
+  /** Starts the timer. The first run begins after `everyMs`. */
   start(): void {
     const { time, everyMs } = this.#input;
     this.#timer = time.setTimeout(() => {
@@ -201,12 +204,12 @@ export class PeriodicWorker {
     }, everyMs);
   }
 
-  /** Starts a round now, or after the current round. */
+  /** Starts a run now, or after the current run. */
   wake(): void {
     this.#worker.wake();
   }
 
-  /** Stops the worker. A current round stops after its batch. Idempotent. */
+  /** Stops the worker. A current run stops after its batch. Idempotent. */
   stop(): void {
     this.#worker.stop();
     this.#pause.end();

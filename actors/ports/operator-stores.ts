@@ -62,7 +62,7 @@ export interface UserStore {
 export interface Passwords {
   /** Resolves to a text that holds the algorithm, its parameters and the salt. Returns null if too many hashes wait. */
   hash(password: string): Promise<string | null>;
-  /** Checks a password. The hash null stands for an unknown name, and its check takes as long as a real one. Returns null if too many hashes wait. */
+  /** Checks a password. A hash of null means an unknown name, and its check takes as long as a real one. Returns null if too many hashes wait. */
   verify(password: string, hash: string | null): Promise<boolean | null>;
 }
 
@@ -102,7 +102,7 @@ export interface SignInStore {
    * the version of the user has changed.
    */
   add(signIn: SignIn, ms: number, most: number): Promise<boolean>;
-  /** Returns the valid sign-in of a key, or null. `admin` is the fingerprint of the current admin token, here and below. */
+  /** Returns the valid sign-in of a key, or null. `admin`: the fingerprint of the current admin token. */
   find(key: string, admin: string): Promise<FoundSignIn | null>;
   /** Returns the keys that are still valid. */
   valid(keys: readonly string[], admin: string): Promise<readonly string[]>;

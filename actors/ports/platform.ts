@@ -169,8 +169,8 @@ export interface LinkHost {
   /** Returns the route of a new connection and its media. The link asks at each open. */
   route(): Route;
   /**
-   * Compares the number of the credentials with the instance's account. The link asks before anything is sent under these credentials. `change`: the
-   * link must call `beginAnew` first. `refused`: the link must not use the credentials.
+   * Compares the number of the credentials with the instance's account. The link calls this method before it sends data under the credentials. `change`:
+   * the link must call `beginAnew` first. `refused`: the link must not use the credentials.
    */
   accountOf(owner: string): 'same' | 'change' | 'refused';
   /** Empties the instance for another account. Rejects with a `StorageFailure` during an outage of the database. Safe to repeat. */

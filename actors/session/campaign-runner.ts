@@ -185,7 +185,7 @@ export class CampaignRunner {
   async #restOf(campaign: Campaign): Promise<Rest> {
     const { time, policy } = this.#host;
     const now = time.now();
-    // After a restart of the runner, the time of the campaign's last change stands for the time of its last message.
+    // After a restart of the runner, the time of the last message is unknown. The runner uses the time of the campaign's last change.
     if (this.#last.at === null && campaign.startedAt > 0) this.#pace(campaign, time.monotonic() - Math.max(0, now - campaign.updated));
     const { at, pause, share } = this.#last;
     // Between messages of two campaigns the shorter of both pauses applies. So a slow campaign, or one that has ended, does not delay another.

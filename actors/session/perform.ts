@@ -57,7 +57,7 @@ interface Remembered extends Found {
 
 /** Limit of the phone numbers in memory, for each session. */
 const kept = 500;
-/** Time without look-ups after the platform refused one because there were too many. In milliseconds. */
+/** The time without look-ups after the platform refused a look-up as one too many. In milliseconds. */
 const penaltyMs = 60_000;
 
 const absent = (chatId: string) => refuse('notFound', `the number ${chatId} is not on WhatsApp`);
@@ -91,7 +91,7 @@ export class Recipients {
     if (known !== null) return done(known);
     const found = await this.check([chat], lookUp);
     if (!found.ok) return found;
-    // If the platform refused to say, the message goes to the number as written.
+    // If the platform refused an answer, the message is sent to the number as written.
     const id = found.value.get(chatId)?.chatId ?? chatId;
     return id === '' ? absent(chatId) : done(id);
   }

@@ -16,7 +16,10 @@ const reasons = {
   broken: { status: 'Failed', error: 'an unexpected error of the gateway' },
 } as const;
 
-/** Returns the message with its content. If the content could not be composed at acceptance, it is composed now, and stored before anything is written. */
+/**
+ * Returns the message with its content. If the content could not be composed at acceptance, it is composed now, and stored before the first frame is
+ * written.
+ */
 async function complete(cell: Sendable, signal: AbortSignal, message: Message): Promise<Result<Message>> {
   const send = message.queuedSend?.send;
   if (!send) return done(message);

@@ -142,8 +142,8 @@ export const labelled = (
 });
 
 /**
- * Stores a message before anything is written. If this fails, the message is not sent. If the reply of the database was lost, the message may still
- * be stored. The `Failed` status keeps a later start from sending the message. `key` is stored with the message, and freed on failure.
+ * Stores a message before its first frame is written. If the write to storage fails, the message is not sent. If the reply of the database was lost, the
+ * message may still be stored. The `Failed` status keeps a later start from sending the message. `key` is stored with the message, and freed on failure.
  */
 export async function accept(cell: Recorded, message: Message, key: UsedSendKey | null): Promise<Message> {
   try {

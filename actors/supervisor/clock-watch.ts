@@ -1,7 +1,7 @@
 /**
- * Watches the clock of the machine. After a jump forward everything looks old, so nothing expires while the clock is in doubt. The doubt ends when
- * the clock agrees again with the expected time or with the platform. If the platform names no time, the doubt ends after a day, in which the
- * operator can correct the clock. If the clock was right, the pause does no harm.
+ * Watches the clock of the machine. After a jump forward all rows look old, so no row expires while the clock is in doubt. The doubt ends when the clock
+ * agrees again with the expected time or with the platform. If the platform names no time, the doubt ends after a day, in which the operator can correct
+ * the clock. If the clock was right, the pause does no harm.
  */
 import { StorageFailure, type HeardTime, type Log, type MessageStore, type Platform, type SettingStore, type Time } from '../ports.ts';
 
@@ -63,7 +63,7 @@ export class ClockWatch {
     this.#monotonic = input.time.monotonic();
   }
 
-  /** Compares the clock with the stored time of the last run. The caller calls this method once, before anything expires. */
+  /** Compares the clock with the stored time of the last run. The caller must call this method once, before the first rows expire. */
   async begin(): Promise<void> {
     const { settings, messages, time } = this.#input;
     const noted = await settings.get(seenKey);
@@ -94,7 +94,7 @@ export class ClockWatch {
     return doubt !== null && this.#holds(doubt) ? this.trouble : '';
   }
 
-  /** Sentences about the clock that a person should read while everything works. */
+  /** Warnings about the clock for the operator: the reason why nothing expires, and a large correction by the database's clock. */
   get warnings(): readonly string[] {
     const behind = this.#input.time.correction();
     const corrected =

@@ -36,7 +36,7 @@ const spoken: ReadonlySet<string> = new Set([...sounds, 'video', 'gif']);
 const families: Readonly<Record<string, string>> = { gif: 'video', ptt: 'audio' };
 const familyOf = (kind: string): string => families[kind] ?? kind;
 
-/** Returns true if the text may stand in a `Content-Type` header. */
+/** Returns true if the text is valid in a `Content-Type` header. */
 const isMimetype = (text: string): boolean => /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(?:\s*;\s*[\w.-]+=(?:[\w!#$&^.+-]+|"[^"\\]*"))*$/.test(text);
 
 const goneText = 'the file was removed meanwhile';

@@ -118,10 +118,7 @@ export interface PasskeyLink {
 export interface PasskeyFace {
   /** Returns the stage of linking; null if the platform does not ask for a passkey. */
   passkey(id: InstanceId): Promise<Result<PasskeyView | null>>;
-  /**
-   * Sends the assertion that the owner's browser signed. Refuses (`invalid`), before anything is sent, an assertion for another page, challenge or
-   * passkey.
-   */
+  /** Sends the assertion that the owner's browser signed. Refuses (`invalid`) an assertion for another page, challenge or passkey, and sends nothing. */
   answerPasskey(id: InstanceId, assertion: PasskeyAssertion): Promise<Result<PasskeyView | null>>;
   /** Confirms that the owner saw the same code on the phone. */
   confirmPasskey(id: InstanceId): Promise<Result<PasskeyView | null>>;
