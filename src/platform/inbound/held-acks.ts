@@ -100,7 +100,7 @@ export const confirmReceived = async (sock: WASocket, me: Contact | undefined, n
   const { remoteJid, remoteJidAlt, participant, fromMe, id } = fullMessage.key;
   if (!remoteJid || !id) return;
   if (isJidNewsletter(remoteJid)) return sock.sendMessageAck(node);
-  // For an own message in a chat known by LID, the receipt goes to the device that wrote it.
+  // For an own message in a chat known by LID, the receipt is sent to the device that wrote it.
   const to = fromMe && (isLidUser(remoteJid) || isLidUser(remoteJidAlt ?? undefined)) ? author : (participant ?? undefined);
   const type = node.attrs['category'] === 'peer' ? 'peer_msg' : fromMe ? 'sender' : 'inactive';
   await sock.sendReceipt(remoteJid, to, [id], type);

@@ -1,4 +1,4 @@
-/** Handlers that read arriving stanzas before the library, or instead of it. */
+/** Handlers that read arriving stanzas before the library does, or in place of the library. */
 import {
   areJidsSameUser,
   type BinaryNode,

@@ -133,7 +133,10 @@ class SessionKeys {
     });
   }
 
-  /** Encodes a value for the vault, and tells the cache its size. Before the write, the value counts 0 in the cache, because the writer holds it anyway. */
+  /**
+   * Encodes a value for the vault, and reports its size to the cache. Before the write, the value counts 0 in the cache, because the writer holds it
+   * anyway.
+   */
   #encoded(type: string, id: string, value: unknown): string {
     const text = encodeKey(this.#runs.stamp(type, value));
     this.#cache.weigh(`${type} ${id}`, text.length);

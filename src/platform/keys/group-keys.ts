@@ -149,7 +149,7 @@ export class GroupKeys {
     await this.#delete(memoryType, unlessBack([group]));
   }
 
-  /** Deletes keys in pieces. `find` is called before each piece, and returns the ids. An id is deleted only once. */
+  /** Deletes keys in batches. `find` is called before each batch, and returns the ids. An id is deleted only once. */
   async #delete(type: string, find: () => readonly string[]): Promise<void> {
     const deleted = new Set<string>();
     for (;;) {

@@ -43,7 +43,10 @@ export interface Logged {
   counted: boolean;
 }
 
-/** Resolves with true when everything is stored that must be stored before a message leaves the log, and with false if it never will be. Never rejects. */
+/**
+ * Resolves with true when all data of a message is stored, so the message may leave the log. Resolves with false if the data can never be stored. Never
+ * rejects.
+ */
 export type Stored = () => Promise<boolean>;
 
 interface Finishing {

@@ -131,7 +131,7 @@ export class PasskeyPairing {
     });
   }
 
-  /** Ends the pairing. No step sends or reports anything afterwards. */
+  /** Ends the pairing. Later steps send and report nothing. */
   end(): void {
     this.#ended = true;
     this.#handoff = null;

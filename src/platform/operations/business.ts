@@ -39,7 +39,7 @@ const after = (cursor: string): readonly BinaryNode[] => (cursor === '' ? [] : [
 
 const noProduct = refuse('notFound', 'product not found');
 const noCollection = refuse('notFound', 'collection not found');
-/** The refusal for a missing collection or product. The platform does not tell which of them is missing. */
+/** The refusal for a missing collection or product. The platform does not report which of them is missing. */
 const noneOfThem = refuse('notFound', 'the collection or one of the products was not found');
 
 const find = async (connection: LiveConnection, owner: string, id: string): Promise<Result<Product>> => {

@@ -1,5 +1,5 @@
 /**
- * Checks the files that the library fetches by itself: parts of the history, and large pieces of the shared state.
+ * Checks the files that the library fetches by itself: parts of the history, and large parts of the shared state.
  *
  * The library decrypts them only with the cipher key and the IV (`downloadEncryptedContent`). It verifies neither the MAC nor the hash of a part of the
  * history, so a media host could change the part. Therefore each answer is held back until it is complete and checked. The shared state has its own MACs,

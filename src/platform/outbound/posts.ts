@@ -24,7 +24,7 @@ interface Stanza {
 const write = (connection: LiveConnection, { channel, messageId, attrs, content }: Stanza): Promise<Transmission> => {
   const { transmissions, sock } = connection;
   if (transmissions.closed) return Promise.resolve(notSent);
-  // Only one change of a post runs at a time. A change has the id of the post, so the acknowledgements of two changes could not be told apart.
+  // Only one change of a post runs at a time. A change has the id of the post, so the acknowledgements of two changes could not be distinguished.
   if (transmissions.isWaiting(messageId)) return Promise.resolve(refuse('conflict', 'another change of this post is under way'));
   const answer = transmissions.wait(messageId);
   const failure = (error: unknown): Transmission => outcomeOfError(error, sock.ws.isOpen) ?? refused(null, closeOf(error).message);

@@ -55,7 +55,10 @@ const requestText = ({ proxy, host, port }: ConnectRequest): string => {
   return `CONNECT ${target} HTTP/1.1\r\n${credentials}Host: ${target}\r\nProxy-Connection: close${headEnd}`;
 };
 
-/** Returns a function that collects the pieces of a head. It returns the status when the head is complete, and null before. Each byte is copied once. */
+/**
+ * Returns a function that collects the chunks of a head. The function returns the status when the head is complete, and null before. Each byte is copied
+ * once.
+ */
 const createHead = () => {
   const bytes = Buffer.alloc(mostHead);
   let length = 0;

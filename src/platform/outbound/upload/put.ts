@@ -121,7 +121,7 @@ const codeOf = (error: unknown): string => {
   return typeof code === 'string' ? ` (${code})` : '';
 };
 
-/** Returns the number of bytes that the host has, or the place of the file if the host has all bytes. 0 if the host does not tell. */
+/** Returns the number of bytes that the host has, or the place of the file if the host has all bytes. Returns 0 if the host does not report the number. */
 export const askProgress = async (target: PutTarget): Promise<number | Place> => {
   const answer = await post(target, addressOf(target, { resume: '1' }), null, 0).catch(() => null);
   target.signal.throwIfAborted();
