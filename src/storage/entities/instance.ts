@@ -50,7 +50,7 @@ export const InstanceEntity = defineEntity({
     updated: time(),
     /** Version of the last change; a trigger sets it. */
     changed: p.bigint('number').default(0).index('instance_changed'),
-    /** True after the removal of the instance. Its rows are then deleted in pieces. */
+    /** True after the removal of the instance. Its rows are then deleted in batches. */
     removed: p.boolean().default(false),
   },
   indexes: [{ name: 'instance_removed', expression: `create index "instance_removed" on "instance" ("id") where removed` }],
@@ -130,7 +130,7 @@ export const WebhookEntity = defineEntity({
     private: p.blob().nullable(),
     /** Version of the last change; a trigger sets it. */
     changed: p.bigint('number').default(0).index('webhook_changed'),
-    /** True after the removal of the webhook. Its deliveries are then deleted in pieces. */
+    /** True after the removal of the webhook. Its deliveries are then deleted in batches. */
     removed: p.boolean().default(false),
   },
   indexes: [{ name: 'webhook_removed', expression: `create index "webhook_removed" on "webhook" ("id") where removed` }],

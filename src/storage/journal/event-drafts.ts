@@ -68,7 +68,7 @@ const aboutChat = (type: EventDraft['type'], lane: string, payload: EventDraft['
   payload,
 });
 
-/** Builds the event of a changed chat. `tell` is that of the entry. */
+/** Builds the event of a changed chat. `tell`: the event type that the entry names. */
 export const chatDraft = (tell: 'chats' | 'contacts' | 'chat_labels', chat: Chat, owner: string): EventDraft => {
   if (tell === 'contacts') return aboutChat(tell, chat.chatId, { contact: contactView(chat) });
   return aboutChat(tell, chat.chatId, { chat: tell === 'chats' ? chatView(chat, owner) : chatLabelsView(chat) });

@@ -304,7 +304,7 @@ const written = async (
   recent.keep(instance, known, outcome);
   if (outcome.removedChats.length > 0) counts.forget(instance.id);
   counts.note(instance.id, outcome.chats);
-  // Statements in pieces have changed rows that were not read, so the caches are out of date.
+  // Statements in batches have changed rows that were not read, so the caches are out of date.
   if (outcome.goneLabels.length + outcome.erasures.length + outcome.merged.length > 0) doubt(instance.id);
   return { events, deliveries, ...(unrendered.length > 0 ? { unrendered } : {}), ...(renamed.length > 0 ? { renamed } : {}) };
 };

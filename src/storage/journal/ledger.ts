@@ -308,7 +308,7 @@ class Ledger {
     if (first) this.#add('messages_update', () => statusDraft(entry, first.chatId, ids));
   }
 
-  /** Marks a message as deleted. A message that is not stored causes no event, because a second report could not be told from the first. */
+  /** Marks a message as deleted. A message that is not stored causes no event, because a repeated report could not be recognised. */
   #deleted(entry: Of<'deleted'>): void {
     const kept = this.#messages.find(entry.messageId, keyText(entry.chatId), [entry.senderPn, entry.senderLid]);
     if (!kept || kept.value.deletedAt !== 0) return;

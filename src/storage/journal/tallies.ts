@@ -67,7 +67,7 @@ export const tallyStatements = {
   },
 } as const satisfies Readonly<Record<string, Statement>>;
 
-/** Folds the rows since the last fold, in pieces. Costs one index look-up if there are none. */
+/** Folds the rows since the last fold, in batches. Costs one index look-up if there are none. */
 export const createFold = (database: Database): (() => Promise<void>) => {
   let last = 0;
   const newest = async (): Promise<number> => (await database.rows<{ id: number | null }>(tallyStatements.newest, []))[0]?.id ?? 0;

@@ -3,7 +3,7 @@ import { Migration } from '@mikro-orm/migrations';
 
 // Migrations of instances, in the order of their numbers.
 
-/** Adds the mark of removed instances and webhooks, whose rows are then deleted in pieces. */
+/** Adds the mark of removed instances and webhooks, whose rows are then deleted in batches. */
 export class Removals extends Migration {
   override up(): void {
     for (const table of ['instance', 'webhook']) {
@@ -139,7 +139,7 @@ export class RefusedEntries extends Migration {
   }
 }
 
-/** Adds the list of instances whose session ended and whose keys are being deleted in pieces. */
+/** Adds the list of instances whose session ended and whose keys are being deleted in batches. */
 export class LeavingKeys extends Migration {
   override up(): void {
     this.addSql('create table leaving_keys (instance_id text not null, primary key (instance_id))');

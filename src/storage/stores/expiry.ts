@@ -1,4 +1,4 @@
-/** Removes old rows in pieces: messages, the single receipts of old messages, and the rows of tables that have an index on `at`. */
+/** Removes old rows in batches: messages, the single receipts of old messages, and the rows of tables that have an index on `at`. */
 import type { MessageExpiry, ReceiptExpiry } from '#actors/ports.ts';
 import type { Database, Statement } from '../postgres/database.ts';
 
@@ -67,7 +67,7 @@ const receiptExpiryStatements = {
   /** $1: the last instance of the previous page. $2: limit. */
   instances: { name: 'receipt-expiry-instances', text: `select id from instance where id > $1 order by id limit $2` },
   /**
-   * Replaces receipts after the mark of the last piece, and moves the mark. $1: instance. $2: time. $3: limit of read messages. $4: limit of messages
+   * Replaces receipts after the mark of the last batch, and moves the mark. $1: instance. $2: time. $3: limit of read messages. $4: limit of messages
    * whose receipts are replaced. A receipt that arrives later stays until its message is deleted.
    */
   piece: {

@@ -133,7 +133,7 @@ const readAll = async (database: Database, opener: Opener): Promise<readonly Ins
 
 /**
  * Marks an instance ($1) under its epoch ($2) and its webhooks as removed, and deletes their secrets. The store of removals deletes their other rows in
- * pieces. `for update` is the lock of a change of the epoch: it waits for open writes, and later writes change nothing.
+ * batches. `for update` is the lock of a change of the epoch: it waits for open writes, and later writes change nothing.
  */
 const mark: Statement = {
   name: 'instance-remove',
@@ -195,7 +195,7 @@ export const makeStepStore = (database: Database): StepStore => ({
   },
 });
 
-// The import and export of sessions. An imported session is stored in one transaction, and an exported one is read in pieces.
+// The import and export of sessions. An imported session is stored in one transaction, and an exported one is read in batches.
 
 /** Rows of one statement, which takes the server and this process some milliseconds. */
 const pieceRows = 500;
@@ -206,7 +206,7 @@ const statements = {
   /** $1: device. $2: instance. */
   elsewhere: { name: 'session-elsewhere', text: `select id from instance where jid = $1 and id <> $2 and not removed limit 1` },
   lock: { name: 'session-lock', text: `with ${owned} select count(*)::int as owned from owned` },
-  /** $1: instance. $2 and $3: type and id of the last key of the previous piece. $4: rows. */
+  /** $1: instance. $2 and $3: type and id of the last key of the previous batch. $4: rows. */
   keys: {
     name: 'session-keys',
     text: `select type, id, sealed from signal_key where instance_id = $1 and (type, id) > ($2::text, $3::text) order by type, id limit $4`,
@@ -229,7 +229,7 @@ const putPatch = async (runner: Runner, id: string, epoch: number, patch: Instan
   checkOwned([{ owned: rows.length }]);
 };
 
-/** Writes the keys in pieces, and then the credentials. */
+/** Writes the keys in batches, and then the credentials. */
 const putSession = async (runner: Runner, id: string, epoch: number, landing: Landing, sealer: Sealer): Promise<void> => {
   const write = async (keys: readonly MovedKey[], credentials: Buffer | null): Promise<void> => {
     const sealed = keys.map(({ type, id: key, value }) => sealer.seal(placeOf('signal_key', id, type, key), value));

@@ -62,7 +62,7 @@ const tablesOfAccounts = tablesOfInstances.filter((table) => !keptOfInstances.ha
 const removed = (rows: string): string => `with gone as (${rows} returning 1) select count(*)::int as count from gone`;
 
 /**
- * Builds the deletion of a piece. $1: instance. $2: rows. $3: the key of the last row of the previous piece. Without $3, a piece would begin with the
+ * Builds the deletion of a batch. $1: instance. $2: rows. $3: the key of the last row of the previous batch. Without $3, a batch would begin with the
  * index entries of all deleted rows.
  */
 const ofInstance = (table: string, key: string): Statement => ({

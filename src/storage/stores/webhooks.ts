@@ -33,7 +33,7 @@ const nothingSealed: Private = { secret: '', headers: {} };
 
 const isTexts = (list: readonly unknown[]): list is readonly string[] => list.every((entry) => typeof entry === 'string');
 
-/** Returns the texts of the list in a column, and null if the list holds anything else, such as NULL. */
+/** Returns the texts of the list in a column, and null if the list holds another value, such as NULL. */
 const listOf = (id: string, column: string, list: readonly unknown[], opener: Opener): readonly string[] | null => {
   if (isTexts(list)) return list;
   opener.report(placeOf('webhook', id, column), { id, field: column });
@@ -84,7 +84,7 @@ const webhookStatements = {
           where webhook.instance_id is not distinct from excluded.instance_id)
       select count(*)::int as owned from owned`,
   },
-  /** Marks a webhook as removed. The store of removals deletes its deliveries in pieces. */
+  /** Marks a webhook as removed. The store of removals deletes its deliveries in batches. */
   remove: {
     name: 'webhook-remove',
     text: `with ${owned},

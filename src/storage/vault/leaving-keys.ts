@@ -5,7 +5,7 @@
  */
 import type { Database, Statement } from '../postgres/database.ts';
 
-/** Rows of one piece. */
+/** Rows of one batch. */
 const pieceRows = 2_000;
 
 /** The tables, and the columns that order the rows of an instance. */
@@ -18,7 +18,7 @@ const tables = {
 type Table = keyof typeof tables;
 const names = Object.keys(tables) as readonly Table[];
 
-/** Builds the deletion of a piece. $1: instance. $2: rows. $3 and $4: the key of the last row of the previous piece. */
+/** Builds the deletion of a batch. $1: instance. $2: rows. $3 and $4: the key of the last row of the previous batch. */
 const pieceOf = (table: Table): Statement => {
   const { columns, behind } = tables[table];
   const [first, second] = columns.split(', ');
@@ -49,9 +49,9 @@ interface Place {
 }
 
 export interface LeavingKeys {
-  /** Deletes one piece. Returns false if no rows are left and the mark is removed. */
+  /** Deletes one batch. Returns false if no rows are left and the mark is removed. */
   piece(instance: string): Promise<boolean>;
-  /** Deletes at most `most` pieces. Returns false if no rows are left. */
+  /** Deletes at most `most` batches. Returns false if no rows are left. */
   some(instance: string, most: number): Promise<boolean>;
   /** Deletes all rows, if the instance is marked. */
   all(instance: string): Promise<void>;

@@ -1,4 +1,4 @@
-/** Reseals all sealed values in pieces, after a change of the encryption key or of the form of sealed values. */
+/** Reseals all sealed values in batches, after a change of the encryption key or of the form of sealed values. */
 import { type Pause, untilStored } from '#actors/waiting.ts';
 import type { Database, Statement } from '../postgres/database.ts';
 import { alertPlace, placeOf, privatePlace, refusedPlace, userPlace, type Place, type Sealer } from './sealing.ts';
@@ -86,7 +86,7 @@ const readStatement = (of: SealedColumn, isFirst: boolean): Statement => {
   };
 };
 
-/** Builds the update of a piece. $1: values as they were read. $2: the resealed values. The keys follow. A value that has changed meanwhile stays. */
+/** Builds the update of a batch. $1: values as they were read. $2: the resealed values. The keys follow. A value that has changed meanwhile stays. */
 const writeStatement = (of: SealedColumn): Statement => {
   const { table, column, keys } = of;
   const lists = keys.map((_, at) => `$${at + 3}::${typeOfKey(of, at)}[]`).join(', ');

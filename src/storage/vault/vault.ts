@@ -119,7 +119,7 @@ export const vaultStatements = {
       select count(*)::int as owned from owned`,
   },
   lock: { name: 'vault-lock', text: `with ${owned} select count(*)::int as owned from owned` },
-  /** $1: instance. The keys and the log are deleted in pieces (see `leaving-keys.ts`). */
+  /** $1: instance. The keys and the log are deleted in batches (see `leaving-keys.ts`). */
   forget: { name: 'vault-forget', text: 'delete from credential where instance_id = $1' },
   /** Sets the credentials aside, and replaces those of an earlier session. $1: instance. $2: reason. $3: time. */
   retire: {
@@ -139,7 +139,7 @@ interface KeyRow {
 /** Limit of credentials in bytes. Credentials have some 10 KB, and no outside party can make them grow. */
 const mostCredentials = 4_000_000;
 
-/** Pieces of keys that are deleted while the caller waits. They suffice for an ordinary session. */
+/** Batches of keys that are deleted while the caller waits. They suffice for an ordinary session. */
 const piecesAtOnce = 5;
 
 /** Returns the last change of each key, because a statement accepts each key only once. */
