@@ -7,7 +7,7 @@ interface Kind<T> {
   readonly must: string;
   /** Returns the value of a text that is not empty; undefined if the text is not valid. */
   parse(text: string): T | undefined;
-  /** Writes a default as it stands in the environment. */
+  /** Writes a default in the form of the environment. */
   show(value: T): string;
   /** Values of this kind are never shown, not even a default. */
   readonly secret?: true;
@@ -131,7 +131,7 @@ export const secretToken: Kind<string | null> = {
 /** A secret text; '' for none. */
 export const secretText: Kind<string> = { ...text, secret: true };
 
-/** Returns the kind of a list of these words. `all` stands for every word, and `none` for an empty list. */
+/** Returns the kind of a list of these words. `all` means every word, and `none` an empty list. */
 export const wordsOf = <T extends string>(...options: readonly T[]): Kind<readonly T[]> => ({
   must: `none, all, or some of ${options.join(', ')}, separated by commas`,
   parse: (value) => {
@@ -156,7 +156,7 @@ export const secretKey: Kind<Uint8Array | null> = {
   secret: true,
 };
 
-/** Origins of pages. `*` stands for every origin, and `none` for an empty list. */
+/** Origins of pages. `*` means every origin, and `none` an empty list. */
 export const origins: Kind<readonly string[]> = {
   must: 'none, *, or a list of origins such as https://app.example.com, separated by commas',
   parse: (value) => {
@@ -174,7 +174,7 @@ const isSubnet = (value: string): boolean => {
   return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= bits);
 };
 
-/** A list of `private`, `loopback` and subnets. `true` stands for both words, and `false` and `none` for an empty list. */
+/** A list of `private`, `loopback` and subnets. `true` means both words, and `false` and `none` an empty list. */
 export const networks: Kind<readonly string[]> = {
   must: 'none, true, or a list of private, loopback, addresses and subnets such as 10.1.0.0/16, separated by commas',
   parse: (value) => {

@@ -101,7 +101,7 @@ const parse = (given: Environment, problems: string[]): Values => {
 /** A name that no setting has. */
 export interface UnknownSetting {
   readonly name: string;
-  /** True if the name stands in the file, false if it stands in the environment. */
+  /** True if the name is in the file, false if it is in the environment. */
   readonly inFile: boolean;
   /** True if the name is that of a constant, which may have been a setting of an earlier version. */
   readonly constant: boolean;

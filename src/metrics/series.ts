@@ -14,7 +14,7 @@ export interface PoolFigures {
   readonly most: number;
   readonly open: number;
   readonly free: number;
-  /** Pieces of work that wait for a connection. */
+  /** The number of tasks that wait for a connection. */
   readonly waiting: number;
 }
 
