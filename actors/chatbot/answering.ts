@@ -267,7 +267,7 @@ export class Answering {
     { text, wishes, request, choices }: ModelAnswer & { readonly ok: true },
     toolResults: readonly unknown[],
   ): Answer | null {
-    // A model may be silent after tools. A model that still asks for tools has not finished.
+    // An empty text is an answer only after tool calls, and only if the model requests no more tools.
     if (text.trim() === '' && toolResults.length === 0) return this.#silent(talk, plan, 'the model said nothing');
     if (text.trim() === '' && wishes.length > 0)
       return this.#silent(talk, plan, 'the model reached the limit of tool calls without an answer');

@@ -1,7 +1,7 @@
 /**
- * Sends the messages that agents wrote in Chatwoot. The rows of these messages were stored before Chatwoot got its answer. The rows of one
- * conversation go one after another, and conversations run concurrently. Messages wait for a session that is not connected. A message that can never
- * be sent is shown as failed in its conversation.
+ * Sends the messages that agents wrote in Chatwoot. The rows of these messages were stored before Chatwoot got its answer. The rows of one conversation are
+ * sent one after another, and conversations run concurrently. Messages wait for a session that is not connected. A message that can never be sent is shown
+ * as failed in its conversation.
  *
  * Every message has an idempotency key, so that no message is sent twice after a crash.
  */

@@ -233,7 +233,7 @@ const parsed = (json: string): unknown => {
   try {
     return JSON.parse(json);
   } catch {
-    // Such an event is set aside, and its other details say so.
+    // A body that is not JSON is shown as an empty object. The courier sets such an event aside.
     return {};
   }
 };

@@ -104,7 +104,7 @@ export class OutboxWindow {
     this.readMore();
   }
 
-  /** Looks for rows in the outbox as soon as there is room. */
+  /** Searches the outbox for rows as soon as there is room. */
   readMore(): void {
     this.#isBehind = true;
     this.#host.changed();

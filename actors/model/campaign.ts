@@ -92,7 +92,7 @@ export interface CampaignRecipient {
   readonly error: string;
   /** The platform's id of the message; '' before there is one. */
   readonly messageId: string;
-  /** The time of the last change. Unix milliseconds; 0 while the recipient waits. */
+  /** The time of the last change; 0 while the recipient waits. In Unix milliseconds. */
   readonly at: number;
 }
 

@@ -100,7 +100,7 @@ export interface PostMarks {
   readonly reactions: Readonly<Record<string, number>>;
   /** The platform's name of the uploaded file of an own post; '' for posts without a file and for posts of others. */
   readonly mediaId: string;
-  /** The time of the last edit, from the platform. Unix milliseconds; 0 for none or unknown. */
+  /** The time of the last edit, from the platform; 0 for none or unknown. In Unix milliseconds. */
   readonly editedAt: number;
 }
 

@@ -151,7 +151,7 @@ export interface ChatwootReply {
   readonly news: ChatwootNews;
   /** The time of arrival. In Unix milliseconds. */
   readonly at: number;
-  /** The earliest time of the next attempt. Unix milliseconds; 0 for at once. */
+  /** The earliest time of the next attempt; 0 for at once. In Unix milliseconds. */
   readonly notBefore: number;
   readonly attempts: number;
   /** The number of consecutive attempts that began and did not end, because the process stopped or the item crashed the process. */

@@ -24,7 +24,7 @@ export type DoneOnce = Message | CreatedCampaign;
 export interface UsedSendKey extends SendKey {
   /** Id of the message or the campaign. */
   readonly messageId: string;
-  /** The time of the first request. Unix milliseconds; 0 if the key is free again. */
+  /** The time of the first request; 0 if the key is free again. In Unix milliseconds. */
   readonly at: number;
   /** The answer to the first request; null while the outcome is unknown. A message in the answer lacks `raw` and `queuedSend`. */
   readonly answer: Result<DoneOnce> | null;

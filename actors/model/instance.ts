@@ -30,11 +30,11 @@ export interface ProxySettings {
   readonly region: ProxyRegion;
   /** The managed proxy that was chosen for mode `internal` or for the fallback; '' if the server's route is direct. */
   readonly managedUrl: string;
-  /** The time of the last test or use that showed if the proxy works. Unix milliseconds; null before the first. */
+  /** The time of the last test or use that showed if the proxy works; null before the first. In Unix milliseconds. */
   readonly lastTestAt: number | null;
   /** The error of that test or use; '' if the proxy worked. */
   readonly lastTestError: string;
-  /** The start of the fallback. Unix milliseconds; null if the fallback is not in use. */
+  /** The start of the fallback; null if the fallback is not in use. In Unix milliseconds. */
   readonly fallbackSince: number | null;
   readonly fallbackReason: string;
 }
@@ -211,7 +211,7 @@ export interface ClientVersionView {
   readonly version: string;
   /** The origin of the version. `rolledBack`: the platform refuses the version of the last look-up, so an older one is used. */
   readonly source: 'setting' | 'lookedUp' | 'builtIn' | 'rolledBack';
-  /** The time of the last successful look-up. Unix milliseconds; 0 if there was none. */
+  /** The time of the last successful look-up; 0 if there was none. In Unix milliseconds. */
   readonly checkedAt: number;
   /** The error of the last look-up, in a sentence; '' if the look-up worked. */
   readonly error: string;

@@ -54,7 +54,7 @@ export interface Message {
   readonly sendFunction: string;
   readonly sendPayload: unknown;
   readonly fileUrl: string;
-  /** The time until which the message is pinned in its chat. Unix milliseconds; 0 for no pin. */
+  /** The time until which the message is pinned in its chat; 0 for no pin. In Unix milliseconds. */
   readonly pinnedUntil: number;
   /** True if the account starred the message, on any device. */
   readonly starred?: boolean;

@@ -8,7 +8,7 @@ export interface PasskeyNotice {
   readonly stage: 'assertion' | 'phone' | 'code';
   /** The code that the phone also shows; '' before there is one. */
   readonly code: string;
-  /** The time at which the stage times out. Unix milliseconds. */
+  /** The time at which the stage times out. In Unix milliseconds. */
   readonly expiresAt: number;
 }
 

@@ -48,7 +48,7 @@ export interface ChatwootListed {
   readonly id: number;
   /** '' if the message has none. */
   readonly sourceId: string;
-  /** The time of Chatwoot's clock. Unix milliseconds; null if the server leaves it out. */
+  /** The time of Chatwoot's clock; null if the server leaves it out. In Unix milliseconds. */
   readonly at: number | null;
 }
 

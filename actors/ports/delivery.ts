@@ -142,7 +142,7 @@ export interface Tally {
   readonly dead: number;
 }
 
-/** Times of the oldest events of one webhook by outcome; null for none. `waiting` includes parked ones. */
+/** Times of the oldest events of one webhook by outcome; null for none. `waiting` includes parked events. */
 export interface OldestTimes {
   readonly webhookId: string;
   readonly waiting: number | null;

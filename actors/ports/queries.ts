@@ -187,7 +187,7 @@ export interface KnownGroups {
   readonly memberships: readonly { readonly id: string; readonly parent: string; readonly isDefault: boolean }[];
   /** URLs of the pictures of these communities; '' if unknown. */
   readonly pictures: readonly { readonly id: string; readonly image: string; readonly preview: string }[];
-  /** The last time at which the platform listed all groups. Unix milliseconds; null for never. */
+  /** The last time at which the platform listed all groups; null for never. In Unix milliseconds. */
   readonly listedAt: number | null;
 }
 
@@ -200,7 +200,7 @@ export interface GroupStore {
    * number of groups.
    */
   common(instance: InstanceId, addresses: readonly string[]): Promise<readonly NamedGroup[]>;
-  /** Returns the last time at which the platform listed all groups. Unix milliseconds; null for never. */
+  /** Returns the last time at which the platform listed all groups; null for never. In Unix milliseconds. */
   listedAt(instance: InstanceId): Promise<number | null>;
   /** Returns the names of all groups, and the time of the last listing. */
   known(instance: InstanceId): Promise<KnownGroups>;
@@ -213,7 +213,7 @@ export interface StoredRecipient {
   readonly chatId: string;
   /** The name as a verified business at the last look-up; '' for none, null without a look-up. */
   readonly businessName: string | null;
-  /** The time of the look-up. Unix milliseconds; null if exchanged messages prove that the account exists. */
+  /** The time of the look-up; null if exchanged messages prove that the account exists. In Unix milliseconds. */
   readonly at: number | null;
 }
 

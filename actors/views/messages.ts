@@ -120,7 +120,7 @@ export interface HistoryAsk {
   readonly number: string;
   /** The message before which the phone searches, in any form of its id; '' for the oldest stored message of the chat. */
   readonly messageId: string;
-  /** The time of a message that is not stored. Unix milliseconds; null if not given. */
+  /** The time of a message that is not stored; null if not given. In Unix milliseconds. */
   readonly at: number | null;
   readonly fromMe: boolean;
   readonly count: number;
@@ -215,9 +215,9 @@ export interface CampaignStats {
   /** The number of campaign messages within the last 24 hours. `dailyCap` is the limit; 0 for none. */
   readonly sentToday: number;
   readonly dailyCap: number;
-  /** The end of the quiet hours. Unix milliseconds; null outside the quiet hours. */
+  /** The end of the quiet hours; null outside the quiet hours. In Unix milliseconds. */
   readonly quietUntil: number | null;
-  /** The time of the next message. Unix milliseconds; null if no recipient waits. */
+  /** The time of the next message; null if no recipient waits. In Unix milliseconds. */
   readonly nextAt: number | null;
 }
 
