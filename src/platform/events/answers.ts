@@ -101,7 +101,7 @@ const contextsOf = (source: WAMessage, stored: Message, secret: Uint8Array, dire
   );
 };
 
-/** Decrypts a message. Null if it cannot be decrypted. */
+/** Decrypts a message. Returns null if it cannot be decrypted. */
 export const readAnswer = (source: WAMessage, stored: Message, directory: Directory): Reading | null => {
   const content = unwrapped(source.message) ?? {};
   const kind = kindOf(content);

@@ -86,16 +86,16 @@ const namedText = (value: unknown): ChannelText => {
   return { text: textOf(text), id: textOf(id), at: micros ? Math.floor(micros / 1000) : null };
 };
 
-/** Reads a picture. Null if it has no file. */
+/** Reads a picture. Returns null if it has no file. */
 const pictureOf = (value: unknown): ChannelPicture | null => {
   const { id, direct_path: path } = objectOf(value);
   return textOf(path) === '' ? null : { id: textOf(id), path: textOf(path) };
 };
 
-/** Reads a role. Null for an unknown or a missing role. */
+/** Reads a role. Returns null for an unknown or a missing role. */
 export const roleOf = (value: unknown): ChannelRole | null => channelRoles.find((role) => role === wordOf(value)) ?? null;
 
-/** Returns true if a setting of the account mutes notices of new posts, and false if it unmutes them. Null for other settings. */
+/** Returns true if a setting of the account mutes notices of new posts, and false if it unmutes them. Returns null for other settings. */
 export const mutedBy = (setting: unknown): boolean | null => {
   const { type, value } = objectOf(setting);
   return type === 'MUTE_ADMIN_ACTIVITY' ? value === 'ON' : null;
@@ -132,7 +132,7 @@ const factsIn = (thread: Json): Facts =>
     {},
   );
 
-/** Reads a channel from an answer or a notification. Null if there is no channel. */
+/** Reads a channel from an answer or a notification. Returns null if there is no channel. */
 export const channelIn = (value: unknown): ChannelPatch | null => {
   const { id, state, thread_metadata: thread, viewer_metadata: viewer } = objectOf(value);
   if (!textOf(id).endsWith('@newsletter')) return null;

@@ -28,7 +28,7 @@ export class Communities {
     this.#pictures = new Map(pictures.map(({ id, ...addresses }) => [id, addresses]));
   }
 
-  /** Returns the community of a group. Null for a group without a community. */
+  /** Returns the community of a group. Returns null for a group without a community. */
   of(groupId: string): ParentCommunity | null {
     const id = this.#memberships.get(groupId)?.parent;
     if (id === undefined) return null;
@@ -70,7 +70,7 @@ export class Communities {
     }));
   }
 
-  /** Returns the subgroups that have another community now, or whose community looks different. */
+  /** Returns the subgroups that have another community now, or whose community has another name. */
   #concerned(entry: Entry): readonly string[] {
     if (entry.kind === 'group') return this.#whole(entry.group.id, entry.group);
     if (entry.kind === 'groupGone') return this.#gone(entry.groupId);

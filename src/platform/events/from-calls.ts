@@ -35,7 +35,7 @@ const missed: ReadonlyMap<number, boolean> = new Map([
   [StubType.CALL_MISSED_GROUP_VIDEO, true],
 ]);
 
-/** Reads a past call from a message. Null if the message is not a call. */
+/** Reads a past call from a message. Returns null if the message is not a call. */
 export const pastCall = (source: WAMessage, directory: Directory): Call | null => {
   const log = unwrapped(source.message)?.callLogMesssage;
   const video = log ? log.isVideo === true : missed.get(source.messageStubType ?? -1);

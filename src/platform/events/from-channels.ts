@@ -133,7 +133,7 @@ export class ChannelList {
     this.#refreshOld().catch((error: unknown) => this.#parts.stumbled('channels', error));
   }
 
-  /** Queries all channels in one request. Channels in `known` that the answer lacks are removed. Null if the answer has no list. */
+  /** Queries all channels in one request. Channels in `known` that the answer lacks are removed. Returns null if the answer has no list. */
   async list(known: readonly string[]): Promise<Listed | null> {
     const answer = await ask(this.#parts.sock(), 'subscribed', { fetch_wamo_sub: false, fetch_status_metadata: false });
     if (!Array.isArray(answer)) return null;

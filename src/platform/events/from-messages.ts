@@ -100,7 +100,7 @@ const chatPatch = (message: Message, source: WAMessage, directory: Directory): C
 const senderName = (source: WAMessage, directory: Directory): string =>
   source.key.fromMe ? directory.me.name : source.pushName || source.verifiedBizName || '';
 
-/** Converts a message. Null if it has no content that a person wrote (keys, protocol messages, placeholders). */
+/** Converts a message. Returns null if it has no content that a person wrote (keys, protocol messages, placeholders). */
 export const convertMessage = (source: WAMessage, directory: Directory, marks: Marks = {}): Converted | null => {
   const content = unwrapped(source.message);
   const kind = content === undefined ? null : kindOf(content);

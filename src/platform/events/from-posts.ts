@@ -17,7 +17,7 @@ const serverIdOf = ({ attrs }: BinaryNode): number => whole(attrs['server_id']);
 /** Returns the time of the last edit, in Unix milliseconds; 0 without an edit. */
 const editedAt = (node: BinaryNode): number => whole(getBinaryNodeChild(node, 'meta')?.attrs['msg_edit_t']);
 
-/** Decodes the content of a post. Null if it is missing, as in a deleted post, or if it cannot be decoded. */
+/** Decodes the content of a post. Returns null if it is missing, as in a deleted post, or if it cannot be decoded. */
 export const postContent = (node: BinaryNode): proto.IMessage | null => {
   const content = getBinaryNodeChild(node, 'plaintext')?.content;
   if (!(content instanceof Uint8Array) || content.length === 0) return null;

@@ -146,7 +146,7 @@ export class GroupCache {
     setTimeout(read, readNamesMs).unref();
   }
 
-  /** Returns a group from memory, the storage or the platform. Null if the platform does not return it. */
+  /** Returns a group from memory, the storage or the platform. Returns null if the platform does not return it. */
   get(jid: string): Promise<Group | null> {
     const kept = this.#kept.get(jid);
     if (kept !== undefined) return Promise.resolve(kept.group);

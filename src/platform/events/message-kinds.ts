@@ -246,7 +246,7 @@ const besides = new Set([
 /** Returns the content inside its wrappers (view once, disappearing, with caption, edited). */
 export const unwrapped = (message: Content | null | undefined): Content | undefined => normalizeMessageContent(message ?? undefined);
 
-/** Returns the kind of a message. Null if it has no content that a person wrote. A kind that is missing in `readers` has the type `unknown`. */
+/** Returns the kind of a message. Returns null if it has no content that a person wrote. A kind that is missing in `readers` has the type `unknown`. */
 export const kindOf = (message: Content): Kind | null => {
   for (const [name, value] of Object.entries(message)) {
     if (value === null || value === undefined || besides.has(name)) continue;

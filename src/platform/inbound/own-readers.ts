@@ -205,7 +205,7 @@ const receiptOf = ({ messageId, jid, type, t }: Seen): Receipts['data'] => {
   return [{ key: { remoteJid: statusJid, id: messageId, fromMe: true }, receipt: { userJid: bare(jid), ...time } }];
 };
 
-/** Converts the receipt of a status post. Null for another receipt. */
+/** Converts the receipt of a status post. Returns null for another receipt. */
 const statusReceipts = (node: BinaryNode): Receipts | null => {
   if (node.attrs['from'] !== statusJid) return null;
   const data = seenIn(node).flatMap(receiptOf);

@@ -28,7 +28,7 @@ export interface AuthState {
   saveCredentials(): void;
   /** Writes the credentials. Resolves when they are stored, and rejects if they never will be. */
   storeCredentials(): Promise<void>;
-  /** Returns the value of a key from memory. Null if the key does not exist, undefined if only the vault knows. */
+  /** Returns the value of a key from memory. Returns null if the key does not exist, undefined if only the vault knows. */
   peek<T extends keyof SignalDataTypeMap>(type: T, id: string): SignalDataTypeMap[T] | null | undefined;
   /** Loads keys into memory, with at most one query. Waits while the storage is unavailable or busy. With `now`, rejects with `StorageFailure` instead. */
   load(type: keyof SignalDataTypeMap, ids: readonly string[], when?: 'now'): Promise<void>;

@@ -161,7 +161,7 @@ export class InboundLog {
     return aside.length === 0 ? all : all.filter(({ seq }) => this.#unfinished.has(seq));
   }
 
-  /** Prepares an arriving message for the log. Null for a repetition of a message in the log, `finished` for a repetition of a finished message. */
+  /** Prepares an arriving message for the log. Returns null for a repetition of a message in the log, `finished` for a repetition of a finished message. */
   arrive(node: BinaryNode): Unlogged | 'finished' | null {
     const name = nameOf(node);
     if (this.#names.has(name)) return null;

@@ -25,7 +25,7 @@ export const decodeKey = (type: string, text: string): unknown => {
 
 export const encodeCredentials = (creds: AuthenticationCreds): string => JSON.stringify(creds, BufferJSON.replacer);
 
-/** Decodes credentials. Null for JSON that is not credentials. Throws the error of `JSON.parse`. */
+/** Decodes credentials. Returns null for JSON that is not credentials. Throws the error of `JSON.parse`. */
 export const decodeCredentials = (text: string): AuthenticationCreds | null => {
   const value = JSON.parse(text, BufferJSON.reviver) as Partial<AuthenticationCreds> | null;
   return value?.noiseKey && value.signedIdentityKey && value.signedPreKey ? (value as AuthenticationCreds) : null;

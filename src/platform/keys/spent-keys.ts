@@ -48,7 +48,7 @@ export const emptyNote: SpentNote = { uploads: [], left: [], at: 0 };
 
 const sizeOf = ([first, last]: Range): number => last - first + 1;
 
-/** Returns the newest ranges that have `count` ids together. Null if there are fewer ids. */
+/** Returns the newest ranges that have `count` ids together. Returns null if there are fewer ids. */
 const newest = (uploads: readonly Range[], count: number): readonly Range[] | null => {
   const kept: Range[] = [];
   let missing = count;

@@ -5,7 +5,7 @@ interface Stanza {
   readonly attrs: Readonly<Record<string, string | undefined>>;
 }
 
-/** Returns the attribute `t` (whole seconds) in Unix milliseconds. Null if it is missing. */
+/** Returns the attribute `t` (whole seconds) in Unix milliseconds. Returns null if it is missing. */
 const timeOf = ({ attrs: { t } }: Stanza): number | null => {
   const seconds = Number(t);
   return Number.isSafeInteger(seconds) && seconds > 0 ? seconds * 1_000 : null;

@@ -135,7 +135,7 @@ const groupIdOf = async (connection: LiveConnection, code: string): Promise<stri
   return node === undefined ? '' : groupOfNode(node, connection.directory).id;
 };
 
-/** Waits for an answer that only admins get. Null if the platform refuses it. */
+/** Waits for an answer that only admins get. Resolves with null if the platform refuses it. */
 const forAdmins = async <T>(connection: LiveConnection, work: Promise<T>): Promise<T | null> => {
   const asked = await meant(connection, work, ofGroup);
   return asked.ok ? asked.value : null;

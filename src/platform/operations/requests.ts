@@ -214,7 +214,7 @@ const answersOf = (users: readonly BinaryNode[]): ReadonlyMap<string, Answer> =>
   return answers;
 };
 
-/** Returns the account of a number with these forms. Null if no answered form has an account, and an answer is missing. */
+/** Returns the account of a number with these forms. Returns null if no answered form has an account, and an answer is missing. */
 const lookedUp = (forms: readonly string[], answers: ReadonlyMap<string, Answer>): LookedUp | null => {
   const found = forms.map((form) => answers.get(userOf(form)));
   const there = found.filter((answer) => answer !== undefined && answer.pn !== '') as Answer[];

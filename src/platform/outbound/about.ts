@@ -108,7 +108,7 @@ export const reaction = ({ key }: Target, text: string, now: number): About => (
 
 const captioned = ['imageMessage', 'videoMessage', 'documentMessage'] as const satisfies readonly (keyof proto.IMessage)[];
 
-/** Returns the content of a message with another text and the same other fields, as edits need. Null for kinds without a text. */
+/** Returns the content of a message with another text and the same other fields, as edits need. Returns null for kinds without a text. */
 const withOtherText = (message: proto.IMessage, text: string): proto.IMessage | null => {
   const content = unwrapped(message);
   if (content === undefined) return null;

@@ -57,7 +57,7 @@ const composerOf = (content: SendContent): Composer<SendContent> => composers[co
 /** Returns true if the composition of a send uploads a file, which may take long. */
 export const hasUpload = ({ content }: Send): boolean => composerOf(content).uploads === true;
 
-/** Converts a stored message into the library's form of a quoted message. Null if it has no content. */
+/** Converts a stored message into the library's form of a quoted message. Returns null if it has no content. */
 const quotable = (stored: Message): WAMessage | null => {
   if (stored.raw === null) return null;
   const key = {

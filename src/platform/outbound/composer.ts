@@ -95,7 +95,7 @@ const tapOn = ({ stored, message }: Asked, choice: string): Result<Answer> | nul
   return done({ message: tapIn(content, option), vote: option.text });
 };
 
-/** Builds the answer to a message with options. Null if the text is not an answer, or the message has no options. Refuses an unknown option. */
+/** Builds the answer to a message with options. Returns null if the text is not an answer, or the message has no options. Refuses an unknown option. */
 export const answerTo = (text: string, asked: Asked, directory: Directory): Result<Answer> | null => {
   if (!text.startsWith('>')) return null;
   const choice = text.slice(1).trim();
@@ -109,7 +109,7 @@ export interface Composer<Content> {
   readonly uploads?: true;
   /** Builds the content for a chat, without quotes, mentions and marks, which `compose` adds to every kind. Refuses with `invalid` if this fails. */
   content(content: Content, connection: LiveConnection, jid: string): Promise<Result<proto.IMessage>>;
-  /** Replaces `content` if the send chooses an option of the quoted message. Null for other replies. */
+  /** Replaces `content` if the send chooses an option of the quoted message. Returns null for other replies. */
   answer?(content: Content, asked: Asked, directory: Directory): Result<Answer> | null;
   /** Builds the content without a connection, as far as possible. It has at least the kind and the text of the message. */
   draft(content: Content): proto.IMessage;

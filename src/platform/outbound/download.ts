@@ -80,7 +80,7 @@ const offeredHosts = (sock: Pick<WASocket, 'refreshMediaConn'>): Promise<readonl
 const isMediaHost = (host: string, offered: readonly string[]): boolean => host !== '' && (isPlatforms(host) || offered.includes(host));
 
 /**
- * Returns the address of a path on a host. Null if the path leads to another host. The senders of messages choose the path, and could write
+ * Returns the address of a path on a host. Returns null if the path leads to another host. The senders of messages choose the path, and could write
  * `@127.0.0.1/x` or `.example.org/x`, which would change the host.
  */
 export const addressOn = (host: string, path: string): string | null => {

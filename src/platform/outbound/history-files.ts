@@ -18,7 +18,7 @@ const origin = `https://${DEF_MEDIA_HOST}`;
 /** Limit of a file in bytes. Parts of real histories have at most some ten million bytes. They are held in memory. */
 const most = 128 * 1024 * 1024;
 
-/** Returns the address from which the library fetches a path. Null for another host, or for an invalid path. */
+/** Returns the address from which the library fetches a path. Returns null for another host, or for an invalid path. */
 const addressOf = (directPath: string): string | null => {
   const url = URL.parse(getUrlFromDirectPath(directPath));
   return url?.origin === origin ? url.origin + url.pathname + url.search : null;

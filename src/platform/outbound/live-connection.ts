@@ -32,7 +32,7 @@ export interface LiveConnection {
   hasForgedKeys(jid: string): boolean;
   readonly standing: Standing;
   readonly calls: Pick<RingingCalls, 'find' | 'end'>;
-  /** Reads a stored message by any form of its id, or of the id of one of its edits. Null if there is none. */
+  /** Reads a stored message by any form of its id, or of the id of one of its edits. Returns null if there is none. */
   stored(id: string): Promise<Message | null>;
   readonly previews: Previews;
   readonly uploads: Pick<Uploads, 'upload' | 'plain'>;
@@ -47,7 +47,7 @@ export interface LiveConnection {
   tokenIssued(jid: string): void;
   /** Changes of the state that the account's devices share. */
   readonly shared: SharedState;
-  /** Returns a group, from memory if possible. Null if the platform does not return it. */
+  /** Returns a group, from memory if possible. Returns null if the platform does not return it. */
   group(jid: string): Promise<Group | null>;
   readonly groups: GroupCache;
   readonly channels: ChannelList;

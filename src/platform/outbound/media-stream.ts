@@ -53,7 +53,7 @@ const readable = (raw: Uint8Array): proto.IMessage | null => {
   }
 };
 
-/** Returns the part with the file of a message, or of its quoted message. Null if there is none. */
+/** Returns the part with the file of a message, or of its quoted message. Returns null if there is none. */
 export const mediaPartOf = (message: Pick<Message, 'raw'>, quoted: boolean): MediaPart | null => {
   const whole = unwrapped(message.raw === null ? null : readable(message.raw));
   const outer = whole === undefined ? null : kindOf(whole);

@@ -20,7 +20,7 @@ interface ResendOptions {
   readonly directory: Directory;
   stored(messageId: string): Promise<Message | null>;
   loadMappings(jids: readonly string[]): Promise<void>;
-  /** Returns a group. Null if neither the storage nor the platform has it. Never rejects. */
+  /** Returns a group. Returns null if neither the storage nor the platform has it. Never rejects. */
   group(jid: string): Promise<Group | null>;
 }
 
@@ -152,7 +152,7 @@ export class Resends {
     }
   }
 
-  /** Finds the message. Null if it does not exist or was deleted, or if the requester does not belong to its chat or its readers. */
+  /** Finds the message. Returns null if it does not exist or was deleted, or if the requester does not belong to its chat or its readers. */
   async #find({ remoteJid, fromMe, participant }: WAMessageKey, id: string): Promise<Left | null> {
     const { directory, stored, loadMappings } = this.#options;
     const chat = remoteJid ?? '';

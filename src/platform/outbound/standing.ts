@@ -15,12 +15,12 @@ const capQueries = [
 const reasonMs = 3_000;
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
-/** Converts a number, which may be a text. Null for other values. */
+/** Converts a number, which may be a text. Returns null for other values. */
 const countOf = (value: unknown): number | null => {
   const number = typeof value === 'string' && value !== '' ? Number(value) : value;
   return typeof number === 'number' && Number.isFinite(number) ? number : null;
 };
-/** Converts seconds to milliseconds. Null for 0 and for other values. */
+/** Converts seconds to milliseconds. Returns null for 0 and for other values. */
 const timeOf = (value: unknown): number | null => {
   const seconds = countOf(value);
   return seconds === null || seconds === 0 ? null : seconds * 1000;

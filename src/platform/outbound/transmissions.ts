@@ -84,7 +84,7 @@ export class Transmissions {
     this.#settle(id, transmission);
   }
 
-  /** Ends all waits. The outcome of a written message is unknown, and the others were not sent. Idempotent. */
+  /** Ends all waits. The outcome of a written message is unknown. All other waiting messages were not sent. Idempotent. */
   close(): void {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;

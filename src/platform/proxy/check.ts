@@ -129,7 +129,7 @@ const countryOf = (entry: unknown, where: string): ProxyCountry => {
   };
 };
 
-/** Reads the file. Null if `path` is ''. Throws if the file cannot be read or is not valid. */
+/** Reads the file. Returns null if `path` is ''. Throws if the file cannot be read or is not valid. */
 export const readCatalogue = (path: string): ProxyCatalogue | null => {
   if (path === '') return null;
   try {

@@ -55,7 +55,7 @@ const lateOpening = /^Opening handshake has timed out$/;
 
 const noAnswer = 'no answer in time';
 
-/** Returns the reason for a failed connection attempt. Null for an error of another kind. */
+/** Returns the reason for a failed connection attempt. Returns null for an error of another kind. */
 const dialTrouble = (error: unknown): string | null => {
   if (!(error instanceof Error)) return null;
   const { code, syscall, errors, message }: DialError = error;
@@ -171,8 +171,8 @@ const codeOf = (error: unknown, status: number | null): number | null =>
   typeof error === 'object' && error !== null && 'data' in error && typeof error.data === 'number' ? error.data : status;
 
 /**
- * Returns the outcome of an operation that failed with an error of the library. Null for an unexpected error. `live`: true if the connection is still
- * open.
+ * Returns the outcome of an operation that failed with an error of the library. Returns null for an unexpected error. `live`: true if the connection is
+ * still open.
  */
 export const outcomeOfError = (error: unknown, live: boolean): Failed | null => {
   const { code, message } = closeOf(error);

@@ -17,7 +17,7 @@ export type MediaTrust = {
   place(options: buildConnector.Options): buildConnector.Options;
 } | null;
 
-/** Returns the address of `/trust` for a simulated platform at `ws://127.0.0.1:port/…`. Null for an address of another machine. */
+/** Returns the address of `/trust` for a simulated platform at `ws://127.0.0.1:port/…`. Returns null for an address of another machine. */
 export const trustAddress = (platformUrl: string): string | null => {
   const url = new URL(platformUrl);
   if (url.protocol !== 'ws:' || !loopbackHosts.has(url.hostname)) return null;

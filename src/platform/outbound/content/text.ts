@@ -166,7 +166,7 @@ const inviteOf = ({ group, code, expiresAt, text }: GroupInviteContent): proto.M
 /** Time limit of the look-up of a group's picture. In milliseconds. */
 const pictureMs = 5_000;
 
-/** Returns a small picture of the group. Null if it has none, or if the account may not see it. */
+/** Returns a small picture of the group. Returns null if it has none, or if the account may not see it. */
 const pictureOf = async (group: string, { sock, previews }: LiveConnection): Promise<Uint8Array | null> => {
   const url = await sock.profilePictureUrl(group, 'preview', pictureMs).catch(() => undefined);
   return url === undefined ? null : ((await previews.picture(url, false))?.small ?? null);

@@ -110,7 +110,7 @@ const post = async (target: PutTarget, url: string, body: AsyncGenerator<Buffer>
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
-/** Reads the place of the file. Null if the answer lacks a field that a message needs. */
+/** Reads the place of the file. Returns null if the answer lacks a field that a message needs. */
 const placeOf = ({ url, direct_path: path, handle }: HostAnswer['json'], { folder }: PutTarget): Place | null => {
   const place = { url: textOf(url), directPath: textOf(path), handle: textOf(handle) };
   return place.directPath === '' || (folder.startsWith(channelFolder) && place.handle === '') ? null : place;

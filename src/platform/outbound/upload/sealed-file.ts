@@ -113,7 +113,7 @@ export const plainFile = async (file: KeptFile, { files }: SealParts): Promise<S
   return { ...facts, bytes, release: async (arrived) => arrived && release(plain) };
 };
 
-/** Encrypts a file. Null if its bytes no longer exist. Rejects with `FilesUnavailable` if the store does not answer. */
+/** Encrypts a file. Returns null if its bytes no longer exist. Rejects with `FilesUnavailable` if the store does not answer. */
 export const sealFile = async (file: KeptFile, type: UploadType, parts: SealParts, signal: AbortSignal): Promise<SealedFile | null> => {
   const mediaKey = randomBytes(32);
   const keys = keysOf(mediaKey, type);
