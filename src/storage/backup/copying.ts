@@ -55,7 +55,7 @@ const orNull = async <T>(work: Promise<T>): Promise<T | null> => {
   }
 };
 
-/** Copies a file, flushes it to the disk, and returns the size and the hash of the copied bytes. Null if the source does not exist. */
+/** Copies a file, flushes it to the disk, and returns the size and the hash of the copied bytes. Returns null if the source does not exist. */
 export const copyFile = async (from: string, to: string, signal?: AbortSignal): Promise<Omit<Entry, 'path'> | null> => {
   const source = await orNull(open(from, 'r'));
   if (source === null) return null;

@@ -86,7 +86,7 @@ const lastMessageFields: ReadonlySet<string> = new Set([
 const isSame = (a: unknown, b: unknown): boolean =>
   a === b || (typeof a === 'object' && typeof b === 'object' && JSON.stringify(a) === JSON.stringify(b));
 
-/** Returns the keys of `extra` that a patch changes, with their new values. Null if it changes none. */
+/** Returns the keys of `extra` that a patch changes, with their new values. Returns null if it changes none. */
 const changedExtra = (known: Chat['extra'], patch: Chat['extra']): Chat['extra'] | null => {
   const changed = Object.entries(patch).filter(([name, value]) => value !== undefined && !isSame(known[name] ?? null, value));
   return changed.length === 0 ? null : Object.fromEntries(changed);
@@ -112,7 +112,7 @@ const changedFields = (chat: Chat, patch: ChatPatch): ChatChanges => {
   return changes;
 };
 
-/** Returns the changes of a patch, including the shown name. Null if the patch changes nothing. */
+/** Returns the changes of a patch, including the shown name. Returns null if the patch changes nothing. */
 const changesOf = (chat: Chat, patch: ChatPatch): ChatChanges | null => {
   let changes = changedFields(chat, patch);
   if (nameFields.some((field) => changes[field] !== undefined)) {

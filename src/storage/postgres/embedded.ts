@@ -194,7 +194,7 @@ const boundLog = async (place: Place): Promise<void> => {
   await truncate(file);
 };
 
-/** Starts the server as a detached process that logs to a file, so that it survives Ctrl-C and the end of this process. Null if the start failed. */
+/** Starts the server as a detached process that logs to a file, so that it survives Ctrl-C and the end of this process. Returns null if the start failed. */
 const spawnServer = async (place: Place, signal?: AbortSignal): Promise<number | null> => {
   await dropStaleLocks(place);
   const output = openSync(join(place.root, 'server.log'), 'a', 0o600);

@@ -129,7 +129,7 @@ interface Finished {
   readonly output: string;
 }
 
-/** The environment of the server. It has no variable of the gateway, because these may contain keys and tokens. */
+/** The environment of the server. It has no variable of the gateway, because the gateway's variables may contain keys and tokens. */
 export const serverEnvironment = { LC_ALL: 'C', TZ: 'UTC', PATH: '/usr/local/bin:/usr/bin:/bin' };
 
 interface RunOptions {

@@ -122,7 +122,7 @@ const conditionOf = (filter: ChatFilter): Condition => {
   return conditions[type](filter, sql);
 };
 
-/** Returns the fields of chats on which the result of the filters depends. Null if it also depends on other tables. */
+/** Returns the fields of chats on which the result of the filters depends. Returns null if it also depends on other tables. */
 const dependenciesOf = (filters: readonly ChatFilter[]): readonly string[] | null => {
   const fields = filters.map(({ field }) => (Object.hasOwn(chatFields, field) ? (chatFields[field]?.key ?? field) : null));
   if (fields.includes(null)) return null;
