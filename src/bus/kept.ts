@@ -94,7 +94,7 @@ export class Kept {
     this.#manager = null;
   }
 
-  /** Reads the last message of a subject. Null if there is none, or if it cannot be read. Never rejects. */
+  /** Reads the last message of a subject. Returns null if there is none, or if it cannot be read. Never rejects. */
   async last(subject: string): Promise<Received | null> {
     try {
       return (await this.#manager?.direct.getMessage(this.#name, { last_by_subj: subject })) ?? null;
@@ -105,7 +105,7 @@ export class Kept {
     }
   }
 
-  /** Reads all kept messages of a subject, the oldest first. Null if they cannot be read. Never rejects. */
+  /** Reads all kept messages of a subject, the oldest first. Returns null if they cannot be read. Never rejects. */
   async all(subject: string): Promise<readonly Received[] | null> {
     const [manager, connection] = [this.#manager, this.#connection];
     if (manager === null || connection === null) return null;

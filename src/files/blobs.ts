@@ -45,9 +45,9 @@ export interface BlobStore {
   size(hash: string): Promise<number | null>;
   /** Stores the file at `path`, whole or not at all. Afterwards the file belongs to the store. */
   put(hash: string, path: string): Promise<void>;
-  /** Opens a blob for reading. Null if the blob does not exist. */
+  /** Opens a blob for reading. Returns null if the blob does not exist. */
   read(hash: string, range?: ByteRange): Promise<AsyncIterable<Uint8Array> | null>;
-  /** Reads the whole blob into a buffer that belongs to the caller. Null if the blob does not exist. */
+  /** Reads the whole blob into a buffer that belongs to the caller. Returns null if the blob does not exist. */
   whole(hash: string): Promise<Uint8Array | null>;
   localCopy(hash: string): Promise<LocalCopy | null>;
   /** Idempotent. */
