@@ -221,7 +221,10 @@ export class Supervisor {
     await this.cluster?.drain(ms);
   }
 
-  /** Closes every session. Accepted work is stored, and delivered rows are removed from the outbox. Bounded in time, even if a part does not answer. */
+  /**
+   * Closes every session. Accepted work is stored, and delivered rows are removed from the outbox. The stop is bounded in time, even if a part does not
+   * answer.
+   */
   async stop(): Promise<void> {
     this.accepting = false;
     this.#tellReaders((reader) => reader.stop?.());

@@ -1,8 +1,8 @@
 /**
- * The gateway's interface for HTTP, by resource. Commands go in; results and snapshots come out. `gateway.ts` implements and re-exports this
+ * The gateway's interface for HTTP, by resource. Callers pass commands, and get results and snapshots. `gateway.ts` implements and re-exports this
  * interface.
  *
- *  Expected failures are `Result`s. A method rejects only with unexpected errors (`StorageFailure` and `EpochLost` become 503, the rest 500).
+ * Expected failures are `Result`s. A method rejects only with unexpected errors (`StorageFailure` and `EpochLost` become 503, the rest 500).
  */
 import type { BusinessFace, ChannelFace, ContactFace, GroupFace, PeopleFace } from './views/people.ts';
 import type { CampaignFace, FileFace, HistoryFace, MessageFace } from './views/messages.ts';

@@ -230,7 +230,7 @@ export const dialogueOf = (
 
 /**
  * Splits a text into parts of at most `most` characters. Each cut is at the end of a paragraph, a line, a sentence or a word if there is one. A `most` of 0
- * means one part. The last of `count` parts holds the whole rest.
+ * means one part. The last of `count` parts holds the whole remaining text.
  */
 export const piecesOf = (text: string, most: number, count = Infinity): readonly string[] => {
   const pieces: string[] = [];

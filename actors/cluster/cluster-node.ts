@@ -36,11 +36,11 @@ export class ClusterNode {
   readonly #departures: Departures;
   readonly #watch: NodeWatch;
   readonly #looks: PeriodicWorker;
-  /** The placement of the last look at the cluster. */
+  /** The placement of the last check of the cluster. */
   #placement = new Placement([], 0);
   #nodes: readonly LiveNode[] = [];
   #lookedAtRestAt = 0;
-  /** Time of the last look that the database answered, by the monotonic clock. */
+  /** The time of the last check that the database answered, by the monotonic clock. */
   #lookedAt = -Infinity;
   #taking: Promise<unknown> = Promise.resolve();
   readonly #asked = new AskedTakes({ take: (ids, cause) => this.#take(ids, cause), roomFor: (id) => this.#roomFor(id) });
@@ -315,7 +315,7 @@ export class ClusterNode {
     void this.#ownership.leave(id, sessions.close(id, true));
   }
 
-  /** Closes the session if its next owner reserves a slot for it. Otherwise the session stays, and the next look decides again. */
+  /** Closes the session if its next owner reserves a slot for it. Otherwise the session stays, and the next check decides again. */
   async #moveAway(departure: Departure): Promise<void> {
     const { sessions, time, policy } = this.#input;
     const { id, to } = departure;

@@ -328,7 +328,7 @@ export class Cluster {
 
   /** Makes a node give its sessions away. The node takes none until its next start. */
   async drainNode(name: string): Promise<Result<null>> {
-    // The query is fresh, because the node may have joined or left since the last look.
+    // The query is fresh, because the node may have joined or left since the last check.
     const known = await this.#options.leases.known();
     if (!known.some((node) => node.name === name && !node.ended)) return refuse('notFound', 'there is no live node of this name');
     const isOwn = name === this.#options.node.name;

@@ -188,7 +188,7 @@ export class NodeWatch {
   readonly #share: ReadShare;
   /** The share of this node in reads of unfinished work. */
   readonly restShare: ReadShare;
-  /** True if the last look found free instances. */
+  /** True if the last check found free instances. */
   #foundFree = false;
 
   constructor(input: NodeWatchInput) {

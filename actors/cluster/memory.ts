@@ -57,16 +57,16 @@ export class ClusterMemory {
   /** The watermark. All changes up to this version are known to this node, and no transaction can commit another one. */
   #watermark = 0;
   #mark: Mark | null = null;
-  /** The last version that a transaction had taken at the previous look. */
+  /** The last version that a transaction had taken at the previous read. */
   #latest = 0;
   /** Versions above the watermark that are known to this node. */
   #seen: ReadonlyMap<string, number> = new Map();
   #looks = 0;
-  /** Start of the last look that the database answered, by both clocks. The monotonic clock may stop while the machine sleeps. */
+  /** The start of the last successful read, by both clocks. The monotonic clock may stop while the machine sleeps. */
   #lookedAt = { monotonic: 0, wall: 0 };
-  /** The stored admin token at the last look that succeeded; undefined before the first one. */
+  /** The stored admin token at the last successful read; undefined before the first read. */
   #admin: string | null | undefined;
-  /** Callbacks that the next look calls at its end. */
+  /** Callbacks that the next read calls at its end. */
   #waiting: readonly (() => void)[] = [];
   #stopped = false;
 

@@ -11,7 +11,7 @@ import type { NodeQuestion } from './remote.ts';
 interface OtherNodesInput {
   /** Name of this node. */
   readonly me: string;
-  /** Returns the live nodes at the last look. */
+  /** Returns the live nodes at the last check. */
   nodes(): readonly LiveNode[];
   /** Asks a node. Resolves with null if the node does not answer. Never rejects. */
   ask(node: string, question: NodeQuestion): Promise<unknown>;

@@ -32,7 +32,7 @@ interface Candidate {
 /** Largest load for which a node gets sessions that have an owner, as a share of its capacity. A full node would move such sessions on. */
 const roomy = 0.9;
 
-/** Places of instances among the nodes of one look. */
+/** The placement of instances on the live nodes of one check. */
 export class Placement {
   readonly #all: readonly Candidate[];
   readonly #open: readonly Candidate[];
@@ -201,7 +201,7 @@ interface PlanInput {
   /** Number of instances that may leave now. */
   readonly moves: number;
   readonly draining: boolean;
-  /** Nodes that recently refused a session, even if the look shows room. */
+  /** Nodes that recently refused a session, even if the last check shows room. */
   readonly refusing: ReadonlySet<string>;
   /** Instances that this node gave away since it began to drain. */
   readonly given: ReadonlySet<InstanceId>;

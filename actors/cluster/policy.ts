@@ -13,7 +13,7 @@ export interface ClusterPolicy {
   readonly closing: number;
   /** The pause between two searches for instances to take. */
   readonly lookEvery: number;
-  /** Limit of the instances that are taken in one look. */
+  /** The largest number of instances that are taken in one check. */
   readonly takenAtOnce: number;
   /** Sessions that leave a node for other nodes, per second. */
   readonly movesPerSecond: number;

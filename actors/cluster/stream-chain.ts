@@ -78,7 +78,7 @@ export class StreamSender {
   #until = -Infinity;
   #sentAt = -Infinity;
   /**
-   * True if the last message on the bus seems to be the newest one of the chain. An unknown last message counts as such: the bus may have a
+   * True if the last message on the bus seems to be the newest one of the chain. An unknown last message counts as the newest one: the bus may have a
    * message that this owner could not read.
    */
   #isWhole = true;

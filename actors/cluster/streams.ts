@@ -268,7 +268,7 @@ export class ClusterStreams {
 
   /** Asks the owner to send. Resolves with null if no owner answers. */
   #want(id: InstanceId): Promise<Asked | null> {
-    // Without a bus that keeps events, no other node needs the events that the listeners of this node get anyway.
+    // If the bus keeps no events, only the listeners of this node need the events, and they get the events directly.
     if (this.#senders.has(id)) return this.#input.bus.keeps ? this.send(id) : Promise.resolve({ last: null });
     return this.#input.ask(id);
   }

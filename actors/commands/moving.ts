@@ -1,4 +1,4 @@
-/** Imports sessions of other gateways, and exports sessions. An imported session rests until a caller connects it. */
+/** Imports sessions of other gateways, and exports sessions. An imported session stays disconnected until a caller connects it. */
 import type { ImportedSession, ImportRequest, MovingFace } from '../views.ts';
 import { refusedSession } from '../views/moving.ts';
 import { createMutex } from '../waiting.ts';

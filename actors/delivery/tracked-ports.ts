@@ -23,8 +23,8 @@ export interface Rest {
 }
 
 /**
- * Returns a function that adds items to the next batch. `work` takes a whole batch. If `work` rejects the content, or takes too long, the items of
- * each caller are retried alone. One bad item then costs only its caller. A request that comes when nothing works or rests begins a batch at once.
+ * Returns a function that adds items to the next batch. `work` takes a whole batch. If `work` rejects the content, or takes too long, the items of each
+ * caller are retried alone. One bad item then costs only its caller. A request that arrives between two batches, after the pause, begins a batch at once.
  */
 export function microBatch<T>(work: (items: readonly T[]) => Promise<void>, rest?: Rest): (items: readonly T[]) => Promise<void> {
   let waiting: Ask<T>[] = [];

@@ -92,7 +92,7 @@ interface InspectionInput {
   campaigns(id: InstanceId): CampaignsAtWork | null;
   /** Start of this process. In Unix milliseconds. */
   readonly since: number;
-  /** Length of the rest of a chart that crashed too often. In milliseconds. */
+  /** The length of the pause of a chart that crashed too often. In milliseconds. */
   readonly cooldown: number;
 }
 

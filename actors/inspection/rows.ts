@@ -81,7 +81,7 @@ export function hourOf(steps: Steps, now: number): string {
   return drawn(spansOf(steps, start, now), start);
 }
 
-/** Returns the stripe of an instance that has rested since the start of the process. */
+/** Returns the stripe of an instance that has been inactive since the start of the process. */
 export const restingHour = (letter: string, since: number, now: number): string =>
   drawn([{ letter, from: Math.max(since, now - parts * partMs), to: now }], now - parts * partMs);
 
@@ -220,7 +220,7 @@ const queuePart = ({ queue, status }: Cell): Part => {
   return { id: 'queue', state: pending > 0 ? 'busy' : 'ok', note, waiting: pending, crashes: 0 };
 };
 
-/** The rest of an instance's campaigns. `nextAt` is the end of the rest in Unix milliseconds, or null without a rest. */
+/** The pause of an instance's campaigns. `nextAt`: the end of the pause in Unix milliseconds, or null without a pause. */
 export interface CampaignsAtWork {
   readonly nextAt: number | null;
 }

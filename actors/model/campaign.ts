@@ -49,7 +49,7 @@ export interface Campaign extends CampaignCounts {
   /** The client's own name or remark. */
   readonly info: string;
   readonly status: CampaignStatus;
-  /** The reason why the campaign paused itself or rests now; '' otherwise. */
+  /** The reason why the campaign paused itself or waits now; '' otherwise. */
   readonly reason: string;
   readonly scheduledFor: number;
   /** The shortest pause between two messages. In milliseconds. */

@@ -91,7 +91,7 @@ export type Entry =
       readonly error: string;
       readonly at: number;
     }
-  /** A campaign began, ended, stopped by itself, or rests for another reason than before. Makes a `sender` event. */
+  /** A campaign began, ended, stopped by itself, or waits for another reason than before. Makes a `sender` event. */
   | {
       readonly kind: 'campaign';
       readonly campaign: Campaign;
@@ -177,7 +177,7 @@ export type Entry =
       readonly last: readonly string[];
     }
   /**
-   * The account read messages of a chat on another device. Unread ones become read. The chat's unread count falls with a `chats` event, and one
+   * The account read messages of a chat on another device. Unread messages become read. The chat's unread count falls with a `chats` event, and one
    * `messages_update` lists the messages.
    */
   | {

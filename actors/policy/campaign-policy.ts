@@ -66,7 +66,7 @@ export const quietFor = ({ quiet, timeZone }: Pick<CampaignPolicy, 'quiet' | 'ti
   return corrected(now - (now % minuteMs) + (length - since) * minuteMs, quiet.to, timeZone) - now;
 };
 
-/** Returns the end of `work` milliseconds of work that begins at `start` and rests in the quiet hours. */
+/** Returns the time at which work of `work` milliseconds ends, if it begins at `start` and pauses in the quiet hours. */
 const workedUntil = (policy: Pick<CampaignPolicy, 'quiet' | 'timeZone'>, start: number, work: number): number => {
   const { quiet, timeZone } = policy;
   if (quiet === null) return start + work;

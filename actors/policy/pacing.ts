@@ -129,8 +129,7 @@ export class Slots {
   }
 }
 
-// Limits guesses by name with one token bucket a name. A try is taken before the guess is checked, so that a burst gets no more tries than
-// the limit.
+// Limits guesses with one token bucket for each name. A try is taken before the guess is checked, so that a burst gets no more tries than the limit.
 
 /** The largest number of names that are remembered. The latest names are kept, and each takes about 100 bytes. */
 const remembered = 20_000;

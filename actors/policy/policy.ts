@@ -160,7 +160,7 @@ export interface ChatwootPolicy {
   readonly keep: number;
   /** The longest wait of an agent's message for a session that is not connected. */
   readonly replyWait: number;
-  /** The largest number of agents' messages that wait for one instance. Further ones fail in Chatwoot. */
+  /** The largest number of agents' messages that wait for one instance. Further messages fail in Chatwoot. */
   readonly waiting: number;
   /** The largest number of agents' messages in flight: for all instances, and for one. */
   readonly atOnce: number;

@@ -116,7 +116,7 @@ export class SupervisedWorkers {
     this.#input = input;
   }
 
-  /** Creates a worker, which rests until its first wake. */
+  /** Creates a worker, which is idle until its first wake. */
   supervise(input: WorkerInput): SupervisedWorker {
     const worker = new Worker(this.#input, input, () => {
       this.#crashes[input.name] = (this.#crashes[input.name] ?? 0) + 1;

@@ -82,8 +82,8 @@ export interface CampaignStore {
   /** Counts the campaign messages after `since`. */
   sentSince(instance: InstanceId, since: number): Promise<number>;
   /**
-   * Changes the status of a campaign from one of `from` to `to`. Resolves with the former status, even if the status is not in `from` and stays. Returns
-   * null if there is no such campaign.
+   * Changes the status of a campaign from one of `from` to `to`. Resolves with the former status, even if the status is not in `from` and stays. Resolves
+   * with null if there is no such campaign.
    */
   change(claim: Claim, id: string, from: readonly CampaignStatus[], to: CampaignStatus, at: number): Promise<CampaignStatus | null>;
   /**

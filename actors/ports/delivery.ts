@@ -179,8 +179,8 @@ export interface DeliveryStore {
    */
   trim(webhookId: string, types: readonly EventType[], excess: Excess): Promise<Readonly<Record<string, number>>>;
   /**
-   * Deletes the oldest past deliveries, dead or delivered ones, until the excess is gone. Works in batches like `trim`. Returns the number of deleted
-   * ones.
+   * Deletes the oldest past deliveries, either dead or delivered, until the excess is gone. Works in batches like `trim`. Returns the number of deleted
+   * deliveries.
    */
   forget(webhookId: string, dead: boolean, excess: Omit<Excess, 'bytes'>): Promise<number>;
 }

@@ -219,8 +219,8 @@ export interface StoredRecipient {
 
 export interface RecipientStore {
   /**
-   * Returns the stored knowledge of numbers; null for none. Each number comes in its forms (chat ids, the most likely first). A chat with a received
-   * or delivered message counts first, then a look-up. A look-up must not be older than `knownSince`, or `absentSince` for a number without an
+   * Returns the stored facts of each number; null for a number without facts. Each number comes in its forms (chat ids, the most likely first). A chat with
+   * a received or delivered message counts first, then a look-up. A look-up must not be older than `knownSince`, or `absentSince` for a number without an
    * account.
    */
   find(

@@ -36,7 +36,7 @@ export interface Meter {
   event(type: string, fromMe?: boolean): void;
   /** Records a post to a receiver. `sinceEvent`: the time from the event to the 2xx; null without a 2xx. */
   posted(outcome: 'delivered' | 'refused' | 'failed', ms: number, sinceEvent: number | null): void;
-  /** Records a request to a model. `tokens`: of the question and the answer, 0 if there was no answer. */
+  /** Records a request to a model. `tokens`: the tokens of the question and the answer; 0 without an answer. */
   modelAsked(outcome: 'answered' | 'failed' | 'givenUp', ms: number, tokens: number): void;
   /** Counts a campaign recipient by outcome. */
   campaigned(outcome: 'sent' | 'failed' | 'skipped' | 'unknown'): void;

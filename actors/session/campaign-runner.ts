@@ -44,7 +44,7 @@ export interface CampaignHost {
   give(campaign: Campaign, recipient: DueRecipient, state: 'waiting' | 'unknown', error: string): Promise<void>;
   /** Stores the status of a campaign and its event. Rejects with `StorageFailure`. */
   mark(campaign: Campaign, status: 'sending' | 'done'): Promise<void>;
-  /** Stores the reason why the due campaigns rest, with one event each; '' if none of them rests. */
+  /** Stores the reason why the due campaigns wait, with one event each; '' if none of them waits. */
   rest(reason: string): Promise<void>;
   /** Stops every due campaign, because each would fail for the same reason. */
   stopAll(reason: string): Promise<void>;
@@ -54,7 +54,7 @@ export interface CampaignHost {
 /** The time of the next send: after this many milliseconds, within a minute (`look`), or after a call of `resume` (null). */
 type Next = number | 'look' | null;
 
-/** Reasons of a rest in the words that clients read. */
+/** Reasons of a pause in the words that clients read. */
 const restReasons = {
   loggedOut: 'the session is logged out: pair it again',
   away: 'the session is not connected',
@@ -162,7 +162,7 @@ export class CampaignRunner {
     return ms > 0 ? this.#rested(campaign, reason, ms) : this.#sendLive(campaign, recipient);
   }
 
-  /** Stores the reason of a rest if the reason has changed. */
+  /** Stores the reason of a pause if the reason has changed. */
   async #rested(campaign: Campaign, reason: string, next: Next): Promise<Next> {
     if (campaign.reason !== reason) await this.#host.rest(reason);
     return next;

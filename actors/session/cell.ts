@@ -206,7 +206,7 @@ export class Cell {
     return this.lifecycle?.hasTag('undiscarded') ?? false;
   }
 
-  /** True if the instance crashed too often. The instance rests for some time, or until a client connects it. */
+  /** True if the instance crashed too often. The instance stays stopped for some time, or until a client connects it. */
   get failed(): boolean {
     return this.root.snapshot.value === 'failed';
   }

@@ -251,8 +251,8 @@ export async function performIn<N extends OperationName>(
 }
 
 /**
- * Returns the function that shows typing. With a `signal` the function works within a running request, and otherwise makes its own. Writes nothing
- * without a live session.
+ * Returns the function that shows typing. With a `signal` the function works within a running request, and otherwise starts a request of its own. Writes
+ * nothing without a live session.
  */
 export const writeTyping =
   (cell: Operable) =>

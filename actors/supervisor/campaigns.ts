@@ -9,13 +9,13 @@ import { Pause, untilStored } from '../waiting.ts';
 import type { Registry } from './registry.ts';
 import type { Waking } from './waking.ts';
 
-/** Limit of the campaigns that are read when all campaigns of an instance stop or rest. */
+/** Limit of the campaigns that are read when all campaigns of an instance stop or pause. */
 const mostListed = 10_000;
 
 const isActive = (campaign: Campaign | null): campaign is Campaign => campaign?.status === 'waiting' || campaign?.status === 'sending';
 
 /**
- * Returns the reason for a rest while the platform restricts the account from starting chats, or ''. Each message of a campaign to a stranger would be
+ * Returns the reason for a pause while the platform restricts the account from starting chats, or ''. Each message of a campaign to a stranger would be
  * refused, and more refusals lengthen the restriction.
  */
 const lockText = (lock: TimeLock | null, now: number): string => {
@@ -151,7 +151,7 @@ export class Campaigns {
     const campaign = await ports.campaigns.get(id, campaignId);
     if (!cell || !isActive(campaign)) return;
     const status = to ?? campaign.status;
-    // The next send follows from the time of the last change of status. A rest is no such change.
+    // The time of the next send depends on the last change of status. A new reason alone does not move that time.
     const at = to === null ? campaign.updated : ports.time.now();
     await cell.recorder.append({ kind: 'campaign', campaign, status, reason, at });
     ports.log.info({ instance: id, campaign: campaignId, status, ...(reason === '' ? {} : { reason }) }, 'campaign.changed');

@@ -88,7 +88,10 @@ export interface LabelsChanged {
   readonly removed: readonly string[];
 }
 
-/** A change of a quick reply. `id`: '' creates one. If `onPhone` is absent, the quick reply stays in its place, or a new one gets the usual place. */
+/**
+ * A change of a quick reply. `id`: '' creates one. If `onPhone` is absent, a stored quick reply keeps its place, and a new quick reply gets the usual
+ * place.
+ */
 export interface QuickReplyEdit {
   readonly id: string;
   readonly delete: boolean;

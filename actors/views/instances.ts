@@ -214,7 +214,7 @@ export interface TrialTool {
 
 export interface TrialAnswer {
   readonly text: string;
-  /** The reason why there is no text, as a sentence; '' if there is none. */
+  /** The reason for a missing text, as a sentence; '' if the text exists. */
   readonly error: string;
   /** Tokens of all questions of the trial and of their answers. */
   readonly tokens: number;

@@ -1,4 +1,4 @@
-/** Gateway methods for messages: stored ones with their chats, older ones that only the phone has, their files, and campaigns. */
+/** Gateway methods for messages: stored messages with their chats, older messages that only the phone has, files of messages, and campaigns. */
 import type {
   AiMetadata,
   Campaign,
@@ -44,7 +44,7 @@ export interface GivenKey {
 export interface SendOptions extends Preparation {
   readonly trackSource: string;
   readonly trackId: string;
-  /** True to store the message and answer at once. The message is sent when its turn comes. */
+  /** True if the call stores the message and returns at once. The message is sent when its turn comes. */
   readonly async: boolean;
   /** The operation of the interface that the client called. Returned as `sendFunction`. */
   readonly label: string;

@@ -104,7 +104,7 @@ export interface NodeFigures {
   readonly draining: boolean;
   /** The time for which the node may still rely on its lease; 0 if the lease is over. */
   readonly leaseLeftMs: number;
-  /** Live nodes at the last look of this node. */
+  /** The live nodes at the last check by this node. */
   readonly nodes: { readonly live: number; readonly draining: number };
 }
 
@@ -184,7 +184,7 @@ export interface ServerFace {
   numbers(): Numbers;
   /** Counts instances by status. `reconnecting`: the connecting ones that were paired before. */
   counts(): StatusCounts;
-  /** Returns the reasons why sessions of this process wait for a database that answers. Sentences without duplicates. */
+  /** Returns the reasons why sessions of this process wait for a database that answers. The reasons are sentences without duplicates. */
   troubles(): readonly string[];
   /** Returns warnings for a person while the server works: a clock in doubt, a disk that is nearly full. */
   warnings(): readonly string[];
