@@ -126,7 +126,7 @@ export const fromAssociation = ({ association, type }: BaileysEventMap['labels.a
 
 // Messages and chats that the owner deleted, cleared or starred on the phone.
 
-/** The account itself, as the author of a change. */
+/** Names the account itself as the author of a change. */
 const byMe = ({ me, now }: Directory) => ({ sender: me.pn, senderPn: me.pn, senderLid: me.lid, at: now() });
 
 /** Converts the deletion of messages by the owner, for the account only. */

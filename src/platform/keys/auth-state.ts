@@ -73,7 +73,10 @@ interface AuthOptions {
   onLost(error: unknown): void;
 }
 
-/** Limit of cached keys, including absent ones. The cache may have twice as many. An idle session has a few dozen, a busy one those of the last hours. */
+/**
+ * Limit of cached keys, including absent ones. The cache may have twice as many. An idle session has a few dozen keys. A busy session has the keys of the
+ * last hours.
+ */
 const cacheLimit = 500;
 /**
  * Limit of the cached keys in bytes of their stored texts. The cache may have twice as many. A Signal session has 0.9 to 1.4 KB, so 500 of them fit. Values
@@ -207,7 +210,7 @@ class SessionKeys {
     return this.writer.idle && this.inbound.idle && this.#holding === 0;
   }
 
-  /** Runs `work` after the pending entries are stored, or `lost` if they never will be. Without a connection there are no pending entries. */
+  /** Runs `work` after the pending entries are stored, or `lost` if they can never be stored. Without a connection, no entries are pending. */
   #afterStored(work: () => void, lost: () => void = () => undefined): void {
     const stored = this.#versionStored;
     if (stored === null) return work();

@@ -2,7 +2,7 @@
  * The write-behind of one session's keys. Changes are put without waiting, and are stored in order. One transaction at a time stores all waiting
  * changes.
  *
- * A change is durable when a `flush` that began after it has resolved. Readers must first look for waiting changes with `peek`.
+ * A change is durable when a `flush` that began after it has resolved. Readers must first search the waiting changes with `peek`.
  */
 import type { Log } from '#actors/ports.ts';
 import { createStorageRetry, type StorageRetry, type Vault } from '../wire/vault.ts';

@@ -1,4 +1,4 @@
-/** The input and the interface of a connection, and parts that are composed of several others. */
+/** The input and the interface of a connection, and the parts that combine other parts. */
 import type { WASocket, WAVersion } from '@whiskeysockets/baileys';
 import type { Message, TimeLock } from '#actors/model.ts';
 import type { ChatTimer, Close, LinkHost, Log, OpenOptions, PlatformFact } from '#actors/ports.ts';

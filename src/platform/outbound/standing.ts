@@ -62,7 +62,7 @@ export class Standing {
   readonly #timeLocked: (lock: TimeLock) => void;
   /** The last known limits. */
   #known: Partial<Limits> = {};
-  /** Queries the time-lock. Without an answer, the last known limits stay. */
+  /** Queries the time-lock. Without an answer, the last known limits are kept. */
   readonly timeLock = shared(() => this.#looked('timeLock', () => this.#askTimeLock()));
   readonly cap = shared(() => this.#looked('cap', () => this.#askCap()));
 
