@@ -5,7 +5,7 @@ import { ArrayType, defineEntity, type InferEntity, p } from '@mikro-orm/core';
 
 // The table of instances, and the reference of other tables to an instance.
 
-/** A column of Unix milliseconds. */
+/** Makes a column of Unix milliseconds. */
 export const time = () => p.bigint('number');
 
 /** Instances. `token`, `aiApikey` and `proxy` are sealed. A token is looked up by its hash. */
@@ -56,7 +56,7 @@ export const InstanceEntity = defineEntity({
   indexes: [{ name: 'instance_removed', expression: `create index "instance_removed" on "instance" ("id") where removed` }],
 });
 
-/** The reference to an instance. The database deletes the row together with its instance (cascade). */
+/** Makes the reference to an instance. The database deletes the row together with its instance (cascade). */
 export const ofInstance = () =>
   p.manyToOne(InstanceEntity).mapToPk().deleteRule('cascade').updateRule('no action').fieldName('instance_id');
 

@@ -198,7 +198,7 @@ export const FileEntity = defineEntity({
 
 // The tables of waiting and past deliveries.
 
-/** The outbox, with one row for each waiting delivery. `notBefore` is 0 for a delivery that waits in its lane, and positive for a parked one. */
+/** The outbox, with one row for each waiting delivery. `notBefore` is 0 for a delivery that waits in its lane, and positive for a parked delivery. */
 export const OutboxEntity = defineEntity({
   name: 'Outbox',
   tableName: 'outbox',

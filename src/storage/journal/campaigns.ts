@@ -96,7 +96,10 @@ export const recipientRows = (first: number) => {
   return { ...rows, sql };
 };
 
-/** The counts that a commit adds to campaigns, and their new status. `countedCampaigns` writes these rows together with the counts of recipients. */
+/**
+ * Builds the row set of the counts that a commit adds to campaigns, and of their new status. `countedCampaigns` writes these rows together with the counts
+ * of recipients.
+ */
 export const campaignRows = (first: number) => {
   const rows = makeRowSet(
     { campaignId: 'text', status: 'text', reason: 'text', delivered: 'bigint', read: 'bigint', played: 'bigint', at: 'bigint' },

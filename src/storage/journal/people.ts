@@ -233,7 +233,7 @@ const membersOf = (stored: unknown): readonly GroupMember[] => (Array.isArray(st
 
 export const groupOfRow = ({ groupId, facts, members }: GroupRow): Group => ({ ...facts, id: groupId, members: membersOf(members) });
 
-/** The values of a group for `groupRows`. */
+/** Returns the values of a group for `groupRows`. */
 const rowOfGroup = ({ id, members, ...facts }: Group) => ({
   groupId: id,
   name: facts.subject?.text ?? '',

@@ -17,20 +17,20 @@ const change = (rows: string, changes: Readonly<Record<string, string>>): string
 
 /** Parts for `with` that record a change of the tallies. `rows`: the name of the expression that returns the changed rows. */
 export const tallied = {
-  /** Rows were inserted into the outbox. They have `webhook_id` and `size`. */
+  /** Counts rows that were inserted into the outbox. The rows have `webhook_id` and `size`. */
   added: (rows: string): string => change(rows, { waiting: 'count(*)', bytes: 'sum(size)' }),
-  /** Rows were deleted from the outbox. They have `webhook_id`, `not_before` and `size`. */
+  /** Counts rows that were deleted from the outbox. The rows have `webhook_id`, `not_before` and `size`. */
   removed: (rows: string): string => change(rows, { waiting: `-${waiting}`, parked: `-${parked}`, bytes: '-sum(size)' }),
-  /** Rows moved from the outbox to the archive. They also have `dead`. */
+  /** Counts rows that moved from the outbox to the archive. The rows also have `dead`. */
   archived: (rows: string): string => change(rows, { waiting: `-${waiting}`, parked: `-${parked}`, bytes: '-sum(size)', delivered, dead }),
-  /** Rows moved from the archive back to the outbox. They have `webhook_id`, `size` and `dead`. */
+  /** Counts rows that moved from the archive back to the outbox. The rows have `webhook_id`, `size` and `dead`. */
   replayed: (rows: string): string =>
     change(rows, { waiting: 'count(*)', bytes: 'sum(size)', delivered: `-${delivered}`, dead: `-${dead}` }),
-  /** Waiting rows were parked. They have `webhook_id`. */
+  /** Counts waiting rows that were parked. The rows have `webhook_id`. */
   parked: (rows: string): string => change(rows, { waiting: '-count(*)', parked: 'count(*)' }),
-  /** Parked rows wait again. They have `webhook_id`. */
+  /** Counts parked rows that wait again. The rows have `webhook_id`. */
   hastened: (rows: string): string => change(rows, { waiting: 'count(*)', parked: '-count(*)' }),
-  /** Rows were deleted from the archive. They have `webhook_id` and `dead`. */
+  /** Counts rows that were deleted from the archive. The rows have `webhook_id` and `dead`. */
   forgotten: (rows: string): string => change(rows, { delivered: `-${delivered}`, dead: `-${dead}` }),
 } as const;
 

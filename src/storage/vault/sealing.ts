@@ -1,5 +1,5 @@
 /**
- * Encryption at rest by AES-256-GCM. Each value is bound to the place where it is stored. Nonces are random, so one key may seal some 2^32 values.
+ * Encryption at rest by AES-256-GCM. Each value is bound to the place where it is stored. Nonces are random, so one key may seal at most some 2^32 values.
  * Therefore each instance has its own derived key, and values outside of instances have another.
  */
 import { createCipheriv, createDecipheriv, createHash, createSecretKey, hkdfSync, type KeyObject, randomBytes } from 'node:crypto';
