@@ -43,7 +43,7 @@ export interface Plan {
   readonly agent: ChatbotAgent | null;
   readonly crew: Crew;
   readonly chat: Chat | null;
-  /** Id of the last message of the question. The idempotency key of the answer contains this id. */
+  /** The id of the last message of the question. The idempotency key of the answer contains this id. */
   readonly question: string;
   readonly dialogue: readonly ModelMessage[];
   /** True after a tool was used. The question then does not restart. */
@@ -60,7 +60,7 @@ export interface Answer {
 
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
-/** Limit of the messages that are read, whatever the memory of an agent allows. */
+/** The limit of the messages that are read, whatever the memory of an agent allows. */
 const mostRead = 250;
 
 const keyOf = ({ chatId }: Talk, question: string, part: string): string => `chatbot ${chatId} ${question} ${part}`;

@@ -121,7 +121,7 @@ interface Spent {
 export class Budget {
   readonly #store: Pick<ChatbotStore, 'tokens' | 'addTokens'>;
   readonly #time: Pick<Time, 'now'>;
-  /** Limit of tokens per instance and day; 0 means no limit. */
+  /** The limit of tokens per instance and day; 0 means no limit. */
   readonly #most: number;
   /** The used tokens of the days that were read from storage. */
   readonly #spent = new Map<InstanceId, Spent>();

@@ -37,7 +37,7 @@ interface Context {
   /** Ids of the current question, and of texts that came too late for it. */
   readonly asked: readonly string[];
   readonly later: readonly string[];
-  /** Time of the first text of the question. By the monotonic clock. */
+  /** The time of the first text of the question. By the monotonic clock. */
   readonly since: number;
   readonly plan: Plan | null;
   readonly answer: Answer | null;

@@ -9,7 +9,7 @@ import type { ChatwootAnswer, ChatwootApi, ChatwootContact, ChatwootContactWish,
 export interface InboxOf {
   readonly claim: Claim;
   readonly target: ChatwootTarget;
-  /** Name for the server, the account and the inbox together. */
+  /** The name for the server, the account and the inbox together. */
   readonly inbox: string;
   readonly newConversations: boolean;
 }

@@ -66,17 +66,17 @@ const comesLater: ReadonlySet<string> = new Set([...temporary, 'conflict', 'unkn
 const waits = [1_000, 2_000, 5_000, 10_000, 30_000] as const;
 /** The longest wait of a row, in milliseconds. A row that would wait longer was stored before the wall clock was put back, and is due. */
 const longestWait = 60_000;
-/** Largest number of attempts to report a failed message to Chatwoot. */
+/** The largest number of attempts to report a failed message to Chatwoot. */
 const mostReports = 12;
 /** The largest number of checks of a message with an unknown outcome. A receipt may show the outcome meanwhile. */
 const mostLooks = 3;
-/** Limit of attempts in a row that ended with the process. After the last attempt the message is set aside. */
+/** The limit of attempts in a row that ended with the process. After the last attempt the message is set aside. */
 const mostBegun = 5;
 /** Reasons why a stored message is not sent any more. */
 const switchedOff = 'the connector was switched off before the message was sent';
 const setAside = 'the message could not be sent: the process ended during every attempt';
 const movedAway = 'the instance was connected to another inbox before the message was sent';
-/** Limit of the conversations that one query returns. */
+/** The limit of the conversations that one query returns. */
 const page = 500;
 
 export class Replies {

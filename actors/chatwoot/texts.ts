@@ -75,13 +75,13 @@ const whoOf = (message: ToldMessage, contact: string): string =>
 // Drafts the messages that events become in Chatwoot. Pure functions.
 
 export interface Draft {
-  /** Id of the message on the platform, with a suffix for a note about the message. */
+  /** The id of the message on the platform, with a suffix for a note about the message. */
   readonly key: string;
   readonly text: string;
   readonly incoming: boolean;
   /** True for a note for agents about a message that is already in Chatwoot. A note opens no conversation. */
   readonly isNote: boolean;
-  /** Id of the message that this message answers or describes, or ''. */
+  /** The id of the message that this message answers or describes, or ''. */
   readonly about: string;
   readonly hasFile: boolean;
 }

@@ -52,7 +52,7 @@ export class ClusterGate implements Gate {
     this.#input.own.raise(reason, id);
   }
 
-  /** Number of sessions that wait at either gate. */
+  /** The number of sessions that wait at either gate. */
   get waiting(): number {
     return this.#input.own.waiting + this.#line.size;
   }

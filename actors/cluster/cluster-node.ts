@@ -23,7 +23,7 @@ interface ClusterNodeInput extends Pick<NodeLeaseInput, 'node' | 'newIncarnation
 /** The cause of the end of a lease: the session moved to another node, no client needs it, the process stops, or the node lost its leases. */
 type EndCause = 'moved' | 'drained' | 'idle' | 'stopped' | 'lost';
 
-/** Pause between two checks for instances that need no owner, or need an owner without a session. In milliseconds. */
+/** The pause between two checks for instances that need no owner, or need an owner without a session. In milliseconds. */
 const restLookMs = 10_000;
 
 /** The number of consecutive checks without an answer of the database after which a node accepts no sessions. */
@@ -44,7 +44,7 @@ export class ClusterNode {
   #lookedAt = -Infinity;
   #taking: Promise<unknown> = Promise.resolve();
   readonly #asked = new AskedTakes({ take: (ids, cause) => this.#take(ids, cause), roomFor: (id) => this.#roomFor(id) });
-  /** Key of the placement in which every instance is on its node; '' after a take. */
+  /** The key of the placement in which every instance is on its node; '' after a take. */
   #balanced = '';
   readonly #reserved: ReservedSlots;
   readonly #check: LeaseCheck;
@@ -148,7 +148,7 @@ export class ClusterNode {
     return this.#term.incarnation === null ? null : this.#placement.of(id);
   }
 
-  /** Number of differences between the leases in the database and in memory at the last comparison. */
+  /** The number of differences between the leases in the database and in memory at the last comparison. */
   get astray(): number {
     return this.#check.found;
   }

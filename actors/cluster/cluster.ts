@@ -34,7 +34,7 @@ export interface ClusterOptions {
   readonly bus: { readonly bus: Bus; readonly prefix: string; readonly keptFor: number } | null;
 }
 
-/** Pause between two checks of a drain. In milliseconds. */
+/** The pause between two checks of a drain. In milliseconds. */
 const drainLookMs = 100;
 /** The longest wait until the changes of other nodes are read. In milliseconds. */
 const refreshMs = 1_000;
@@ -136,7 +136,7 @@ export class Cluster {
     return this.#options.onDuty();
   }
 
-  /** Time for which a node is live after a renewal. In milliseconds. */
+  /** The time for which a node is live after a renewal. In milliseconds. */
   get lease(): number {
     return this.#options.policy.lease;
   }

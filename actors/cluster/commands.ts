@@ -23,7 +23,7 @@ export interface ClusterHost {
   readonly workers: SupervisedWorkers;
   readonly registry: Registry;
   readonly dispatcher: Dispatcher;
-  /** Start of the process. In Unix milliseconds. */
+  /** The start of the process. In Unix milliseconds. */
   readonly since: number;
   readonly campaigns: Pick<Campaigns, 'look' | 'forget'>;
   /** Wakes a hibernated session that has messages in its queue. */
@@ -69,7 +69,7 @@ const sharedMs = 1_000;
 
 interface LookUnderWay {
   readonly lease: Promise<Lease | null>;
-  /** Time of the query, by the monotonic clock. */
+  /** The time of the query, by the monotonic clock. */
   readonly askedAt: number;
 }
 
@@ -144,7 +144,7 @@ export const unservedRefusal = (unserved: Unserved): Result<never> => {
 };
 
 interface ClusterCommandsInput {
-  /** Name of this node. */
+  /** The name of this node. */
   readonly me: string;
   readonly time: Time;
   readonly policy: Pick<ClusterPolicy, 'ownerWait' | 'answer' | 'question' | 'lease' | 'renewEvery' | 'retryEvery'>;
@@ -160,7 +160,7 @@ interface ClusterCommandsInput {
   take(id: InstanceId): Promise<boolean>;
 }
 
-/** Pause between two attempts to find an owner, and between two checks that the asked owner still holds the lease. In milliseconds. */
+/** The pause between two attempts to find an owner, and between two checks that the asked owner still holds the lease. In milliseconds. */
 const ownerLookMs = 200;
 const leaseLookMs = 2_000;
 

@@ -8,7 +8,7 @@ import type { NodeQuestion } from './remote.ts';
 // The list of the inspector over all nodes. Rows of other nodes are requested in pages, so that a large page blocks no node.
 
 interface ClusterRowsInput {
-  /** Name of this node. */
+  /** The name of this node. */
   readonly me: string;
   readonly time: Time;
   nodes(): readonly LiveNode[];
@@ -28,7 +28,7 @@ interface Piece {
 
 /** Rows per page of the remote list. One page takes about 3 ms on each node. */
 const perPiece = 500;
-/** Time for which answers are cached, because clients request the pages of one list one after another. In milliseconds. */
+/** The time for which answers are cached, because clients request the pages of one list one after another. In milliseconds. */
 const rememberedMs = 2_000;
 
 const isPiece = (answer: unknown): answer is Piece => {
@@ -101,7 +101,7 @@ export interface ClusterStepsInput {
   watchHere(id: InstanceId, watcher: StepWatcher): () => void;
 }
 
-/** Pause between two requests to the owner, while a person watches the page of an instance of another node. In milliseconds. */
+/** The pause between two requests to the owner, while a person watches the page of an instance of another node. In milliseconds. */
 const askEvery = 1_000;
 
 /** The steps of one instance for one viewer. */
@@ -112,8 +112,8 @@ class FollowedSteps {
   #timer: unknown = null;
   #isOver = false;
   /**
-   * Number of the last step of the other node that was shown; null before the first request. After steps of this node, all steps of the next owner
-   * are new.
+   * The number of the last step of the other node that was shown; null before the first request. After steps of this node, all steps of the next owner are
+   * new.
    */
   #last: number | null = null;
 

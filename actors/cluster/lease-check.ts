@@ -34,7 +34,7 @@ const keyOf = ({ instanceId, epoch }: Claim): string => `${instanceId} ${epoch}`
 export class LeaseCheck {
   readonly #input: LeaseCheckInput;
   readonly #worker: SupervisedWorker;
-  /** Number of differences at the last comparison. */
+  /** The number of differences at the last comparison. */
   found = 0;
 
   constructor(input: LeaseCheckInput) {
@@ -95,15 +95,15 @@ interface NodeWatchInput {
   readonly store: Pick<LeaseStore, 'look' | 'end'>;
   readonly time: Pick<Time, 'monotonic'>;
   readonly log: Log;
-  /** Length of a lease. In milliseconds. */
+  /** The length of a lease. In milliseconds. */
   readonly lease: number;
-  /** Name of this node. */
+  /** The name of this node. */
   readonly me: string;
 }
 
 interface Seen {
   readonly until: number;
-  /** Time at which the row was first seen with this value, by the monotonic clock. The owner renewed earlier. */
+  /** The time at which the row was first seen with this value, by the monotonic clock. The owner renewed earlier. */
   readonly at: number;
 }
 
@@ -133,9 +133,9 @@ export class Renewals {
 
 /** The number of nodes that read data of the whole cluster in one interval. More nodes do not load the database more. */
 const readers = 4;
-/** Time that the reads of all nodes together may take in one interval. In milliseconds. */
+/** The time that the reads of all nodes together may take in one interval. In milliseconds. */
 const budgetMs = 100;
-/** Longest pause of a node between two reads, if reads take long. In intervals. */
+/** The longest pause of a node between two reads, if reads take long. In intervals. */
 const longestPause = 120;
 /** The number of last reads, of which the fastest counts. A slow read may have waited for the machine. */
 const measured = 5;

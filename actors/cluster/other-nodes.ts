@@ -9,7 +9,7 @@ import type { NodeQuestion } from './remote.ts';
 // Questions to other nodes, and the answers of this node to them. Results leave out nodes that do not answer in time.
 
 interface OtherNodesInput {
-  /** Name of this node. */
+  /** The name of this node. */
   readonly me: string;
   /** Returns the live nodes at the last check. */
   nodes(): readonly LiveNode[];
@@ -135,7 +135,7 @@ export class OtherNodes {
 
 // The nodes of the cluster and the owners of instances for the dashboard. Both are read from the database and cached briefly.
 
-/** Time for which an answer is cached, because several people may open the page at once. In milliseconds. */
+/** The time for which an answer is cached, because several people may open the page at once. In milliseconds. */
 const rememberedMs = 1_000;
 
 export class Overview {
@@ -168,7 +168,7 @@ export class Overview {
 
 // Reads files from the disk of another node. Without a shared bucket, the owner of the instance sends the file in parts.
 
-/** Name of the method that asks the owner of an instance for a file, or for bytes of a file. */
+/** The name of the method that asks the owner of an instance for a file, or for bytes of a file. */
 export const fileMethod = '$file';
 
 interface RemoteFilesInput {

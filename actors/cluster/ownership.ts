@@ -78,11 +78,11 @@ export class LeaseTerm {
   readonly pause: Pause;
   /** The incarnation that joined; null before a join and after a loss. */
   #joined: string | null = null;
-  /** End of the lease for this node, by the monotonic clock. */
+  /** The end of the lease for this node, by the monotonic clock. */
   #goodUntil = -Infinity;
-  /** Time of the last renewal by the system clock. The system clock runs while the machine sleeps, but the monotonic clock may stop. */
+  /** The time of the last renewal by the system clock. The system clock runs while the machine sleeps, but the monotonic clock may stop. */
   #sentAt = 0;
-  /** Value of `#sentAt` that the system clock shows as too old. */
+  /** The value of `#sentAt` that the system clock shows as too old. */
   #doubted = NaN;
   draining = false;
 
@@ -102,7 +102,7 @@ export class LeaseTerm {
     return false;
   }
 
-  /** Time for which the lease is still valid for this node; 0 if it is not valid. In milliseconds. */
+  /** The time for which the lease is still valid for this node; 0 if it is not valid. In milliseconds. */
   get leftMs(): number {
     return this.good ? this.#goodUntil - this.#time.monotonic() : 0;
   }

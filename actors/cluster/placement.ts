@@ -90,7 +90,7 @@ const winner = (candidates: readonly Candidate[], id: InstanceId): string | null
 // Slots that a node reserves for sessions that other nodes are about to move to it. Reservations keep several draining nodes from sending
 // more sessions than the node has room for.
 
-/** Time for which a slot is reserved. Longer than a session takes to close. In milliseconds. */
+/** The time for which a slot is reserved. Longer than a session takes to close. In milliseconds. */
 const keptMs = 60_000;
 
 export class ReservedSlots {
@@ -129,7 +129,7 @@ export class ReservedSlots {
 
 export interface Departure {
   readonly id: InstanceId;
-  /** Name of the next owner. */
+  /** The name of the next owner. */
   readonly to: string;
 }
 
@@ -144,7 +144,7 @@ export class Departures {
   readonly #input: DeparturesInput;
   #planned: Departure[] = [];
   #onTheirWay = 0;
-  /** Pause between two departures. In milliseconds. */
+  /** The pause between two departures. In milliseconds. */
   #every = 0;
   /** Earliest time of the next departure, by the monotonic clock. */
   #nextAt = -Infinity;
@@ -188,17 +188,17 @@ export class Departures {
 }
 
 interface PlanInput {
-  /** Name of this node. */
+  /** The name of this node. */
   readonly me: string;
   readonly look: Look;
   readonly placement: Placement;
   /** Instances that this node owns, without those that are leaving. */
   readonly owned: Iterable<InstanceId>;
-  /** Number of further instances that the node may own. */
+  /** The number of further instances that the node may own. */
   readonly room: number;
-  /** Number of instances that may be taken now. */
+  /** The number of instances that may be taken now. */
   readonly takes: number;
-  /** Number of instances that may leave now. */
+  /** The number of instances that may leave now. */
   readonly moves: number;
   readonly draining: boolean;
   /** Nodes that recently refused a session, even if the last check shows room. */

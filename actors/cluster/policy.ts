@@ -2,14 +2,14 @@
 import type { AdmissionRate } from '../ports.ts';
 
 export interface ClusterPolicy {
-  /** Time for which a node is live after a renewal. */
+  /** The time for which a node is live after a renewal. */
   readonly lease: number;
   readonly renewEvery: number;
-  /** Pause after a failed renewal. */
+  /** The pause after a failed renewal. */
   readonly retryEvery: number;
-  /** Time by which the node ends its lease earlier than the database does. Clocks run at different speeds. */
+  /** The time by which the node ends its lease earlier than the database does. Clocks run at different speeds. */
   readonly margin: number;
-  /** Time before the end of an unrenewed lease at which the node closes its sessions. */
+  /** The time before the end of an unrenewed lease at which the node closes its sessions. */
   readonly closing: number;
   /** The pause between two searches for instances to take. */
   readonly lookEvery: number;
@@ -19,19 +19,19 @@ export interface ClusterPolicy {
   readonly movesPerSecond: number;
   /** Sessions that leave a draining node, per second. */
   readonly drainsPerSecond: number;
-  /** Limit of the sessions that are on their way to other nodes. */
+  /** The limit of the sessions that are on their way to other nodes. */
   readonly leavingAtOnce: number;
-  /** Least age of a node to which sessions move. */
+  /** The least age of a node to which sessions move. */
   readonly settled: number;
   /** The pause between two reads of the changes of other nodes. */
   readonly memoryEvery: number;
-  /** Longest wait of a command for an owner of its instance. */
+  /** The longest wait of a command for an owner of its instance. */
   readonly ownerWait: number;
-  /** Longest wait for the answer of the owner. Downloads take longest. */
+  /** The longest wait for the answer of the owner. Downloads take longest. */
   readonly answer: number;
   /**
-   * Longest wait for the owner in questions that any node can answer from the database, though with less detail. A suspended owner delays no caller
-   * for longer.
+   * The longest wait for the owner in questions that any node can answer from the database, though with less detail. A suspended owner delays no caller for
+   * longer.
    */
   readonly question: number;
   /** Rate of the handshakes of all nodes together. */
@@ -57,11 +57,13 @@ export const usualClusterPolicy: ClusterPolicy = {
   question: 5_000,
 };
 
-/** Share of the cluster's handshakes that moving sessions may use. With a larger share, sessions would leave earlier and wait longer for the next login. */
+/**
+ * The share of the cluster's handshakes that moving sessions may use. With a larger share, sessions would leave earlier and wait longer for the next login.
+ */
 const leaving = 0.8;
 
 /**
- * Share of a second's handshakes that may begin at once after a pause. A small share is enough, because waiting nodes ask ten times a second, and
+ * The share of a second's handshakes that may begin at once after a pause. A small share is enough, because waiting nodes ask ten times a second, and
  * logins come in bursts anyway.
  */
 const burst = 0.25;

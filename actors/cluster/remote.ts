@@ -41,7 +41,7 @@ export type NodeQuestion =
   /** Asks the node to move its sessions to other nodes. */
   | { readonly ask: 'drain' };
 
-/** Name of the method that asks the owner to send the events of the instance. */
+/** The name of the method that asks the owner to send the events of the instance. */
 export const streamMethod = '$stream';
 
 interface Command {
@@ -49,7 +49,7 @@ interface Command {
   readonly args: readonly unknown[];
   /** Lowest wire version that understands the command. */
   readonly version: number;
-  /** Key of the request, which is equal in all copies. Nodes of the last release send none. */
+  /** The key of the request, which is equal in all copies. Nodes of the last release send none. */
   readonly key?: string;
 }
 
@@ -78,7 +78,7 @@ export type RemoteAnswer =
   /** The owner may have received the command. */
   | { readonly kind: 'late' };
 
-/** Limit of the commands that are remembered to dedupe copies. */
+/** The limit of the commands that are remembered to dedupe copies. */
 const mostRemembered = 4_096;
 /** Time-out of questions to a node, which a healthy node answers at once. In milliseconds. */
 const nodeMs = 3_000;

@@ -78,13 +78,13 @@ const nothingLeft = (id: InstanceId): Left => ({ id, queued: 0, webhooks: [], in
 
 const everything = { before: Number.MAX_SAFE_INTEGER, limit: 10_000 };
 
-/** Pause between two checks of couriers with posts under way, and of a session that is connecting. In milliseconds. */
+/** The pause between two checks of couriers with posts under way, and of a session that is connecting. In milliseconds. */
 const lookMs = 50;
-/** Time that commands get to record their end after the connection of their session was closed. In milliseconds. */
+/** The time that commands get to record their end after the connection of their session was closed. In milliseconds. */
 const cutShortMs = 1_000;
-/** Longest wait for the connection of a session that another node handed over. Shorter than the wait of that node for the answer. In milliseconds. */
+/** The longest wait for the connection of a session that another node handed over. Shorter than the wait of that node for the answer. In milliseconds. */
 const settledMs = 2_500;
-/** Time for which an idle instance stays on this node after its last use. Clients often ask again. In milliseconds. */
+/** The time for which an idle instance stays on this node after its last use. Clients often ask again. In milliseconds. */
 const keptMs = 60_000;
 
 export class ClusterSessions implements OwnedSessions {

@@ -7,7 +7,7 @@ import type { StreamPast } from '../views.ts';
 // even across owners. Event ids are unique and are compared for equality only.
 
 export interface Sent {
-  /** Id of the previous event. Without `event`, the id of the last event so far. Null if the previous event is unknown or was not sent. */
+  /** The id of the previous event. Without `event`, the id of the last event so far. Null if the previous event is unknown or was not sent. */
   readonly after: string | null;
   readonly event?: GatewayEvent;
   /** Epoch of the ownership. A message of an earlier owner can arrive after messages of its successor. Absent from nodes of the last release. */
@@ -50,7 +50,7 @@ interface StreamSenderInput {
   readonly time: Time;
   /** Returns the epoch under which this node owns, or owned, the instance. */
   epoch(): number;
-  /** Time for which events are sent after the last request. In milliseconds. */
+  /** The time for which events are sent after the last request. In milliseconds. */
   readonly sentFor: number;
   /** Returns the last message of the former owner; null if there is no such message, or it is unknown. Never rejects. */
   before(): Promise<Sent | null>;
@@ -64,7 +64,7 @@ interface StreamSenderInput {
   announce(event: GatewayEvent): void;
 }
 
-/** Limit of the events that wait until the last message of the former owner is known. */
+/** The limit of the events that wait until the last message of the former owner is known. */
 const mostHeld = 1_000;
 
 export class StreamSender {
@@ -72,9 +72,9 @@ export class StreamSender {
   /** Resolves when the last message of the former owner is known. */
   readonly #begun: Promise<void>;
   #held: GatewayEvent[] | null = [];
-  /** Id of the last event, sent or not; null if it is unknown. */
+  /** The id of the last event, sent or not; null if it is unknown. */
   #last: string | null = null;
-  /** End of sending, by the monotonic clock. In milliseconds. */
+  /** The end of sending, by the monotonic clock. In milliseconds. */
   #until = -Infinity;
   #sentAt = -Infinity;
   /**

@@ -15,7 +15,7 @@ interface StreamsInput {
   readonly prefix: string;
   readonly time: Time;
   readonly log: Log;
-  /** Time for which the bus keeps events, and for which the owner sends events after a request. In milliseconds. */
+  /** The time for which the bus keeps events, and for which the owner sends events after a request. In milliseconds. */
   readonly keptFor: number;
   /** Returns true if this node may act for the instance now. */
   mayAct(id: InstanceId): boolean;
@@ -32,11 +32,11 @@ interface StreamsInput {
 
 /** The answer of an owner to a request for the stream of an instance. */
 export interface Asked {
-  /** Id of the last event; null if the owner does not know it. */
+  /** The id of the last event; null if the owner does not know it. */
   readonly last: string | null;
 }
 
-/** Least time for which an owner sends, so that one lost request does not end a stream. In milliseconds. */
+/** The least time for which an owner sends, so that one lost request does not end a stream. In milliseconds. */
 const leastSentFor = 30_000;
 /** Attempts to read a message that the bus may not have stored yet. */
 const tries = 10;

@@ -57,7 +57,7 @@ export const decode = (bytes: Uint8Array): unknown => whole(JSON.parse(Buffer.fr
 //
 // A command carries the version that its reader needs. Only features in `additions` need more than the first version.
 
-/** Version of this program. The version grows with the additions. */
+/** The version of this program. The version grows with the additions. */
 export const wireVersion = 1;
 
 /** A feature of commands since some version, which an owner of an older version would drop or fail on. */
@@ -65,7 +65,7 @@ export interface Addition {
   readonly version: number;
   /** Method of the gateway, or the name of a `NodeQuestion`. */
   readonly method: string;
-  /** Path in the arguments, such as `1.content.caption`. Absent if the method itself is new. */
+  /** The path in the arguments, such as `1.content.caption`. Absent if the method itself is new. */
   readonly field?: string;
   /** The new value, such as a kind of content. Absent if the field itself is new. */
   readonly value?: unknown;

@@ -16,7 +16,7 @@ interface NumbersInput {
   readonly gate: Gate;
   readonly dispatcher: Dispatcher;
   readonly workers: SupervisedWorkers;
-  /** Start of this process. In Unix milliseconds. */
+  /** The start of this process. In Unix milliseconds. */
   readonly since: number;
   /** Null if this gateway has all instances. */
   readonly cluster: Pick<Cluster, 'counts'> | null;

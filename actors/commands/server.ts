@@ -118,7 +118,7 @@ export const serverCommands = (host: Host, signIns: ServerCommands['signIns']): 
 
 interface Stored {
   readonly hash: string;
-  /** Hash of the environment's token that a rotation replaced; '' if there was none. */
+  /** The hash of the environment's token that a rotation replaced; '' if there was none. */
   readonly replaces: string;
   readonly rotatedAt: number;
 }

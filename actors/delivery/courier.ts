@@ -14,7 +14,7 @@ import { stillWants } from './webhook-config.ts';
 import { OutboxWindow } from './outbox-window.ts';
 import { enveloped, WebhookRequests } from './webhook-request.ts';
 
-/** Pause before a courier checks whether the probe of another courier has ended. In milliseconds. */
+/** The pause before a courier checks whether the probe of another courier has ended. In milliseconds. */
 const probeLookMs = 1000;
 
 /** One attempt, which never rejects. */
@@ -29,13 +29,13 @@ export class Courier {
   readonly #requests: WebhookRequests;
   /** Timers of quick retries and of retries of storage. */
   readonly #timers = new Set<unknown>();
-  /** Time of the next early retry of held lanes; 0 while the receiver does not fail. By the monotonic clock. */
+  /** The time of the next early retry of held lanes; 0 while the receiver does not fail. By the monotonic clock. */
   #earlyAt = 0;
   /** Rings when the circuit lets a probe through, or when held lanes are tried early. */
   readonly #probe: Alarm;
-  /** Number of posts under way. */
+  /** The number of posts under way. */
   #posting = 0;
-  /** Number of recoveries of the circuit at the last early read of the parked rows. */
+  /** The number of recoveries of the circuit at the last early read of the parked rows. */
   #recoveries: number;
   readonly #cuts: Cuts = new Set();
   #isStopped = false;

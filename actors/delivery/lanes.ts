@@ -11,12 +11,12 @@ export class Lanes {
   readonly #busy = new Set<string>();
   #bytes = 0;
 
-  /** Number of rows in memory, including those under way. */
+  /** The number of rows in memory, including those under way. */
   get size(): number {
     return this.#known.size;
   }
 
-  /** Sum of the lengths of the bodies. */
+  /** The sum of the lengths of the bodies. */
   get bytes(): number {
     return this.#bytes;
   }

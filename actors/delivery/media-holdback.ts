@@ -7,7 +7,7 @@
 import type { Entry, Message } from '../model.ts';
 import type { KeptFile, Time } from '../ports.ts';
 
-/** Limit of the held entries of one instance. Above the limit, media messages are recorded without their files, and a later event names the file. */
+/** The limit of the held entries of one instance. Above the limit, media messages are recorded without their files, and a later event names the file. */
 const mostHeld = 500;
 
 export interface MediaHoldbackHost {
@@ -19,7 +19,7 @@ export interface MediaHoldbackHost {
   /** Reports a file that came too late for the event of its message. */
   late(message: Message, file: KeptFile): void;
   readonly time: Pick<Time, 'setTimeout' | 'clearTimeout'>;
-  /** Longest time for which a message is held. In milliseconds. */
+  /** The longest time for which a message is held. In milliseconds. */
   readonly wait: number;
 }
 

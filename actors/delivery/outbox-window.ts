@@ -15,7 +15,7 @@ import { HeldLanes, Lanes } from './lanes.ts';
 import { longestParking } from './receiver-health.ts';
 import { steadyClock } from './steady-clock.ts';
 
-/** Limit of the held lanes that are known by name: 1 MB at 100 bytes each. With more lanes, every row is read from the outbox. */
+/** The limit of the held lanes that are known by name: 1 MB at 100 bytes each. With more lanes, every row is read from the outbox. */
 const mostHeld = 10_000;
 /** A time after all times of parked rows. */
 const anyTime = Number.MAX_SAFE_INTEGER - 1;
@@ -54,7 +54,7 @@ export class OutboxWindow {
   /** The page that is read now. The page is old if rows were committed meanwhile. Such rows may be missing both in the page and in memory. */
   #page: 'none' | 'current' | 'old' = 'none';
   #isStopped = false;
-  /** Time at which rows that are parked for too long are tried. */
+  /** The time at which rows that are parked for too long are tried. */
   #earlyFrom = Infinity;
 
   constructor(host: WindowHost) {
@@ -84,7 +84,7 @@ export class OutboxWindow {
     return !this.#held.isEmpty;
   }
 
-  /** Number of lanes with a row under way. */
+  /** The number of lanes with a row under way. */
   get underWay(): number {
     return this.#lanes.underWay;
   }

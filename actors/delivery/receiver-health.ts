@@ -10,9 +10,9 @@ import { lastOf } from './tries.ts';
 
 // The outcomes of the last attempts at one receiver, for reports. They have no effect on sending, which the circuit controls.
 
-/** Number of last attempts that the success rate covers. */
+/** The number of last attempts that the success rate covers. */
 const counted = 100;
-/** Limit of the waiting rows whose last failure is kept in memory. */
+/** The limit of the waiting rows whose last failure is kept in memory. */
 const keptRows = 1_000;
 /** Failures in a row after which the receiver counts as failing, and the operator is alerted. One or two failures are normal during a restart. */
 const failing = 3;
@@ -75,7 +75,7 @@ export class Circuit {
     return this.#failures;
   }
 
-  /** Number of times that the circuit closed again. */
+  /** The number of times that the circuit closed again. */
   get recoveries(): number {
     return this.#recoveries;
   }
@@ -85,12 +85,12 @@ export class Circuit {
     return this.#failures >= this.#policy.circuit.failures;
   }
 
-  /** Time before which nothing is sent, by the monotonic clock. */
+  /** The time before which nothing is sent, by the monotonic clock. */
   get until(): number {
     return this.#until;
   }
 
-  /** Number of lanes that may be under way. Each failure halves it, so that a failing receiver holds few of the slots that all webhooks share. */
+  /** The number of lanes that may be under way. Each failure halves it, so that a failing receiver holds few of the slots that all webhooks share. */
   get lanes(): number {
     return this.isOpen ? 1 : Math.max(1, this.#policy.concurrency >> this.#failures);
   }

@@ -44,7 +44,7 @@ interface Item {
   readonly entry: Entry;
   /** Sequence number of the item. */
   readonly number: number;
-  /** Number of messages or confirmations in the entry. */
+  /** The number of messages or confirmations in the entry. */
   readonly size: number;
   /** True if a caller waits for the entry. If the database is unavailable, the caller gets an error at once, and the entry is not stored later. */
   readonly urgent: boolean;
@@ -90,7 +90,7 @@ export class Recorder {
   readonly #retryPause: Pause;
   readonly #gatherPause: Pause;
   #items: Item[] = [];
-  /** Number of parts of the history among the items. */
+  /** The number of parts of the history among the items. */
   #past = 0;
   /** True if the last batch overtook the history. The next batch does not, so that the history also makes progress. */
   #overtook = false;
@@ -106,7 +106,7 @@ export class Recorder {
   readonly #slow = new SlowEntry();
   #drainedWaiters: (() => void)[] = [];
   #recordedWaiters: { readonly upTo: number; readonly resolve: (stored: boolean) => void }[] = [];
-  /** Number of entries taken so far. */
+  /** The number of entries taken so far. */
   #taken = 0;
   /** True if entries were given up that storage did not refuse for their content. */
   #lost = false;
@@ -185,7 +185,7 @@ export class Recorder {
     return this.#slow.isStuck ? 'the database takes too long for an entry of a session' : '';
   }
 
-  /** Number of entries that are not committed. */
+  /** The number of entries that are not committed. */
   get waiting(): number {
     return this.#items.length + this.#group.length;
   }

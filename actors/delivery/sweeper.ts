@@ -124,7 +124,7 @@ export class Sweeper {
     return this.#isCurrent ? this.#outstanding : nothing;
   }
 
-  /** Time of the oldest waiting event in the last sweep; null if there was none. In Unix milliseconds. */
+  /** The time of the oldest waiting event in the last sweep; null if there was none. In Unix milliseconds. */
   get oldestAt(): number | null {
     return this.#isCurrent ? this.#oldestAt : null;
   }

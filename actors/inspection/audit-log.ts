@@ -7,7 +7,7 @@ import { type AuditStore, StorageFailure, type Log, type Time } from '../ports.t
 import { Guesses } from '../policy/pacing.ts';
 import { within } from '../waiting.ts';
 
-/** Longest time between a note and its write. In milliseconds. */
+/** The longest time between a note and its write. In milliseconds. */
 const writeEveryMs = 1_000;
 /** The time until a retry while storage is away. In milliseconds. */
 const retryMs = 5_000;
@@ -16,7 +16,7 @@ const batchSize = 500;
  * The largest number of waiting notes, about 2 MB. Instance tokens and all other callers have separate limits, so notes of tokens cannot displace the rest.
  */
 const mostWaiting = 10_000;
-/** Longest wait of a stop for the last notes. In milliseconds. */
+/** The longest wait of a stop for the last notes. In milliseconds. */
 const lastWriteMs = 2_000;
 /** The time in which the same refused request of one caller is noted once. In milliseconds. */
 const refusedEveryMs = 60_000;

@@ -74,7 +74,7 @@ const minuteMs = 60_000;
 const leastSpanMs = 1_000;
 /** The largest number of rows that wait for storage, which is the number of rows that storage keeps. */
 const mostWaiting = figuresKeptMs / minuteMs;
-/** Longest wait of a stop for the last row. In milliseconds. */
+/** The longest wait of a stop for the last row. In milliseconds. */
 const lastWriteMs = 2_000;
 
 interface FigureLogInput {

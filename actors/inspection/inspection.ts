@@ -90,7 +90,7 @@ interface InspectionInput {
   picture(id: InstanceId): string;
   /** Returns null if no campaign of the instance is under way. */
   campaigns(id: InstanceId): CampaignsAtWork | null;
-  /** Start of this process. In Unix milliseconds. */
+  /** The start of this process. In Unix milliseconds. */
   readonly since: number;
   /** The length of the pause of a chart that crashed too often. In milliseconds. */
   readonly cooldown: number;

@@ -12,7 +12,7 @@ import { chartNames } from '../views/inspector.ts';
 import { within } from '../waiting.ts';
 
 const everyMs = 10_000;
-/** Limit of the stored steps of an instance: some 3 KB, which the database compresses. */
+/** The limit of the stored steps of an instance: some 3 KB, which the database compresses. */
 const kept = 30;
 /** Instances per statement. */
 const batchSize = 200;
@@ -44,7 +44,7 @@ export class StepLog {
   readonly #worker: PeriodicWorker;
   /** Instances with steps that are not stored. */
   readonly #changed = new Map<InstanceId, Steps>();
-  /** Number of the last stored step. */
+  /** The number of the last stored step. */
   readonly #saved = new WeakMap<Steps, number>();
 
   constructor(input: StepLogInput) {

@@ -5,9 +5,9 @@ import type { Log, Time } from '../ports.ts';
 import type { Steps } from '../session/steps.ts';
 import type { LightRow } from './rows.ts';
 
-/** Time for which changes of the list are batched. In milliseconds. */
+/** The time for which changes of the list are batched. In milliseconds. */
 const gatherMs = 200;
-/** Limit of the instances in one batch of changes. Further instances follow in the next batch, so that many changes do not block the event loop. */
+/** The limit of the instances in one batch of changes. Further instances follow in the next batch, so that many changes do not block the event loop. */
 const mostChanges = 500;
 
 interface WatchersInput {

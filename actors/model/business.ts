@@ -86,7 +86,7 @@ export interface ProductWish {
   readonly keptVideos?: readonly string[];
   readonly complianceCategory?: string;
   readonly compliance?: Compliance;
-  /** Size of the pictures in the answer. In pixels. */
+  /** The size of the pictures in the answer. In pixels. */
   readonly width?: number;
   readonly height?: number;
 }

@@ -77,7 +77,7 @@ export interface ChatwootChat {
   readonly contactId: number;
   /** The inbox's id of the contact. */
   readonly sourceId: string;
-  /** Id of the conversation; 0 for none. */
+  /** The id of the conversation; 0 for none. */
   readonly conversationId: number;
   /** Name and picture that the Chatwoot contact has. */
   readonly name: string;
@@ -108,7 +108,7 @@ export type ChatwootNews = {
   readonly accountId: number;
   readonly inboxId: number;
   readonly conversationId: number;
-  /** Id of the message. */
+  /** The id of the message. */
   readonly id: number;
   /** The source id with which this gateway posted the message; '' for messages of agents. */
   readonly sourceId: string;
@@ -119,7 +119,7 @@ export type ChatwootNews = {
       /** The author; '' for messages that Chatwoot sends by itself. */
       readonly agent: string;
       readonly files: readonly ChatwootFile[];
-      /** Id of the Chatwoot message that this one answers; 0 for none. */
+      /** The id of the Chatwoot message that this one answers; 0 for none. */
       readonly replyTo: number;
       readonly contact: ChatwootAddressee;
     }

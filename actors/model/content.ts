@@ -134,7 +134,7 @@ export interface GivenFile {
   readonly thumbnail: string;
   /** The MIME type of a document whose content does not identify its type; '' for none. */
   readonly mimetype: string;
-  /** Name of a document; '' for the name of the source. */
+  /** The name of a document; '' for the name of the source. */
   readonly filename: string;
 }
 
@@ -287,7 +287,7 @@ export interface PaymentContent {
   readonly reference: string;
   /** The amount in hundredths of a Real; null for the total of `order`. */
   readonly cents: number | null;
-  /** Id of a stored message with an order, in any form; '' for none. */
+  /** The id of a stored message with an order, in any form; '' for none. */
   readonly order: string;
   readonly pix: PixKey | null;
   readonly link: string;

@@ -22,7 +22,7 @@ export type DoneOnce = Message | CreatedCampaign;
 
 /** A key that was used; unique by (instance, hash). */
 export interface UsedSendKey extends SendKey {
-  /** Id of the message or the campaign. */
+  /** The id of the message or the campaign. */
   readonly messageId: string;
   /** The time of the first request; 0 if the key is free again. In Unix milliseconds. */
   readonly at: number;
@@ -50,7 +50,7 @@ export interface PersonPair {
 
 /** One history transfer of the phone: the parts of its whole history, or the answer to a request. */
 export interface HistoryTransfer {
-  /** Id of the request that the phone answers; '' for a transfer that was not requested. */
+  /** The id of the request that the phone answers; '' for a transfer that was not requested. */
   readonly requestId: string;
   readonly messages: number;
   /** True if the phone has more messages of the requested chat. */

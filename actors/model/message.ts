@@ -37,11 +37,11 @@ export interface Message {
   readonly timestamp: number;
   readonly status: MessageStatus;
   readonly text: string;
-  /** Id of the quoted message. */
+  /** The id of the quoted message. */
   readonly quoted: string;
-  /** Id of the message that this one edits. An edited message has the id of its last edit. */
+  /** The id of the message that this one edits. An edited message has the id of its last edit. */
   readonly edited: string;
-  /** Id of the message that this one reacts to. */
+  /** The id of the message that this one reacts to. */
   readonly reaction: string;
   readonly vote: string;
   readonly convertOptions: string;

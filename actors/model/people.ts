@@ -104,7 +104,7 @@ export interface GroupSettings {
   readonly whoAddsMembers?: 'all' | 'admins';
   /** True if the platform suspended the group. */
   readonly suspended?: boolean;
-  /** Id of the community of the group; '' for none. */
+  /** The id of the community of the group; '' for none. */
   readonly parent?: string;
 }
 

@@ -83,7 +83,7 @@ export interface Send {
   /** The number as the client wrote it: digits, or a jid with any suffix. */
   readonly number: string;
   readonly content: SendContent;
-  /** Id of the quoted message, in any form; '' for none. */
+  /** The id of the quoted message, in any form; '' for none. */
   readonly replyTo: string;
   /** Digits or jids; `all` for every member of a group. */
   readonly mentions: readonly string[];

@@ -80,7 +80,7 @@ export interface Situation {
   readonly unknownLimit: number;
   /** The number of take-overs within the window, including this one. */
   readonly takeOvers: number;
-  /** Time of the pairing in this process; 0: none. In Unix milliseconds. */
+  /** The time of the pairing in this process; 0: none. In Unix milliseconds. */
   readonly pairedAt: number;
   readonly now: number;
 }
@@ -104,7 +104,7 @@ const removedEarly = means(
   'loggedOut',
   'logged out from another device soon after linking: if nobody removed the device on the phone, the platform did, and it is best to wait 24 hours before linking again',
 );
-/** Time after a pairing within which a removal may be the platform's. In milliseconds. */
+/** The time after a pairing within which a removal may be the platform's. In milliseconds. */
 const earlyMs = 15 * 60_000;
 
 const unknown = means('unknownError', 'backOff', 'closed for an unknown reason');

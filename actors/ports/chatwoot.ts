@@ -38,7 +38,7 @@ export interface ChatwootPost {
   readonly private: boolean;
   /** An id of the gateway. Chatwoot includes the id in every report about the message. */
   readonly sourceId: string;
-  /** Id of the answered message in Chatwoot; 0 for none. */
+  /** The id of the answered message in Chatwoot; 0 for none. */
   readonly replyTo: number;
   readonly file: { readonly path: string; readonly name: string; readonly mimetype: string; readonly size: number } | null;
 }

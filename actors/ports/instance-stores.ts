@@ -49,7 +49,7 @@ export interface RemovalStore {
   removePiece(removal: Removal): Promise<boolean>;
 }
 
-/** Name of the setting that holds the admin token as a hash. */
+/** The name of the setting that holds the admin token as a hash. */
 export const adminTokenSetting = 'admin.token';
 
 export interface SettingStore {

@@ -68,10 +68,10 @@ interface Rest {
   readonly reason: string;
 }
 
-/** Pause between two checks for a reason that holds back all sends. In milliseconds. */
+/** The pause between two checks for a reason that holds back all sends. In milliseconds. */
 const heldLookMs = 5_000;
 
-/** Longest wait of a campaign before its next check. In milliseconds. */
+/** The longest wait of a campaign before its next check. In milliseconds. */
 const longestPause = 60_000;
 
 export class CampaignRunner {
@@ -85,13 +85,13 @@ export class CampaignRunner {
    * bounds, from 0 to 1.
    */
   #last: { readonly at: number | null; readonly pause: number; readonly share: number } = { at: null, pause: 0, share: 0 };
-  /** End of the current wait, by the monotonic clock. */
+  /** The end of the current wait, by the monotonic clock. */
   #until = -Infinity;
   /** True if campaigns were active at the last query of storage. */
   #active = false;
-  /** Number of refusals of the platform in a row. */
+  /** The number of refusals of the platform in a row. */
   #refusals = 0;
-  /** Time since which the session is not live, by the monotonic clock; null while it is live. */
+  /** The time since which the session is not live, by the monotonic clock; null while it is live. */
   #awaySince: number | null = null;
 
   constructor(host: CampaignHost) {
@@ -106,7 +106,7 @@ export class CampaignRunner {
     this.#worker.wake();
   }
 
-  /** Time of the next message, or null if there is no wait. In Unix milliseconds. */
+  /** The time of the next message, or null if there is no wait. In Unix milliseconds. */
   get nextAt(): number | null {
     const { time } = this.#host;
     const left = this.#until - time.monotonic();

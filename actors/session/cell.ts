@@ -31,7 +31,7 @@ import { Typing } from './typing.ts';
 
 interface CellInput {
   readonly record: InstanceRecord;
-  /** Time since which the instance is registered without a cell. In Unix milliseconds. */
+  /** The time since which the instance is registered without a cell. In Unix milliseconds. */
   readonly since: number;
   readonly ports: Ports;
   readonly policy: Policy;
@@ -63,7 +63,7 @@ interface CellInput {
   readonly moved: (cell: Cell) => void;
 }
 
-/** Largest delay of the stored time of the last activity. In milliseconds. */
+/** The largest delay of the stored time of the last activity. In milliseconds. */
 const activityGrain = 60_000;
 
 export class Cell {
@@ -93,7 +93,7 @@ export class Cell {
   allowsAccountChange = false;
   readonly #input: CellInput;
   readonly root: RootActor;
-  /** Time until which calls wait for a session that is waking, or starting after a restart or on another node. By the monotonic clock. */
+  /** The time until which calls wait for a session that is waking, or starting after a restart or on another node. By the monotonic clock. */
   #wakingUntil: number;
 
   constructor(input: CellInput) {
@@ -191,7 +191,7 @@ export class Cell {
     return viewOf(this.record, this.root.snapshot, this.root.lifecycle, this.presence);
   }
 
-  /** Snapshot of the lifecycle (see `RootActor`). */
+  /** The snapshot of the lifecycle (see `RootActor`). */
   get lifecycle(): LifecycleSnapshot | null {
     return this.root.lifecycle;
   }
@@ -215,12 +215,12 @@ export class Cell {
     this.root.send(event);
   }
 
-  /** Number of operations under way. */
+  /** The number of operations under way. */
   get operations(): number {
     return this.root.operations;
   }
 
-  /** State of the root machine, and the time of the last crash of its chart; 0 if it never crashed. In Unix milliseconds. */
+  /** The state of the root machine, and the time of the last crash of its chart; 0 if it never crashed. In Unix milliseconds. */
   get supervision(): { readonly state: string; readonly crashedAt: number } {
     const { value, context } = this.root.snapshot;
     return { state: value, crashedAt: context.crashes.at(-1) ?? 0 };

@@ -24,9 +24,9 @@ interface HibernationInput {
   readonly room: () => number;
 }
 
-/** Longest pause between two sweeps over the instances. In milliseconds. */
+/** The longest pause between two sweeps over the instances. In milliseconds. */
 const longestSweep = 60_000;
-/** Limit of the sessions that one sweep wakes. Thousands may be due at once, and each takes 0.2 ms of work. */
+/** The limit of the sessions that one sweep wakes. Thousands may be due at once, and each takes 0.2 ms of work. */
 const wakesPerSweep = 100;
 
 export class Hibernation {

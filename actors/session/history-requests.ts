@@ -4,7 +4,7 @@ import type { Entry, HistoryTransfer } from '../model.ts';
 import type { Time } from '../ports.ts';
 import { within } from '../waiting.ts';
 
-/** Limit of remembered requests. */
+/** The limit of remembered requests. */
 const most = 100;
 
 /** Adds to a bounded map. The first key is the oldest, because maps keep the order of insertion. */

@@ -66,20 +66,20 @@ export interface Context {
   readonly qrAnnounced: boolean;
   /** The passkey that the platform asks for, or null. */
   readonly passkey: PasskeyOffer | null;
-  /** Number of disconnects in a row, for the back-off. */
+  /** The number of disconnects in a row, for the back-off. */
   readonly failures: number;
   readonly unknowns: number;
   readonly restarts: readonly number[];
   readonly takeOvers: readonly number[];
   readonly openedAt: number;
-  /** Time of the pairing in this process; 0: none. In Unix milliseconds. */
+  /** The time of the pairing in this process; 0: none. In Unix milliseconds. */
   readonly pairedAt: number;
   readonly retryInMs: number;
-  /** Number of attempts in a row that storage refused. */
+  /** The number of attempts in a row that storage refused. */
   readonly retries: number;
-  /** Reason why the phone still lists a device that was to be unlinked, or ''. */
+  /** The reason why the phone still lists a device that was to be unlinked, or ''. */
   readonly stillLinked: string;
-  /** Time at which a connect last cut a wait short. By the monotonic clock. */
+  /** The time at which a connect last cut a wait short. By the monotonic clock. */
   readonly cutAt: number;
   readonly verdict: Verdict | null;
 }

@@ -13,7 +13,7 @@ export interface PasskeyOffer {
   readonly code: string;
   /** True if the device has asked to be linked. Only the platform's confirmation is missing then. */
   readonly isLinking: boolean;
-  /** End of the stage, if nothing happens. In Unix milliseconds. */
+  /** The end of the stage, if nothing happens. In Unix milliseconds. */
   readonly expiresAt: number;
 }
 

@@ -51,11 +51,11 @@ interface Found extends Omit<LookedUp, 'businessName'> {
 export type Known = Found | null;
 
 interface Remembered extends Found {
-  /** End of caching, in Unix milliseconds. Infinity if messages were exchanged. */
+  /** The end of caching, in Unix milliseconds. Infinity if messages were exchanged. */
   readonly until: number;
 }
 
-/** Limit of the phone numbers in memory, for each session. */
+/** The limit of the phone numbers in memory, for each session. */
 const kept = 500;
 /** The time without look-ups after the platform refused a look-up as one too many. In milliseconds. */
 const penaltyMs = 60_000;
@@ -72,7 +72,7 @@ export class Recipients {
   /** Look-ups under way, by chat. Requests for the same number share one look-up. */
   readonly #underWay = new Map<string, Answers>();
   #bucket: Bucket;
-  /** End of the penalty. In Unix milliseconds. */
+  /** The end of the penalty. In Unix milliseconds. */
   #blockedUntil = 0;
 
   constructor(input: RecipientsInput) {

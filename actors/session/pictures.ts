@@ -33,7 +33,7 @@ export interface PicturesInput {
 interface Remembered {
   /** The picture, or null if the platform did not answer. */
   readonly picture: Picture | null;
-  /** Time of the look-up. In Unix milliseconds. */
+  /** The time of the look-up. In Unix milliseconds. */
   readonly at: number;
   readonly until: number;
 }
@@ -48,16 +48,16 @@ interface Wish {
 
 /** Ids per query. */
 const together = 100;
-/** Time before a picture is requested again after the platform did not answer. In milliseconds. */
+/** The time before a picture is requested again after the platform did not answer. In milliseconds. */
 const silenceMs = 3_600_000;
-/** Time without look-ups after the platform refused one with 429. In milliseconds. */
+/** The time without look-ups after the platform refused one with 429. In milliseconds. */
 const penaltyMs = 600_000;
-/** Least time between two requests for the same picture, even with `force`. In milliseconds. */
+/** The least time between two requests for the same picture, even with `force`. In milliseconds. */
 const leastMs = 20_000;
 
-/** Pause before the next attempt if the session was not live. A live session ends the pause. In seconds. */
+/** The pause before the next attempt if the session was not live. A live session ends the pause. In seconds. */
 const notLivePause = 30;
-/** Pause before the next attempt after storage did not answer. In seconds. */
+/** The pause before the next attempt after storage did not answer. In seconds. */
 const storagePause = 30;
 
 const keyOf = (id: string, kind: PictureKind): string => `${kind} ${id}`;
@@ -80,7 +80,7 @@ export class Pictures {
   /** Look-ups under way, by key. Concurrent callers share the answer. */
   readonly #underWay = new Map<string, Promise<Result<Picture>>>();
   #bucket: Bucket;
-  /** End of the penalty. In Unix milliseconds. */
+  /** The end of the penalty. In Unix milliseconds. */
   #blockedUntil = 0;
   #timer: unknown = null;
   #stopped = false;

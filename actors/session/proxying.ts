@@ -9,7 +9,7 @@ interface ProxyingInput {
   readonly instance: string;
   readonly policy: ProxyPolicy;
   readonly log: Log;
-  /** Length of a connection that resets the failures. In milliseconds. */
+  /** The length of a connection that resets the failures. In milliseconds. */
   readonly stable: number;
   settings(): ProxySettings | null;
   /** Returns true if the stored settings cannot be decrypted. */
@@ -22,9 +22,9 @@ interface ProxyingInput {
 
 export class Proxying {
   readonly #input: ProxyingInput;
-  /** Number of failures in a row. */
+  /** The number of failures in a row. */
   #failures = 0;
-  /** Time of the last attempt with the owner's proxy while the fallback is in use. In Unix milliseconds. */
+  /** The time of the last attempt with the owner's proxy while the fallback is in use. In Unix milliseconds. */
   #primaryTriedAt = 0;
   /** True if the current connection uses the owner's proxy although the fallback is in use. */
   #onPrimary = false;

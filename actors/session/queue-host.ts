@@ -39,7 +39,7 @@ async function complete(cell: Sendable, signal: AbortSignal, message: Message): 
   return done(whole);
 }
 
-/** Pause before a recipient is looked up again after the platform did not answer. In milliseconds. */
+/** The pause before a recipient is looked up again after the platform did not answer. In milliseconds. */
 const lookupPauseMs = 5_000;
 
 /** Returns the postponement of a look-up that cannot be made now, or null if it can never succeed. `gone` is true if the connection ended. */

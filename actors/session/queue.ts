@@ -29,10 +29,10 @@ export interface QueueHost {
   supervise(input: WorkerInput): SupervisedWorker;
 }
 
-/** Pause between two checks for a reason that holds back all sends. In milliseconds. */
+/** The pause between two checks for a reason that holds back all sends. In milliseconds. */
 const heldLookMs = 5_000;
 
-/** Limit of the messages in memory. */
+/** The limit of the messages in memory. */
 const windowSize = 200;
 
 export class SendQueue {
@@ -42,7 +42,7 @@ export class SendQueue {
   #more = false;
   /** True if a message was pushed during the current read, which may not include it. */
   #missed = false;
-  /** Number of waiting messages, including reserved slots and without the message that is being sent. */
+  /** The number of waiting messages, including reserved slots and without the message that is being sent. */
   #pending = 0;
   #current: Message | null = null;
   /** Earliest time of the next message, by the monotonic clock. */
@@ -134,7 +134,7 @@ export class SendQueue {
     return this.#pending;
   }
 
-  /** Time of the next message, or null if no message waits for the pace. In Unix milliseconds. */
+  /** The time of the next message, or null if no message waits for the pace. In Unix milliseconds. */
   get nextAt(): number | null {
     const { time } = this.#host;
     const left = this.#nextAt - time.monotonic();

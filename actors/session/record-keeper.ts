@@ -75,7 +75,7 @@ export class RecordKeeper {
     if (!this.#working) this.#giveUp();
   }
 
-  /** Number of fields that are not stored. */
+  /** The number of fields that are not stored. */
   get waiting(): number {
     return namesOf(this.#noted).length;
   }

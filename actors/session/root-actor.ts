@@ -13,7 +13,7 @@ interface RootActorInput {
   readonly id: string;
   readonly time: Time;
   readonly input: InstanceInput;
-  /** Pause before a crashed root restarts. In milliseconds. */
+  /** The pause before a crashed root restarts. In milliseconds. */
   readonly restartAfter: number;
   /** Reports that the root threw, and closes the link. Never rejects. */
   crashed(error: unknown): Promise<void>;
@@ -23,7 +23,7 @@ export class RootActor {
   readonly #input: RootActorInput;
   #actor: Actor<typeof instance>;
   #operations = 0;
-  /** Number of operations under way. */
+  /** The number of operations under way. */
   #running = 0;
   #stopped = false;
   /** Timer that runs while the root is down. */
@@ -38,7 +38,7 @@ export class RootActor {
     return this.#actor.getSnapshot();
   }
 
-  /** Snapshot of the chart; null while it is being restarted, or if the instance failed. */
+  /** The snapshot of the chart; null while it is being restarted, or if the instance failed. */
   get lifecycle(): LifecycleSnapshot | null {
     const { status, children } = this.snapshot;
     const child = status === 'active' ? children['lifecycle'] : undefined;
@@ -59,7 +59,7 @@ export class RootActor {
     return this.#running > 0;
   }
 
-  /** Number of operations under way. */
+  /** The number of operations under way. */
   get operations(): number {
     return this.#running;
   }

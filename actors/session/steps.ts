@@ -18,7 +18,7 @@ const mostSteps = 100;
 /** Every state of both charts. A step stores the index. */
 const states = chartNames.flatMap((chart) => charts[chart].states.map(({ id }) => ({ chart, state: id })));
 const indexOf = new Map(states.map(({ chart, state }, index) => [`${chart} ${state}`, index]));
-/** Index for the start of the root machine, before its first state. */
+/** The index for the start of the root machine, before its first state. */
 const nowhere = 255;
 
 const events = [...new Set(chartNames.flatMap((chart) => charts[chart].events.map(({ name }) => name)))];
@@ -52,7 +52,7 @@ interface Carried {
 
 interface Detail {
   readonly detail: number;
-  /** Index of the reaction to a close. */
+  /** The index of the reaction to a close. */
   readonly reaction: number;
   readonly code: number;
   readonly delayMs: number;
@@ -81,14 +81,14 @@ const isCrash = (name: string): boolean => name === 'failed.lifecycle' || name =
 export class Steps {
   readonly #now: () => number;
   #bytes = new DataView(new ArrayBuffer(firstSteps * stepBytes));
-  /** Number of all steps. Only the newest steps are kept. */
+  /** The number of all steps. Only the newest steps are kept. */
   #count = 0;
 
   constructor(now: () => number) {
     this.#now = now;
   }
 
-  /** Number of the last step, or 0 before the first. */
+  /** The number of the last step, or 0 before the first. */
   get count(): number {
     return this.#count;
   }

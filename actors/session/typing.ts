@@ -2,7 +2,7 @@
 import { refuse, type Result } from '../model.ts';
 import type { Time, TypingState } from '../ports.ts';
 
-/** Pause between two renewals. Apps show typing for some 25 s after the stanza. In milliseconds. */
+/** The pause between two renewals. Apps show typing for some 25 s after the stanza. In milliseconds. */
 export const renewEvery = 10_000;
 /** Tolerance for a timer that fires early. In milliseconds. */
 const early = 50;
@@ -30,7 +30,7 @@ export class Typing {
     this.#input = input;
   }
 
-  /** Number of chats with a renewed state. */
+  /** The number of chats with a renewed state. */
   get count(): number {
     return this.#shown.size;
   }

@@ -22,7 +22,7 @@ export class Vitals {
   #longestReconnectMs = 0;
   #nextDelayMs = 0;
   #eventsSetAside = 0;
-  /** Time since which the instance has had no actors, in Unix milliseconds; null after its first activity. */
+  /** The time since which the instance has had no actors, in Unix milliseconds; null after its first activity. */
   #restingSince: number | null;
 
   constructor(now: () => number, restingSince = now()) {

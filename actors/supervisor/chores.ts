@@ -11,7 +11,7 @@ import { FileKeeper } from './files.ts';
 
 // Removes expired rows of all instances periodically, in batches. The cost of a statement does not grow with the table.
 
-/** Pause between two runs, and between two batches, so that other queries get the database. In milliseconds. */
+/** The pause between two runs, and between two batches, so that other queries get the database. In milliseconds. */
 const everyMs = 600_000;
 const restMs = 20;
 /** Rows per batch. */
@@ -65,8 +65,8 @@ export const expiry = ({ perishables, time, log, workers, clock, onDuty = () => 
 // interrupted removal.
 
 /**
- * Time for which the row of a removed instance or webhook stays marked in a cluster. Every node reads the marks twice a second, and a row that is deleted
- * leaves no mark. In milliseconds.
+ * The time for which the row of a removed instance or webhook stays marked in a cluster. Every node reads the marks twice a second, and a row that is
+ * deleted leaves no mark. In milliseconds.
  */
 export const markedMs = 10_000;
 
@@ -75,7 +75,7 @@ interface RowRemoverInput {
   readonly time: Time;
   readonly log: Log;
   readonly workers: SupervisedWorkers;
-  /** Time for which rows stay marked before they are deleted. In milliseconds. */
+  /** The time for which rows stay marked before they are deleted. In milliseconds. */
   readonly markedMs: number;
   /** Returns true if this process does the work that only one node of the cluster does. */
   onDuty?(): boolean;
@@ -142,7 +142,7 @@ interface ChoresInput {
   } | null;
 }
 
-/** Pause between two checks for removals that other nodes began. In milliseconds. */
+/** The pause between two checks for removals that other nodes began. In milliseconds. */
 const dutyMs = 30_000;
 
 /** Stores with a retention period in the settings. A period of 0 means that nothing expires. */

@@ -15,11 +15,11 @@ const agreement = 300_000;
 /** The time after which a clock that jumped counts as right if the platform did not name its time. In milliseconds. */
 const acceptedAfter = 86_400_000;
 /**
- * Time for which queued sends and campaigns wait after a jump of the clock. Sending resumes after this time on a machine that slept, or whose clock
- * was corrected. In milliseconds.
+ * The time for which queued sends and campaigns wait after a jump of the clock. Sending resumes after this time on a machine that slept, or whose clock was
+ * corrected. In milliseconds.
  */
 const heldFor = 3_600_000;
-/** Longest time since the last run that raises no doubt. In milliseconds. */
+/** The longest time since the last run that raises no doubt. In milliseconds. */
 const longestAbsence = 86_400_000;
 
 const seenKey = 'clock.seen';
@@ -49,10 +49,10 @@ export class ClockWatch {
   readonly #input: ClockWatchInput;
   #wall: number;
   #monotonic: number;
-  /** Start of the doubt, by the monotonic clock; null if there is no doubt. */
+  /** The start of the doubt, by the monotonic clock; null if there is no doubt. */
   #doubtSince: number | null = null;
   /**
-   * Time at which the clock was last accepted after a day in doubt, by the monotonic clock. Earlier times of the platform are not used, because the
+   * The time at which the clock was last accepted after a day in doubt, by the monotonic clock. Earlier times of the platform are not used, because the
    * machine may have slept since.
    */
   #ignoredBefore = -Infinity;
@@ -74,13 +74,13 @@ export class ClockWatch {
     if (since > longestAbsence || since < -tolerated) this.#wall -= since;
   }
 
-  /** Difference between the clock and the expected time. In milliseconds. */
+  /** The difference between the clock and the expected time. In milliseconds. */
   get ahead(): number {
     const { time } = this.#input;
     return time.now() - this.#wall - (time.monotonic() - this.#monotonic);
   }
 
-  /** Reason why nothing expires now, or '' if the clock is not in doubt. */
+  /** The reason why nothing expires now, or '' if the clock is not in doubt. */
   get trouble(): string {
     const doubt = this.#look();
     if (doubt === null) return '';
@@ -88,7 +88,7 @@ export class ClockWatch {
     return `${this.#reason(doubt)}: nothing is removed for its age${waits}`;
   }
 
-  /** Reason why queued sends and campaigns wait now, or '' if they continue. */
+  /** The reason why queued sends and campaigns wait now, or '' if they continue. */
   get hold(): string {
     const doubt = this.#look();
     return doubt !== null && this.#holds(doubt) ? this.trouble : '';

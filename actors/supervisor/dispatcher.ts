@@ -113,7 +113,7 @@ export class Dispatcher {
     return open.filter((webhook) => webhook?.enabled === true) as readonly Webhook[];
   }
 
-  /** Number of webhooks to which nothing is sent now, because their receivers failed. */
+  /** The number of webhooks to which nothing is sent now, because their receivers failed. */
   get openCircuits(): number {
     const now = this.#input.ports.time.monotonic();
     let open = 0;

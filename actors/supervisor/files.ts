@@ -169,7 +169,7 @@ export class Downloads {
 
 // Keeps the file store in order. The keeper audits every part of the store after a start and then daily, and bounds the sum of bytes.
 
-/** Pause between two checks of the total size, and between two batches, so that other work gets the disk and the database. In milliseconds. */
+/** The pause between two checks of the total size, and between two batches, so that other work gets the disk and the database. In milliseconds. */
 const everyMs = 60_000;
 const restMs = 20;
 /** The number of size checks per full audit, which makes one audit a day. */
@@ -179,7 +179,7 @@ const pieceFiles = 20;
 
 interface FileKeeperInput {
   readonly files: FileStore;
-  /** Limit of the bytes in this store; 0 means no limit. */
+  /** The limit of the bytes in this store; 0 means no limit. */
   readonly most: number;
   readonly time: Time;
   readonly log: Log;
@@ -192,7 +192,7 @@ export class FileKeeper {
   readonly #input: FileKeeperInput;
   readonly #worker: PeriodicWorker;
   #looks = 0;
-  /** Index of the part that the audit checks next. */
+  /** The index of the part that the audit checks next. */
   #part = 0;
 
   constructor(input: FileKeeperInput) {

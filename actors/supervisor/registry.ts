@@ -118,10 +118,10 @@ export class Registry {
 // Looks up the instance of a token in the database, because another node may have made it a moment ago. Unknown tokens are cached, so that
 // a client with a void token does not cost one query per request.
 
-/** Time for which an unknown token is cached. Every node learns of a new instance within a second by other means. In milliseconds. */
+/** The time for which an unknown token is cached. Every node learns of a new instance within a second by other means. In milliseconds. */
 const keptMs = 10_000;
 const mostKept = 10_000;
-/** Limit in characters. Longer tokens cause no query. */
+/** The limit in characters. Longer tokens cause no query. */
 const longestToken = 500;
 
 export class TokenLookup {

@@ -14,7 +14,7 @@ import type { Registry } from './registry.ts';
 interface RestoreInput {
   readonly ports: Ports;
   readonly registry: Registry;
-  /** Start of this process, in Unix milliseconds. Work that was accepted before belongs to an earlier run. */
+  /** The start of this process, in Unix milliseconds. Work that was accepted before belongs to an earlier run. */
   readonly since: number;
   /** Returns false during a stop. Nothing more is restored then. */
   readonly open: () => boolean;
@@ -25,7 +25,7 @@ const cellsPerTurn = 50;
 
 export class Restore {
   readonly #input: RestoreInput;
-  /** Number of sessions that were online before the start, and the ones that are not restored yet. */
+  /** The number of sessions that were online before the start, and the ones that are not restored yet. */
   #total = 0;
   readonly #restoring = new Set<InstanceId>();
 
@@ -141,7 +141,7 @@ export class Capacity {
     this.#input = input;
   }
 
-  /** Number of further sessions that may connect now. */
+  /** The number of further sessions that may connect now. */
   get room(): number {
     if (!this.#input.open()) return 0;
     return this.#input.max - this.#count(null);
@@ -168,7 +168,7 @@ interface WakingInput {
   readonly registry: Registry;
   readonly capacity: Capacity;
   readonly hibernation: Hibernation;
-  /** Longest time that a call waits for the session to wake. In milliseconds. */
+  /** The longest time that a call waits for the session to wake. In milliseconds. */
   readonly timeout: number;
 }
 

@@ -12,7 +12,7 @@ export type ChartName = (typeof chartNames)[number];
 /** The outcomes of the last attempts at one receiver. */
 export interface ReceiverReport {
   readonly isFailing: boolean;
-  /** Number of delivered attempts among the last ones. */
+  /** The number of delivered attempts among the last ones. */
   readonly delivered: number;
   readonly attempts: number;
   /** The last failure with its time in Unix milliseconds, even if later attempts succeeded; null if there was none. */
@@ -48,7 +48,7 @@ export interface ChartTransition {
   readonly kind: TransitionKind;
   /** The guard, such as `means(backOff|contest|gate)`; '' for none. */
   readonly guard: string;
-  /** Name of the delay. */
+  /** The name of the delay. */
   readonly delay?: string;
   /** True if a transition to the same state leaves it and enters it again. */
   readonly reenter: boolean;
@@ -108,7 +108,7 @@ export interface Step {
   readonly from: string;
   readonly to: string;
   readonly event: string;
-  /** Id of the taken transition in the chart. */
+  /** The id of the taken transition in the chart. */
   readonly edge: string;
   readonly cause: StepCause;
 }
@@ -167,7 +167,7 @@ export interface ActorRow {
   readonly outbox: number;
   /** The last hour in 24 letters, oldest first. `order` in `inspection/rows.ts` lists the letters. */
   readonly hour: string;
-  /** Name of the node that owns the instance; '' if none does. Absent without a cluster. */
+  /** The name of the node that owns the instance; '' if none does. Absent without a cluster. */
   readonly node?: string;
 }
 
@@ -223,7 +223,7 @@ export interface ActorPage {
 export interface ActorDetail extends ActorRow {
   /** Null if no node owns the instance; absent without a cluster. */
   readonly lease?: ActorLease | null;
-  /** State of the root machine, which restarts the chart. */
+  /** The state of the root machine, which restarts the chart. */
   readonly root: string;
   readonly wanted: Wanted;
   /** Connection attempts since the start of the process. */

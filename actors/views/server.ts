@@ -16,14 +16,14 @@ export interface VitalsView {
   readonly crashes: number;
   /** Crashes of the background workers, by name. Workers that never crashed are absent. */
   readonly workerCrashes: Readonly<Record<string, number>>;
-  /** Time from the last loss of a live session to its return; 0 before the first. */
+  /** The time from the last loss of a live session to its return; 0 before the first. */
   readonly reconnectMs: number;
   readonly longestReconnectMs: number;
   /** The back-off under way, or 0. */
   readonly nextDelayMs: number;
   readonly wakes: number;
   readonly hibernatedMs: number;
-  /** Time since the last frame of the platform; null without a connection. */
+  /** The time since the last frame of the platform; null without a connection. */
   readonly lastFrameAgeMs: number | null;
   /** Events that could not be rendered and were set aside. Events of the global webhook count for each instance. */
   readonly eventsSetAside: number;
@@ -158,7 +158,7 @@ export interface ServerFace {
   readonly signIns: SignIns | null;
   /** Returns the nodes of the last hour that have not left. Empty without a cluster. */
   nodes(): Promise<readonly NodeView[]>;
-  /** Name of this node; null without a cluster. */
+  /** The name of this node; null without a cluster. */
   readonly nodeName: string | null;
   /** Returns true if this node is draining. */
   draining(): boolean;

@@ -109,7 +109,7 @@ export interface ErrorHistory {
 
 /** Consecutive events of an instance without a gap. */
 export interface StreamPast {
-  /** Id of the event before the first one; null if the id is unknown. */
+  /** The id of the event before the first one; null if the id is unknown. */
   readonly anchor: string | null;
   readonly events: readonly GatewayEvent[];
 }
