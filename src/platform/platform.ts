@@ -32,7 +32,7 @@ import type { Vault } from './wire/vault.ts';
 export type { Deadlines } from './link/session-options.ts';
 
 /**
- * Size of Node's slabs for small buffers, in bytes. Keys are small buffers that live as long as their session, and each keeps its whole slab in memory.
+ * The size of Node's slabs for small buffers, in bytes. Keys are small buffers that live as long as their session, and each keeps its whole slab in memory.
  * Node's default slabs of 64 KB took 212 KB for each session. Slabs of this size take 53 KB.
  */
 const slab = 8 * 1024;
@@ -56,7 +56,7 @@ export interface PlatformOptions {
   /** Makes X25519 key pairs outside of the event loop. Each has 64 bytes, the private key first. */
   preKeys(count: number): Promise<Uint8Array>;
   readonly deadlines: Deadlines;
-  /** Limit of received data that is not stored yet, in bytes. Beyond this limit the session ends. */
+  /** The limit of received data that is not stored yet, in bytes. Beyond this limit the session ends. */
   readonly inboundBytes?: number;
   readonly log: Log;
   /** Reads a stored message by the platform's id. */

@@ -73,7 +73,7 @@ export interface EventPipeline {
 const noReadings: ReadonlyMap<string, Reading> = new Map();
 /** The number of waiting events from which presence events are dropped. All other kinds are limited by held acknowledgements. */
 const presenceLimit = 1_000;
-/** Limit of the contacts whose last name is cached. */
+/** The limit of the contacts whose last name is cached. */
 const namesKept = 500;
 
 /** Returns the addresses in a message without their other form (number or LID). */
@@ -125,7 +125,7 @@ const jidsOf = (event: QueuedEvent): string[] => {
   }
 };
 
-/** Limit of cached polls and events. In a backlog, votes and answers directly follow their poll or event, which is not stored yet. */
+/** The limit of cached polls and events. In a backlog, votes and answers directly follow their poll or event, which is not stored yet. */
 const holdersKept = 100;
 
 const createHolders = ({ quoted, recorded }: EventPipelineOptions) => {

@@ -88,7 +88,7 @@ export const fromChannelNotification = (node: BinaryNode, directory: Directory):
 
 /** The stored channels of the account. */
 export interface StoredChannels {
-  /** Age of the list from which a login queries it again. In milliseconds. */
+  /** The age of the list from which a login queries it again. In milliseconds. */
   readonly maxAgeMs: number;
   /** Returns the time of the last list, in Unix milliseconds; null if there was none. */
   listedAt(): Promise<number | null>;

@@ -23,7 +23,7 @@ import { goneEntries, groupOfNode, wholeEntries } from './from-groups.ts';
 export interface StoredGroups {
   /** Reads the names of all groups, the groups of communities with their pictures, and the time of the last list. */
   known(): Promise<KnownGroups>;
-  /** Age of the list of all groups from which a login queries it again. In milliseconds. */
+  /** The age of the list of all groups from which a login queries it again. In milliseconds. */
   readonly maxAgeMs: number;
   stored(groupId: string): Promise<Group | null>;
 }
@@ -40,9 +40,11 @@ interface GroupCacheParts extends StoredGroups {
   readonly keys: Pick<GroupKeys, 'apply' | 'listed'>;
 }
 
-/** Limit of the groups whose members are in memory. A group with 1,000 members takes 200 KB. */
+/** The limit of the groups whose members are in memory. A group with 1,000 members takes 200 KB. */
 const membersKept = 250;
-/** Delay of the read of names after a login, because many sessions may log in at once. An event that needs the names reads them before. In milliseconds. */
+/**
+ * The delay of the read of names after a login, because many sessions may log in at once. An event that needs the names reads them before. In milliseconds.
+ */
 const readNamesMs = 250;
 /** Groups of a list that are converted in one turn of the event loop. */
 const mostInTurn = 25;

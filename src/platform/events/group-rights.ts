@@ -48,7 +48,7 @@ interface Named {
   readonly lid: string;
 }
 
-/** Limit of the members whose number was not found in their group. They are not looked up again on this connection. */
+/** The limit of the members whose number was not found in their group. They are not looked up again on this connection. */
 const triedKept = 1_000;
 
 /** Returns the people that an event names only by LID, each with the group of the event. */

@@ -19,7 +19,7 @@ export type StanzaKind = (typeof stanzaKinds)[number];
 export type Handlers = Readonly<Record<StanzaKind, (node: BinaryNode) => unknown>>;
 
 export interface InboxLimits {
-  /** Limit for stanzas that wait for the storage, in bytes. Beyond this limit the connection ends. The platform keeps unacknowledged stanzas. */
+  /** The limit for stanzas that wait for the storage, in bytes. Beyond this limit the connection ends. The platform keeps unacknowledged stanzas. */
   readonly bytes: number;
   /**
    * The time for which later stanzas wait for a message, in milliseconds. A message with a part of the history may take longer, because a file is
@@ -28,7 +28,7 @@ export interface InboxLimits {
   readonly handling: number;
   /** Pauses before each retry of a message whose file could not be fetched. After them the message waits for the next connection. In milliseconds. */
   readonly again: readonly number[];
-  /** Limit of messages that wait for a retry of their file. A history has some dozens of files. Beyond this limit a message is not retried. */
+  /** The limit of messages that wait for a retry of their file. A history has some dozens of files. Beyond this limit a message is not retried. */
   readonly files: number;
 }
 
@@ -81,9 +81,9 @@ export const usualLimits: InboxLimits = {
   again: [1_000, 10_000, 60_000, 600_000, 3_600_000],
   files: 500,
 };
-/** Limit for `whenFetched`, in milliseconds. */
+/** The limit for `whenFetched`, in milliseconds. */
 const longestFetch = 1_000;
-/** Age from which the media hosts have deleted the file of a message, so it is not fetched again. In milliseconds. */
+/** The age from which the media hosts have deleted the file of a message, so it is not fetched again. In milliseconds. */
 const filesKept = 30 * 86_400_000;
 
 /** Replaces the library's listeners on its socket by `take`. Throws if the listeners are not the expected ones. */

@@ -125,7 +125,7 @@ export interface IdentitiesParts {
   now(): number;
 }
 
-/** Limit of people in memory whose identity key a message has replaced. The notice of the change may arrive later. */
+/** The limit of people in memory whose identity key a message has replaced. The notice of the change may arrive later. */
 const remembered = 500;
 
 /**

@@ -22,8 +22,8 @@ const pageSize = 16;
 /** Pages of the ring, which have 4,096 names. At the highest rate so many arrive in five seconds. A connection that loses acknowledgements longer ends. */
 const pageCount = 256;
 /**
- * Age of a page from which the beginning of a new page drops it. In milliseconds. A new page begins only while stanzas arrive, and then the platform has
- * already repeated the older stanzas whose acknowledgements it missed.
+ * The age of a page from which the beginning of a new page drops it. In milliseconds. A new page begins only while stanzas arrive, and then the platform
+ * has already repeated the older stanzas whose acknowledgements it missed.
  */
 const pageAge = 10 * 60_000;
 

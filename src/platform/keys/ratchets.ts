@@ -22,7 +22,7 @@ import type { KeyJudge } from './forged-keys.ts';
 type Mapping = ReturnType<SocketConfig['makeSignalRepository']>['lidMapping'];
 
 const kept = 500;
-/** Limit of entries in the library's cache. It must have room for all members of a large group, with two entries each. */
+/** The limit of entries in the library's cache. It must have room for all members of a large group, with two entries each. */
 const cached = 10_000;
 
 /**

@@ -104,7 +104,7 @@ export interface ClientVersions {
 
 const key = 'client_version';
 const nothing: Memory = { found: 0, good: 0, checkedAt: 0 };
-/** Minimum time between two look-ups, even if the platform refuses versions. In milliseconds. */
+/** The minimum time between two look-ups, even if the platform refuses versions. In milliseconds. */
 const pauseMs = 10_000;
 /** The time for which the first connection of a new server waits. In milliseconds. */
 const firstMs = 5_000;

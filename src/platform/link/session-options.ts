@@ -20,15 +20,15 @@ import type { PlatformClock } from './platform-clock.ts';
 
 /** Time limits in milliseconds. */
 export interface Deadlines {
-  /** Limit from the first byte to the end of the handshake. */
+  /** The limit from the first byte to the end of the handshake. */
   readonly open: number;
-  /** Limit from the handshake to the login, or to the first QR text. */
+  /** The limit from the handshake to the login, or to the first QR text. */
   readonly login: number;
-  /** Limit for the close of the connection and for all pending writes together. */
+  /** The limit for the close of the connection and for all pending writes together. */
   readonly close: number;
-  /** Limit without any frame from the platform. */
+  /** The limit without any frame from the platform. */
   readonly silence: number;
-  /** Limit from the hand-over of a message to its acknowledgement. */
+  /** The limit from the hand-over of a message to its acknowledgement. */
   readonly send: number;
   readonly pairingQr: number;
   readonly pairingCode: number;

@@ -14,7 +14,7 @@ import { bare, isGroup } from '../wire/jid.ts';
 
 // Played receipts in groups. The library reports them as read receipts.
 
-/** Limit of played receipts that the library has not reported yet. */
+/** The limit of played receipts that the library has not reported yet. */
 const most = 500;
 
 type Updates = BaileysEventMap['message-receipt.update'];

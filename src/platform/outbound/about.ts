@@ -99,7 +99,7 @@ export const sentMessage = (outcome: Awaited<ReturnType<typeof sendAbout>>): Out
 const { Type } = proto.Message.ProtocolMessage;
 const { Type: PinType } = proto.Message.PinInChatMessage;
 
-/** Age of a message from which the platform's apps offer no edit. Recipients ignore an edit that arrives much later. In milliseconds. */
+/** The age of a message from which the platform's apps offer no edit. Recipients ignore an edit that arrives much later. In milliseconds. */
 const editWindow = 15 * 60_000;
 
 export const reaction = ({ key }: Target, text: string, now: number): About => ({
@@ -165,7 +165,7 @@ export interface FoundPost {
   readonly at: number;
 }
 
-/** Age of a post from which the platform's apps offer no edit. In milliseconds. */
+/** The age of a post from which the platform's apps offer no edit. In milliseconds. */
 const postEditWindow = 30 * 86_400_000;
 
 export const storedPost = (message: Message): FoundPost => ({

@@ -107,7 +107,7 @@ export class MediaForged extends Error {
 /** Statuses that mean a missing file. The host answers 403 if the signature of a path has expired. */
 const goneStatuses: ReadonlySet<number> = new Set([403, 404, 410]);
 
-/** Length of the MAC at the end of an encrypted file, in bytes. */
+/** The length of the MAC at the end of an encrypted file, in bytes. */
 const macLength = 10;
 
 interface MediaRequest {
@@ -222,9 +222,9 @@ export interface Downloads {
     bytes: AsyncIterable<Uint8Array>,
     options: { readonly filename: string; readonly maxBytes: number; readonly signal: AbortSignal },
   ): Promise<Result<TakenFile>>;
-  /** Limit of a file in bytes. */
+  /** The limit of a file in bytes. */
   readonly most: number;
-  /** Limit of the time without a byte from the media host. In milliseconds. */
+  /** The limit of the time without a byte from the media host. In milliseconds. */
   readonly silenceMs: number;
   /** Time limit for the phone to upload a file again. In milliseconds. */
   readonly phoneMs: number;

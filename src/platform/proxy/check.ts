@@ -13,7 +13,7 @@ import { createTunnel, type TunnelParts } from './tunnel.ts';
 
 const proxySchemes = ['http:', 'https:', 'socks5:', 'socks5h:', 'socks:'];
 
-/** Limit of a user name or a password in bytes. SOCKS5 has one byte for their length. */
+/** The limit of a user name or a password in bytes. SOCKS5 has one byte for their length. */
 const longestCredential = 255;
 
 /** Returns the fault of a proxy's address as a text; null for a usable address. */

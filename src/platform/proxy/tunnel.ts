@@ -9,7 +9,7 @@ import { SocksProxyAgent } from 'socks-proxy-agent';
 
 // The CONNECT exchange with an HTTP proxy. The head of the answer has a limit, because a hostile proxy could send an endless one.
 
-/** Limit of an answer's head in bytes, which is the limit of Node's own parser. */
+/** The limit of an answer's head in bytes, which is the limit of Node's own parser. */
 const mostHead = 16 * 1024;
 const headEnd = '\r\n\r\n';
 

@@ -7,7 +7,7 @@ import type { Socket } from 'node:net';
 // A fair FIFO scheduler for small tasks of all sessions. It yields to the event loop between two turns.
 
 interface TurnLimits {
-  /** Minimum number of tasks in a turn. */
+  /** The minimum number of tasks in a turn. */
   readonly least: number;
   /** Approximate processor time of a task. In milliseconds. */
   readonly cost: number;
@@ -19,7 +19,7 @@ export interface SharedTurns {
   readonly messages: Turns;
 }
 
-/** Share of the time since the last turn that a turn may use. If other work keeps the loop busy, turns are rarer, so they must have more tasks. */
+/** The share of the time since the last turn that a turn may use. If other work keeps the loop busy, turns are rarer, so they must have more tasks. */
 const share = 0.25;
 
 export class Turns {
@@ -131,7 +131,7 @@ export interface TurnSocket {
   resume(): void;
 }
 
-/** Number of waiting frames of one socket from which the socket is not read. */
+/** The number of waiting frames of one socket from which the socket is not read. */
 const mostWaiting = 64;
 /** Events that are passed on in turn. The end of the connection comes after all earlier frames. */
 const events = ['message', 'error', 'close'] as const;

@@ -26,7 +26,7 @@ const attributes = (data: unknown): Record<string, string> | null => {
   return kept.length === 0 ? null : Object.fromEntries(kept);
 };
 
-/** Limit of a reported error text in characters. The library's texts are shorter. Socket errors may contain an address. */
+/** The limit of a reported error text in characters. The library's texts are shorter. Socket errors may contain an address. */
 const longest = 200;
 
 interface DialError extends Error {

@@ -23,7 +23,9 @@ const keyNames: Readonly<Record<UploadType, string>> = {
   document: 'WhatsApp Document Keys',
 };
 
-/** Limit of files that are encrypted on the main thread, in bytes. This takes at most two milliseconds. A thread and a copy on the disk would cost more. */
+/**
+ * The limit of files that are encrypted on the main thread, in bytes. This takes at most two milliseconds. A thread and a copy on the disk would cost more.
+ */
 const heldBytes = 512 * 1024;
 
 const keysOf = (mediaKey: Uint8Array, type: UploadType): SealKeys => {
