@@ -15,7 +15,7 @@ import { checkPages, type PageCheck } from './pages.ts';
 /** The list of files in a complete backup. A backup without a list is unfinished. */
 export interface BackupList {
   readonly format: 1;
-  /** Version of the program that made the backup. */
+  /** The version of the program that made the backup. */
   readonly version: string;
   /** Major version of PostgreSQL, such as `18`. */
   readonly major: string;

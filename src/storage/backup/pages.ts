@@ -107,11 +107,11 @@ async function* pagesIn(file: FileHandle): AsyncIterable<readonly [Buffer, numbe
 }
 
 export interface PageCheck {
-  /** Path in the server's folder. Files of other kinds have no pages. */
+  /** The path in the server's folder. Files of other kinds have no pages. */
   readonly path: string;
   readonly copy: string;
   readonly source: string;
-  /** Position in the log at which the backup began. The log contains each page that has changed since. */
+  /** The position in the log at which the backup began. The log contains each page that has changed since. */
   readonly began: bigint;
   readonly signal?: AbortSignal | undefined;
 }

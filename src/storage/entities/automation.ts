@@ -179,7 +179,7 @@ export const ChatwootReplyEntity = defineEntity({
   tableName: 'chatwoot_reply',
   properties: {
     instanceId: p.text().primary(),
-    /** Id of the message in Chatwoot. */
+    /** The id of the message in Chatwoot. */
     id: p.bigint('number').primary(),
     kind: p.text().primary(),
     ...ofInbox,

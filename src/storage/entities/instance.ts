@@ -48,7 +48,7 @@ export const InstanceEntity = defineEntity({
     lastActiveAt: time(),
     created: time(),
     updated: time(),
-    /** Version of the last change; a trigger sets it. */
+    /** The version of the last change; a trigger sets it. */
     changed: p.bigint('number').default(0).index('instance_changed'),
     /** True after the removal of the instance. Its rows are then deleted in batches. */
     removed: p.boolean().default(false),
@@ -128,7 +128,7 @@ export const WebhookEntity = defineEntity({
     created: time(),
     /** The secret and the headers, sealed. Null without both. */
     private: p.blob().nullable(),
-    /** Version of the last change; a trigger sets it. */
+    /** The version of the last change; a trigger sets it. */
     changed: p.bigint('number').default(0).index('webhook_changed'),
     /** True after the removal of the webhook. Its deliveries are then deleted in batches. */
     removed: p.boolean().default(false),

@@ -10,7 +10,7 @@ import { shortIdStatements } from './short-ids.ts';
 
 /** Rows of a page, which have some 400 KB of text. */
 const pageRows = 200;
-/** Limit for the texts and encoded forms of a page, in bytes. The longest text has 65,536 characters, in its text and again in its encoded form. */
+/** The limit for the texts and encoded forms of a page, in bytes. The longest text has 65,536 characters, in its text and again in its encoded form. */
 const pageBytes = 4 << 20;
 
 const lastMessage = ['lastMessageText', 'lastMessageType', 'lastMessageSender', 'lastMessageTimestamp'].map(columnOf);

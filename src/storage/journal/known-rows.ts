@@ -192,7 +192,7 @@ export interface JournalCache {
 const lifetimes = { waiting: 5_000, sent: 60_000, chats: 600_000 };
 /** Limits of the cached rows of all instances together. A chat takes 1 to 2 KB, and so does a text message. */
 const limits = { waiting: 500, sent: 1_000, chats: 5_000 };
-/** Limit for the encoded form of a cached sent message, in bytes. Messages with previews or long texts are larger, and are not cached. */
+/** The limit for the encoded form of a cached sent message, in bytes. Messages with previews or long texts are larger, and are not cached. */
 const largestSent = 8_192;
 
 const createShelf = <T>(limit: number, lifetime: number, now: () => number) => {

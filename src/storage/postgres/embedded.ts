@@ -150,7 +150,7 @@ const initialise = async (place: Place, signal: AbortSignal | undefined): Promis
   );
 };
 
-/** Age from which an empty lock file counts as stale. A running server writes the file at once after its creation. In milliseconds. */
+/** The age from which an empty lock file counts as stale. A running server writes the file at once after its creation. In milliseconds. */
 const emptyLockFor = 1_000;
 
 /**
@@ -178,7 +178,7 @@ const dropStaleLocks = async (place: Place): Promise<void> => {
   for (const [at, lock] of locks.entries()) if (before[at] && after[at]) await rm(lock, { force: true });
 };
 
-/** Limit of the server's log, in bytes. */
+/** The limit of the server's log, in bytes. */
 const mostLog = 4_000_000;
 /** The pause between two checks of the log's size. In milliseconds. */
 const logCheckInterval = 10_000;

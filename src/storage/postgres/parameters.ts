@@ -32,7 +32,7 @@ export const jsonText = (value: unknown): string => {
   return suspicious.test(text) ? JSON.stringify(storable(JSON.parse(text))) : text;
 };
 
-/** Limit of a key in characters of up to four bytes. An index over two such keys can store them. Ids of the platform are far shorter. */
+/** The limit of a key in characters of up to four bytes. An index over two such keys can store them. Ids of the platform are far shorter. */
 const longestKey = 300;
 export const keyText = (text: string): string => cleanText(text.length > longestKey ? text.slice(0, longestKey) : text);
 

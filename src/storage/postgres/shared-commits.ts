@@ -16,7 +16,7 @@ export interface SharedCommits {
   settle(client: Client): Promise<void>;
 }
 
-/** Length of the period in which writing instances are counted. In milliseconds. */
+/** The length of the period in which writing instances are counted. In milliseconds. */
 const periodMs = 5_000;
 /**
  * The number of writing instances from which each commit waits. With two texts per second and session, 64 sessions make about one commit in the 3 ms of

@@ -138,7 +138,7 @@ export const makeFigureStore = (database: Database): FigureStore => ({
 /** Pages of a table that one sample reads, which are 16 MB. A smaller table is read as a whole, and its figures are exact. */
 const samplePages = 2_000;
 const pageBytes = 8_192;
-/** Limit of the instances in an answer. */
+/** The limit of the instances in an answer. */
 const largest = 20;
 
 /** Returns SQL for the share of the pages that a sample reads, in percent. */
@@ -196,7 +196,7 @@ export interface LargestUse {
 
 export interface DatabaseUse {
   readonly bytes: number;
-  /** Version of the PostgreSQL server, such as `18.4`. */
+  /** The version of the PostgreSQL server, such as `18.4`. */
   readonly version: string;
   readonly tables: readonly TableUse[];
   /** The bytes of the message table and its indexes, distributed by the sizes of the rows. */

@@ -65,7 +65,7 @@ const makeIvs = (): (() => Buffer) => {
   };
 };
 
-/** Limit of cached derived keys. Deriving a key takes some 10 microseconds. */
+/** The limit of cached derived keys. Deriving a key takes some 10 microseconds. */
 const keptKeys = 10_000;
 
 type Keys = (form: Form, owner: string) => KeyObject;

@@ -136,7 +136,7 @@ interface KeyRow {
   readonly sealed: Buffer;
 }
 
-/** Limit of credentials in bytes. Credentials have some 10 KB, and no outside party can make them grow. */
+/** The limit of credentials in bytes. Credentials have some 10 KB, and no outside party can make them grow. */
 const mostCredentials = 4_000_000;
 
 /** Batches of keys that are deleted while the caller waits. They suffice for an ordinary session. */
