@@ -3,7 +3,7 @@ import type { Settings, SettingSource, SettingSources } from './load.ts';
 import { nameOf, type Setting, settable } from './settings.ts';
 
 export interface SettingInForce {
-  /** Name in the environment. */
+  /** The name in the environment. */
   readonly name: string;
   readonly group: string;
   /** The text of docs/settings.md. */

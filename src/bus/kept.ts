@@ -11,9 +11,9 @@ export interface KeepOptions {
   readonly subjects: string;
   /** The time for which a message is kept. In milliseconds. */
   readonly ms: number;
-  /** Limit for all messages together, in bytes. */
+  /** The limit for all messages together, in bytes. */
   readonly bytes: number;
-  /** Limit of messages for one subject. */
+  /** The limit of messages for one subject. */
   readonly each: number;
   readonly replicas: number;
 }
@@ -54,7 +54,7 @@ export class Kept {
   readonly #log: Log;
   #manager: JetStreamManager | null = null;
   #connection: NatsConnection | null = null;
-  /** Number of the current connection. Work of an earlier connection stops when the number changes. */
+  /** The number of the current connection. Work of an earlier connection stops when the number changes. */
   #round = 0;
 
   constructor(options: KeepOptions, log: Log) {

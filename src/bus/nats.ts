@@ -11,7 +11,7 @@ import type { Receipt, Signed, Signing } from './signing.ts';
 
 interface NatsOptions {
   readonly url: string;
-  /** Name of this node, as the server's list of connections shows it. */
+  /** The name of this node, as the server's list of connections shows it. */
   readonly name: string;
   readonly log: Log;
   /** Null if messages are neither signed nor verified. Only tests of the bus use null. */

@@ -1,10 +1,10 @@
 /** Splits bodies into pieces for the bus, and joins the pieces again. */
 
-/** Largest piece in bytes: half of the default message limit of a NATS server. */
+/** The largest piece in bytes: half of the default message limit of a NATS server. */
 export const pieceBytes = 524_288;
-/** Limit of one body, in bytes. */
+/** The limit of one body, in bytes. */
 export const mostBytes = 134_217_728;
-/** Limit of incomplete bodies in memory. A sender that crashed leaves one behind. Beyond the limit the oldest body is dropped. */
+/** The limit of incomplete bodies in memory. A sender that crashed leaves one behind. Beyond the limit the oldest body is dropped. */
 const mostOpen = 64;
 
 export interface Piece {

@@ -7,7 +7,7 @@ import { createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto'
 /** The signed fields beside the data. A piece of one message is not valid in another, and an answer is not valid for another request. */
 export interface Signed {
   readonly subject: string;
-  /** Subject of the answer; '' for a message without an answer. */
+  /** The subject of the answer; '' for a message without an answer. */
   readonly reply: string;
   /** The header with the id, the index and the count of the piece. */
   readonly piece: string;
@@ -36,12 +36,12 @@ interface SigningOptions {
   readonly takesUnsigned: () => boolean;
 }
 
-/** Maximum age of a message, in milliseconds. Nodes correct their clocks by the database's clock, so most of this time is for waiting at the server. */
+/** The maximum age of a message, in milliseconds. Nodes correct their clocks by the database's clock, so most of this time is for waiting at the server. */
 const freshMs = 30_000;
-/** Sum of the largest difference between the corrected clocks of two nodes and the time from the signature to the write. In milliseconds. */
+/** The sum of the largest difference between the corrected clocks of two nodes and the time from the signature to the write. In milliseconds. */
 const skewMs = 3_000;
 const nonceBytes = 12;
-/** Limit of nonces in a generation. Beyond this limit the oldest nonces are forgotten early. */
+/** The limit of nonces in a generation. Beyond this limit the oldest nonces are forgotten early. */
 const mostNonces = 200_000;
 
 /** Derives a key for the bus, because a key must serve one purpose only. */

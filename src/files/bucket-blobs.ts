@@ -13,7 +13,7 @@ interface BucketOptions {
   readonly region: string;
   readonly keyId: string;
   readonly secret: string;
-  /** Limit of the time without a byte from the service. In milliseconds. */
+  /** The limit of the time without a byte from the service. In milliseconds. */
   readonly silenceMs: number;
 }
 

@@ -14,9 +14,9 @@ interface HashCost {
 /** The parameters of new hashes, from the OWASP Password Storage Cheat Sheet. One hash takes some 50 ms of one core and 19 MiB. */
 const owaspCost: HashCost = { memory: 19_456, passes: 2, parallelism: 1 };
 
-/** Limit of hashes at the same time. The thread pool of Node has four threads for file access, DNS look-ups and hashes. */
+/** The limit of hashes at the same time. The thread pool of Node has four threads for file access, DNS look-ups and hashes. */
 const atOnce = 2;
-/** Limit of waiting hashes, which is some 2 s of work. */
+/** The limit of waiting hashes, which is some 2 s of work. */
 const mostWaiting = 64;
 
 const saltBytes = 16;
@@ -102,7 +102,7 @@ export const createPasswords = (cost: HashCost = owaspCost): Passwords => {
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 const stepMs = 30_000;
 const digits = 6;
-/** Length of a secret: 160 bits, as RFC 4226 recommends. In base32 they are 32 letters without padding. */
+/** The length of a secret: 160 bits, as RFC 4226 recommends. In base32 they are 32 letters without padding. */
 const secretBytes = 20;
 /** Accepted time steps before and after the present one. They allow for clock differences and slow typing (RFC 6238, section 5.2). */
 const tolerance = 1;
