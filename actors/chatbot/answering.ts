@@ -60,7 +60,7 @@ export interface Answer {
 
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
-/** The limit of the messages that are read, whatever the memory of an agent allows. */
+/** The largest number of messages that are read, whatever the memory of an agent allows. */
 const mostRead = 250;
 
 const keyOf = ({ chatId }: Talk, question: string, part: string): string => `chatbot ${chatId} ${question} ${part}`;

@@ -21,10 +21,10 @@ interface TrialsInput {
 /** The result that the model reads after a valid tool call. */
 const notRun = 'done (this is a trial, so that nothing was changed or sent)';
 
-/** The limit of one trial. A caller on another node waits 60 s for the answer. In milliseconds. */
+/** The time limit of one trial. A caller on another node waits 60 s for the answer. In milliseconds. */
 const longestTrial = 50_000;
 
-/** The limit of the arguments of a tool call in the answer. In characters. */
+/** The largest size of the arguments of a tool call in the answer. In characters. */
 const toldArguments = 8_000;
 
 /** Returns the part of the dialogue that the agent would remember. The question of the user is its last text. */

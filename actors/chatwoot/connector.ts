@@ -57,7 +57,7 @@ const statuses: Readonly<Record<string, ChatwootStatus>> = {
   Canceled: 'failed',
 };
 
-/** The limit of the pages in which a lost message is searched, and the largest tolerated lag of Chatwoot's clock (in milliseconds). */
+/** The largest number of pages in which a lost message is searched, and the largest tolerated lag of Chatwoot's clock (in milliseconds). */
 const mostPages = 20;
 const clocksApart = 600_000;
 

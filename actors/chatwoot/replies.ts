@@ -70,13 +70,13 @@ const longestWait = 60_000;
 const mostReports = 12;
 /** The largest number of checks of a message with an unknown outcome. A receipt may show the outcome meanwhile. */
 const mostLooks = 3;
-/** The limit of attempts in a row that ended with the process. After the last attempt the message is set aside. */
+/** The largest number of attempts in a row that ended with the process. After the last attempt the message is set aside. */
 const mostBegun = 5;
 /** Reasons why a stored message is not sent any more. */
 const switchedOff = 'the connector was switched off before the message was sent';
 const setAside = 'the message could not be sent: the process ended during every attempt';
 const movedAway = 'the instance was connected to another inbox before the message was sent';
-/** The limit of the conversations that one query returns. */
+/** The largest number of conversations that one query returns. */
 const page = 500;
 
 export class Replies {

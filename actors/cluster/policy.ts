@@ -19,7 +19,7 @@ export interface ClusterPolicy {
   readonly movesPerSecond: number;
   /** Sessions that leave a draining node, per second. */
   readonly drainsPerSecond: number;
-  /** The limit of the sessions that are on their way to other nodes. */
+  /** The largest number of sessions that are on their way to other nodes. */
   readonly leavingAtOnce: number;
   /** The least age of a node to which sessions move. */
   readonly settled: number;

@@ -78,7 +78,7 @@ export type RemoteAnswer =
   /** The owner may have received the command. */
   | { readonly kind: 'late' };
 
-/** The limit of the commands that are remembered to dedupe copies. */
+/** The largest number of commands that are remembered to dedupe copies. */
 const mostRemembered = 4_096;
 /** Time-out of questions to a node, which a healthy node answers at once. In milliseconds. */
 const nodeMs = 3_000;

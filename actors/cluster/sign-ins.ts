@@ -5,7 +5,7 @@
 import type { SignInMemory, SignIns } from '../views/server.ts';
 import { StorageFailure, type SignInStore } from '../ports.ts';
 
-/** The limit of sign-ins, which is more than one operator opens. */
+/** The largest number of sign-ins, which is more than one operator opens. */
 const most = 1_000;
 
 export class SharedSignIns implements SignIns {

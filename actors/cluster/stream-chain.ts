@@ -64,7 +64,7 @@ interface StreamSenderInput {
   announce(event: GatewayEvent): void;
 }
 
-/** The limit of the events that wait until the last message of the former owner is known. */
+/** The largest number of events that wait until the last message of the former owner is known. */
 const mostHeld = 1_000;
 
 export class StreamSender {

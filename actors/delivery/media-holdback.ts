@@ -7,7 +7,7 @@
 import type { Entry, Message } from '../model.ts';
 import type { KeptFile, Time } from '../ports.ts';
 
-/** The limit of the held entries of one instance. Above the limit, media messages are recorded without their files, and a later event names the file. */
+/** The largest number of held entries of one instance. Above the limit, media messages are recorded without their files, and a later event names the file. */
 const mostHeld = 500;
 
 export interface MediaHoldbackHost {

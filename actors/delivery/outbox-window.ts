@@ -15,7 +15,7 @@ import { HeldLanes, Lanes } from './lanes.ts';
 import { longestParking } from './receiver-health.ts';
 import { steadyClock } from './steady-clock.ts';
 
-/** The limit of the held lanes that are known by name: 1 MB at 100 bytes each. With more lanes, every row is read from the outbox. */
+/** The largest number of held lanes that are known by name: 1 MB at 100 bytes each. With more lanes, every row is read from the outbox. */
 const mostHeld = 10_000;
 /** A time after all times of parked rows. */
 const anyTime = Number.MAX_SAFE_INTEGER - 1;

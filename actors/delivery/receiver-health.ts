@@ -12,7 +12,7 @@ import { lastOf } from './tries.ts';
 
 /** The number of last attempts that the success rate covers. */
 const counted = 100;
-/** The limit of the waiting rows whose last failure is kept in memory. */
+/** The largest number of waiting rows whose last failure is kept in memory. */
 const keptRows = 1_000;
 /** Failures in a row after which the receiver counts as failing, and the operator is alerted. One or two failures are normal during a restart. */
 const failing = 3;

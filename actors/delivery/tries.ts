@@ -2,7 +2,7 @@
 import type { Delivery, LastAttempt, Try } from '../model.ts';
 import type { Attempt } from '../ports.ts';
 
-/** The limit of the kept attempts. The usual schedule has 11. */
+/** The largest number of kept attempts. The usual schedule has 11. */
 const mostTries = 12;
 /** Characters of an error that are kept. */
 const errorLength = 200;

@@ -12,7 +12,7 @@ import { chartNames } from '../views/inspector.ts';
 import { within } from '../waiting.ts';
 
 const everyMs = 10_000;
-/** The limit of the stored steps of an instance: some 3 KB, which the database compresses. */
+/** The largest number of stored steps of an instance: some 3 KB, which the database compresses. */
 const kept = 30;
 /** Instances per statement. */
 const batchSize = 200;

@@ -7,7 +7,7 @@ import type { LightRow } from './rows.ts';
 
 /** The time for which changes of the list are batched. In milliseconds. */
 const gatherMs = 200;
-/** The limit of the instances in one batch of changes. Further instances follow in the next batch, so that many changes do not block the event loop. */
+/** The largest number of instances in one batch of changes. Further instances follow in the next batch, so that many changes do not block the event loop. */
 const mostChanges = 500;
 
 interface WatchersInput {

@@ -84,7 +84,7 @@ interface Retention {
   readonly receipts: number;
   /** The retention time of a file after its last use. */
   readonly files: number;
-  /** The limit of all files together. In bytes; 0 for no limit. */
+  /** The size limit of all files together; 0 for no limit. In bytes. */
   readonly fileBytes: number;
 }
 

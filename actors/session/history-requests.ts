@@ -4,7 +4,7 @@ import type { Entry, HistoryTransfer } from '../model.ts';
 import type { Time } from '../ports.ts';
 import { within } from '../waiting.ts';
 
-/** The limit of remembered requests. */
+/** The largest number of remembered requests. */
 const most = 100;
 
 /** Adds to a bounded map. The first key is the oldest, because maps keep the order of insertion. */

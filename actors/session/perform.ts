@@ -55,7 +55,7 @@ interface Remembered extends Found {
   readonly until: number;
 }
 
-/** The limit of the phone numbers in memory, for each session. */
+/** The largest number of phone numbers in memory, for each session. */
 const kept = 500;
 /** The time without look-ups after the platform refused a look-up as one too many. In milliseconds. */
 const penaltyMs = 60_000;

@@ -32,7 +32,7 @@ export interface QueueHost {
 /** The pause between two checks for a reason that holds back all sends. In milliseconds. */
 const heldLookMs = 5_000;
 
-/** The limit of the messages in memory. */
+/** The largest number of messages in memory. */
 const windowSize = 200;
 
 export class SendQueue {

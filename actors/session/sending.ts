@@ -63,7 +63,7 @@ async function settleFailure(cell: Recorded, key: UsedSendKey | null, message: M
   return answer;
 }
 
-/** The limit of the unread messages that `readchat` and `readmessages` confirm. */
+/** The largest number of unread messages that `readchat` and `readmessages` confirm. */
 const readLimit = 500;
 
 /** Returns the preview of the chat after a message was written. */

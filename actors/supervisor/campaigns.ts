@@ -9,7 +9,7 @@ import { Pause, untilStored } from '../waiting.ts';
 import type { Registry } from './registry.ts';
 import type { Waking } from './waking.ts';
 
-/** The limit of the campaigns that are read when all campaigns of an instance stop or pause. */
+/** The largest number of campaigns that are read when all campaigns of an instance stop or pause. */
 const mostListed = 10_000;
 
 const isActive = (campaign: Campaign | null): campaign is Campaign => campaign?.status === 'waiting' || campaign?.status === 'sending';

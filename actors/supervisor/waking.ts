@@ -123,7 +123,7 @@ export class Restore {
   }
 }
 
-// The limit of sessions that are connected at once (MAX_CONNECTED_INSTANCES), and the sessions that count.
+// The largest number of sessions that are connected at once (MAX_CONNECTED_INSTANCES), and the sessions that count.
 
 interface CapacityInput {
   readonly max: number;
