@@ -47,7 +47,7 @@ import { within } from '#actors/waiting.ts';
 import { createLruMap } from '#src/base/lru-map.ts';
 import { systemTime } from '#src/base/system-time.ts';
 
-/** The parts of uploads that all links share. `remembered`: limit of the uploads of one link that may be reused. */
+/** The parts of uploads that all links share. `remembered`: the number of uploads of one link that may be reused. */
 export interface SharedUploads extends Pick<UploadParts, 'files' | 'sealing' | 'limits' | 'dispatcher'> {
   readonly remembered: number;
 }

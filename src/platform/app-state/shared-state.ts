@@ -65,7 +65,7 @@ const entriesOfMutations = (mutations: readonly Mutation[], directory: Directory
     .flatMap((mutation) => read(mutation, directory))
     .flatMap((event) => fromBaileys(event, directory, noReadings));
 
-/** The limit of attempts at a patch. The platform's own client makes as many. */
+/** The largest number of attempts at a patch. The platform's own client makes as many. */
 const rounds = 5;
 
 export interface SharedState {

@@ -73,7 +73,7 @@ export interface EventPipeline {
 const noReadings: ReadonlyMap<string, Reading> = new Map();
 /** The number of waiting events from which presence events are dropped. All other kinds are limited by held acknowledgements. */
 const presenceLimit = 1_000;
-/** The limit of the contacts whose last name is cached. */
+/** The number of contacts whose last name is cached. The cache may hold twice as many. */
 const namesKept = 500;
 
 /** Returns the addresses in a message without their other form (number or LID). */
@@ -125,7 +125,10 @@ const jidsOf = (event: QueuedEvent): string[] => {
   }
 };
 
-/** The limit of cached polls and events. In a backlog, votes and answers directly follow their poll or event, which is not stored yet. */
+/**
+ * The number of cached polls and events. The cache may hold twice as many. In a backlog, votes and answers directly follow their poll or event, which is
+ * not stored yet.
+ */
 const holdersKept = 100;
 
 const createHolders = ({ quoted, recorded }: EventPipelineOptions) => {

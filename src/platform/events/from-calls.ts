@@ -67,7 +67,7 @@ interface RingingCall {
   readonly event: WACallEvent;
 }
 
-/** The limit of calls in memory, which is far more than ring at the same time. The oldest call is dropped first. */
+/** The largest number of calls in memory, which is far more than ring at the same time. The oldest call is dropped first. */
 const most = 100;
 const ends: ReadonlySet<WACallEvent['status']> = new Set(['accept', 'reject', 'timeout', 'terminate']);
 /** The time after which a call without a reported end counts as ended, in milliseconds. Phones ring for a minute. */

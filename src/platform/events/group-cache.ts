@@ -40,7 +40,7 @@ interface GroupCacheParts extends StoredGroups {
   readonly keys: Pick<GroupKeys, 'apply' | 'listed'>;
 }
 
-/** The limit of the groups whose members are in memory. A group with 1,000 members takes 200 KB. */
+/** The number of groups whose members are in memory. The cache may hold twice as many. A group with 1,000 members takes 200 KB. */
 const membersKept = 250;
 /**
  * The delay of the read of names after a login, because many sessions may log in at once. An event that needs the names reads them before. In milliseconds.

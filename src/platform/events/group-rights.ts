@@ -48,7 +48,10 @@ interface Named {
   readonly lid: string;
 }
 
-/** The limit of the members whose number was not found in their group. They are not looked up again on this connection. */
+/**
+ * The number of remembered members whose number was not found in their group. The cache may hold twice as many. Remembered members are not looked up again
+ * on this connection.
+ */
 const triedKept = 1_000;
 
 /** Returns the people that an event names only by LID, each with the group of the event. */

@@ -6,7 +6,7 @@ import { bare, type Directory, isLid, isMe, isPerson } from '../wire/jid.ts';
 
 // The pairs of number and LID that a session sees. They become entries, because a chat that began under the LID belongs to the number.
 
-/** The limit of pairs in memory. */
+/** The number of pairs in memory. The cache may hold twice as many. */
 const kept = 10_000;
 /**
  * The time after which a pair is reported again, in milliseconds. A message from before the pair was known may have created a chat under the LID meanwhile.

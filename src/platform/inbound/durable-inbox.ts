@@ -28,7 +28,7 @@ export interface InboxLimits {
   readonly handling: number;
   /** Pauses before each retry of a message whose file could not be fetched. After them the message waits for the next connection. In milliseconds. */
   readonly again: readonly number[];
-  /** The limit of messages that wait for a retry of their file. A history has some dozens of files. Beyond this limit a message is not retried. */
+  /** The largest number of messages that wait for a retry of their file. A history has some dozens of files. Beyond this limit a message is not retried. */
   readonly files: number;
 }
 

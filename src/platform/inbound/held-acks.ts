@@ -41,7 +41,7 @@ interface HeldAcksOptions {
   failed(error: unknown): void;
 }
 
-/** The limit of acknowledgements in one turn of the event loop. */
+/** The largest number of acknowledgements in one turn of the event loop. */
 const mostInTurn = 64;
 
 export class HeldAcks {

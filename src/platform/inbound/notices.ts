@@ -125,7 +125,7 @@ export interface IdentitiesParts {
   now(): number;
 }
 
-/** The limit of people in memory whose identity key a message has replaced. The notice of the change may arrive later. */
+/** The number of people in memory whose identity key a message has replaced. The cache may hold twice as many. The notice of the change may arrive later. */
 const remembered = 500;
 
 /**

@@ -74,13 +74,13 @@ interface AuthOptions {
 }
 
 /**
- * The limit of cached keys, including absent ones. The cache may have twice as many. An idle session has a few dozen keys. A busy session has the keys of
- * the last hours.
+ * The number of cached keys, including absent keys. The cache may hold twice as many. An idle session has a few dozen keys. A busy session has the
+ * keys of the last hours.
  */
 const cacheLimit = 500;
 /**
- * The limit of the cached keys in bytes of their stored texts. The cache may have twice as many. A Signal session has 0.9 to 1.4 KB, so 500 of them fit.
- * Values of busy groups are larger: the map of a group of 500 has 17 KB, and a sender key with skipped messages has up to 200 KB.
+ * The size of the cached keys, in bytes of their stored texts. The cache may hold twice as many bytes. A Signal session has 0.9 to 1.4 KB, so 500 of them
+ * fit. Values of busy groups are larger: the map of a group of 500 has 17 KB, and a sender key with skipped messages has up to 200 KB.
  */
 const cacheBytes = 1024 * 1024;
 const versionType = 'app-state-sync-version';

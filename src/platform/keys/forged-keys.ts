@@ -4,7 +4,7 @@ import { proto, type SignalKeyStore, type WASocket } from '@whiskeysockets/baile
 import { createLruMap } from '#src/base/lru-map.ts';
 import { addressesOf, bare, type Directory } from '../wire/jid.ts';
 
-/** The limit of people in memory. The cache may have twice as many. */
+/** The number of people in memory. The cache may hold twice as many. */
 const most = 500;
 
 export interface KeyJudge {

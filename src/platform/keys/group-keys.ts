@@ -26,7 +26,7 @@ export interface GroupKeysParts {
 }
 
 const keyType = 'sender-key';
-/** The limit of keys that one transaction deletes. A large group has tens of thousands of keys. */
+/** The largest number of keys that one transaction deletes. A large group has tens of thousands of keys. */
 const mostAtOnce = 500;
 
 const nothing = (ids: readonly string[]): Readonly<Record<string, null>> => Object.fromEntries(ids.map((id) => [id, null]));

@@ -22,7 +22,10 @@ import type { KeyJudge } from './forged-keys.ts';
 type Mapping = ReturnType<SocketConfig['makeSignalRepository']>['lidMapping'];
 
 const kept = 500;
-/** The limit of entries in the library's cache. It must have room for all members of a large group, with two entries each. */
+/**
+ * The number of entries that the library's cache keeps. The cache may hold twice as many. The cache must have room for all members of a large group, with
+ * two entries each.
+ */
 const cached = 10_000;
 
 /**

@@ -16,15 +16,15 @@ const noteId = 'note';
 const day = 86_400_000;
 /** The time for which a key stays after it left the platform, in milliseconds. The platform keeps a message that it could not deliver for 30 days. */
 const keptMs = 60 * day;
-/** The limit of the time that counts between two notices. It keeps a clock that jumps forward from making all keys look old. In milliseconds. */
+/** The longest time that counts between two notices. It keeps a clock that jumps forward from making all keys look old. In milliseconds. */
 const longestMs = 30 * day;
 /** The minimum time between two marks, so there are few of them. In milliseconds. */
 const markMs = day;
 /** Keys that count as still on the platform in addition to the reported number. They are one upload. */
 const margin = 50;
-/** The limit of remembered ids: the platform's stock after a refill, and the margin. */
+/** The largest number of remembered ids: the platform's stock after a refill, and the margin. */
 const remembered = 450;
-/** The limit of keys that one write deletes. */
+/** The largest number of keys that one write deletes. */
 const mostAtOnce = 500;
 
 type Range = readonly [first: number, last: number];

@@ -9,7 +9,10 @@
 import { createHmac } from 'node:crypto';
 import { BufferJSON } from '@whiskeysockets/baileys';
 
-/** The limit of messages that are sent and whose chains are not stored, in all Signal sessions of an account together. Receivers accept gaps of 2,000. */
+/**
+ * The largest number of messages that are sent and whose chains are not stored, in all Signal sessions of an account together. Receivers accept gaps of
+ * 2,000.
+ */
 export const unstoredSends = 100;
 /** Steps by which a group's chain is moved. The library's group cipher uses only every second key of its chain. */
 const groupSkip = 2 * unstoredSends;

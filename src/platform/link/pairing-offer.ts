@@ -43,7 +43,7 @@ const servers: readonly string[] = [platform, platform.replace('@', '')];
 /** Lifetime of a code in milliseconds, and the limit of attempts by phones (vinikjkkj/zapo `src/protocol/defaults.ts`). */
 const codeLives = 180_000;
 const mostHellos = 3;
-/** The limit of codes that are voided in one offer. */
+/** The largest number of codes that are voided in one offer. */
 const mostVoided = 3;
 /** A limit beyond all stages of a passkey pairing together. The chart limits each stage. In milliseconds. */
 const longestPasskey = 20 * 60_000;

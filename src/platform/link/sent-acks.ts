@@ -20,7 +20,7 @@ const otherAccount =
   'the number has a new WhatsApp account since the last message, so this message was not delivered. Send it again to write to the new account';
 
 const minute = 60_000;
-/** The limit of the groups for which the time of the last fetch is kept. */
+/** The number of groups for which the time of the last fetch is kept. The cache may hold twice as many. */
 const groupsKept = 250;
 
 /**

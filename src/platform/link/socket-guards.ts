@@ -14,7 +14,7 @@ import { bare, isGroup } from '../wire/jid.ts';
 
 // Played receipts in groups. The library reports them as read receipts.
 
-/** The limit of played receipts that the library has not reported yet. */
+/** The number of remembered played receipts that the library has not reported yet. The cache may hold twice as many. */
 const most = 500;
 
 type Updates = BaileysEventMap['message-receipt.update'];

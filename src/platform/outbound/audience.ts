@@ -100,7 +100,7 @@ const sift = (candidates: readonly Candidate[], { directory }: LiveConnection): 
   return { kept: [...kept], discarded };
 };
 
-/** The limit of discarded recipients in the report. */
+/** The largest number of discarded recipients in the report. */
 const mostExamples = 100;
 
 const countsOf = (contacts: readonly KnownContact[]) => {

@@ -15,7 +15,7 @@ type Notification = Pick<proto.Message.IHistorySyncNotification, 'directPath' | 
 /** The host from which the library fetches all these files. */
 const origin = `https://${DEF_MEDIA_HOST}`;
 
-/** The limit of a file in bytes. Parts of real histories have at most some ten million bytes. They are held in memory. */
+/** The size limit of a file, in bytes. Parts of real histories have at most some ten million bytes. They are held in memory. */
 const most = 128 * 1024 * 1024;
 
 /** Returns the address from which the library fetches a path. Returns null for another host, or for an invalid path. */

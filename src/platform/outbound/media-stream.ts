@@ -222,9 +222,9 @@ export interface Downloads {
     bytes: AsyncIterable<Uint8Array>,
     options: { readonly filename: string; readonly maxBytes: number; readonly signal: AbortSignal },
   ): Promise<Result<TakenFile>>;
-  /** The limit of a file in bytes. */
+  /** The size limit of a file, in bytes. */
   readonly most: number;
-  /** The limit of the time without a byte from the media host. In milliseconds. */
+  /** The longest time without a byte from the media host. In milliseconds. */
   readonly silenceMs: number;
   /** Time limit for the phone to upload a file again. In milliseconds. */
   readonly phoneMs: number;

@@ -24,7 +24,10 @@ interface ResendOptions {
   group(jid: string): Promise<Group | null>;
 }
 
-/** The limit of recently sent messages in memory. They are needed, because deletions and similar messages are not stored. */
+/**
+ * The number of recently sent messages in memory. The cache may hold twice as many. Sent messages are needed, because deletions and similar messages are
+ * not stored.
+ */
 const remembered = 128;
 
 /** Limits of two memories of the library: requests to the phone, and base keys of sessions. The library's own limits are 512 and 1,024. */

@@ -31,14 +31,14 @@ export interface PutTarget {
   readonly dispatcher: Dispatcher | undefined;
   /** Aborts the whole upload, including retries. */
   readonly signal: AbortSignal;
-  /** The limit of the time in which a host neither accepts a byte nor answers. In milliseconds. */
+  /** The longest time in which a host neither accepts a byte nor answers. In milliseconds. */
   readonly silenceMs: number;
 }
 
 /** The path of files in channels. */
 export const channelFolder = 'newsletter/';
 const origin = 'https://web.whatsapp.com';
-/** The limit of an answer in bytes. Usual answers have some hundred. */
+/** The size limit of an answer, in bytes. Usual answers have some hundred bytes. */
 const longestAnswer = 65_536;
 
 const addressOf = ({ host, auth, folder, file }: PutTarget, more: Readonly<Record<string, string>>): string => {

@@ -24,7 +24,8 @@ const keyNames: Readonly<Record<UploadType, string>> = {
 };
 
 /**
- * The limit of files that are encrypted on the main thread, in bytes. This takes at most two milliseconds. A thread and a copy on the disk would cost more.
+ * The size up to which a file is encrypted on the main thread, in bytes. The encryption takes at most two milliseconds. A thread and a copy on the disk
+ * would cost more.
  */
 const heldBytes = 512 * 1024;
 

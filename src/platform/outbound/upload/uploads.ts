@@ -33,7 +33,7 @@ export type UploadMemory = LruMap<Uploaded>;
 interface UploadLimits {
   /** Time limit of an upload with its encryption and its retry. In milliseconds. */
   readonly wholeMs: number;
-  /** The limit of the time in which a host neither accepts a byte nor answers. In milliseconds. */
+  /** The longest time in which a host neither accepts a byte nor answers. In milliseconds. */
   readonly silenceMs: number;
 }
 
