@@ -97,7 +97,7 @@ export const statsOfRow = ({ kinds: byKind, labels, attendants }: CountedRow): C
 
 /** The time after which cached counts expire. In milliseconds. */
 const lifetime = 60_000;
-/** Limits of the cache: instances, and filters of each instance. */
+/** The numbers of cached instances, and of cached filters of each instance. The cache may hold twice as many. */
 const limits = { instances: 1_000, filters: 50 };
 /** The name in `changed` under which a new chat counts as a change. */
 const added = '';

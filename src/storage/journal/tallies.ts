@@ -38,7 +38,7 @@ const fields = ['waiting', 'parked', 'bytes', 'delivered', 'dead'] as const;
 const sums = fields.map((field) => `sum(${field})`);
 const asNumbers = fields.map((field) => `sum(${field})::float8 as ${field}`).join(', ');
 
-/** The limit of the rows that one statement folds. */
+/** The largest number of rows that one statement folds. */
 const foldedRows = 10_000;
 
 export const tallyStatements = {

@@ -51,9 +51,9 @@ export interface UnitDatabase extends Database {
 
 /** Time limits in milliseconds. */
 export interface Limits {
-  /** The limit of a statement, after which the server cancels it. */
+  /** The time limit of a statement, after which the server cancels the statement. */
   readonly statement: number;
-  /** The limit of the wait for a free or a new connection of the pool. */
+  /** The longest wait for a free or a new connection of the pool. */
   readonly connection: number;
 }
 
@@ -83,7 +83,7 @@ export const usualLimits: Limits = { statement: 5_000, connection: 3_000 };
  */
 const answerGrace = 1_000;
 
-/** The limit of attempts at a transaction that conflicts with others. The other transactions can end in the pause between two attempts. */
+/** The largest number of attempts at a transaction that conflicts with others. The other transactions can end in the pause between two attempts. */
 const mostConflicts = 5;
 const conflictPause = 20;
 

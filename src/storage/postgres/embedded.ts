@@ -178,7 +178,7 @@ const dropStaleLocks = async (place: Place): Promise<void> => {
   for (const [at, lock] of locks.entries()) if (before[at] && after[at]) await rm(lock, { force: true });
 };
 
-/** The limit of the server's log, in bytes. */
+/** The size limit of the server's log, in bytes. */
 const mostLog = 4_000_000;
 /** The pause between two checks of the log's size. In milliseconds. */
 const logCheckInterval = 10_000;

@@ -26,7 +26,7 @@ interface MigrateOptions {
   readonly onProgress?: (progress: MigrationProgress) => void;
 }
 
-/** The limit of the wait for a lock, the pause between two attempts, and the interval of the progress reports. In milliseconds. */
+/** The longest wait for a lock, the pause between two attempts, and the interval of the progress reports. In milliseconds. */
 const lockTimeout = 2_000;
 const lockPause = 3_000;
 const lookEvery = 1_000;

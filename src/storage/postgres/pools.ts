@@ -21,9 +21,9 @@ import { createSharedCommits, type SharedCommits } from './shared-commits.ts';
 // of all others. A query beyond the limit waits for queries of the same instance only.
 
 export interface Share {
-  /** The limit of concurrent statements of one instance. */
+  /** The largest number of concurrent statements of one instance. */
   readonly atOnce: number;
-  /** The limit of waiting statements of one instance. */
+  /** The largest number of waiting statements of one instance. */
   readonly waiting: number;
   /** Time limit of a wait. In milliseconds. */
   readonly waitMs: number;

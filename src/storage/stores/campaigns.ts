@@ -151,7 +151,7 @@ export const recipientsStatement = (filtered: boolean): Statement => ({
     order by page.position`,
 });
 
-/** The limit of the recipients that one statement inserts. */
+/** The largest number of recipients that one statement inserts. */
 const pieceRows = 5_000;
 
 interface DueRow extends Campaign {

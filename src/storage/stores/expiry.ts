@@ -108,7 +108,7 @@ const receiptExpiryStatements = {
 const looked = 2_000;
 const counted = 50;
 
-/** The limit of the statements of one call. A statement takes less than a millisecond for an instance without old receipts. */
+/** The largest number of statements of one call. A statement takes less than a millisecond for an instance without old receipts. */
 const statements = 20;
 
 export const makeReceiptExpiry = (database: Database): ReceiptExpiry => {

@@ -138,7 +138,7 @@ export const makeFigureStore = (database: Database): FigureStore => ({
 /** Pages of a table that one sample reads, which are 16 MB. A smaller table is read as a whole, and its figures are exact. */
 const samplePages = 2_000;
 const pageBytes = 8_192;
-/** The limit of the instances in an answer. */
+/** The largest number of instances in an answer. */
 const largest = 20;
 
 /** Returns SQL for the share of the pages that a sample reads, in percent. */

@@ -7,7 +7,7 @@ import type { Database, Statement } from '../postgres/database.ts';
 import { makeLeavingKeys } from '../vault/leaving-keys.ts';
 import { tallied } from '../journal/tallies.ts';
 
-/** The limit of the rows that one statement deletes. */
+/** The largest number of rows that one statement deletes. */
 const pieceRows = 2_000;
 
 /** Tables with rows of an instance, and the column after the instance in their primary key. */

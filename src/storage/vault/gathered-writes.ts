@@ -62,9 +62,9 @@ const valuesOf = (writes: readonly KeyWrite[]): readonly unknown[] => {
   ];
 };
 
-/** The limit of the sessions in one statement, so that it takes a few milliseconds at most, and a failure causes at most as many statements. */
+/** The largest number of sessions in one statement, so that it takes a few milliseconds at most, and a failure causes at most as many statements. */
 const mostSessions = 16;
-/** The limit of the rows of a session. A session with more rows, for example after a burst, writes alone. */
+/** The largest number of rows of a session. A session with more rows, for example after a burst, writes alone. */
 const mostRows = 64;
 /**
  * The time for which writes are gathered, because the timers of sessions that write at the same moment fire in several turns of the event loop. In

@@ -65,7 +65,7 @@ const makeIvs = (): (() => Buffer) => {
   };
 };
 
-/** The limit of cached derived keys. Deriving a key takes some 10 microseconds. */
+/** The number of cached derived keys. The cache may hold twice as many. Deriving a key takes some 10 microseconds. */
 const keptKeys = 10_000;
 
 type Keys = (form: Form, owner: string) => KeyObject;
