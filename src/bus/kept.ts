@@ -13,7 +13,7 @@ export interface KeepOptions {
   readonly ms: number;
   /** The limit for all messages together, in bytes. */
   readonly bytes: number;
-  /** The limit of messages for one subject. */
+  /** The largest number of messages for one subject. */
   readonly each: number;
   readonly replicas: number;
 }

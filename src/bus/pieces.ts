@@ -2,9 +2,9 @@
 
 /** The largest piece in bytes: half of the default message limit of a NATS server. */
 export const pieceBytes = 524_288;
-/** The limit of one body, in bytes. */
+/** The size limit of one body, in bytes. */
 export const mostBytes = 134_217_728;
-/** The limit of incomplete bodies in memory. A sender that crashed leaves one behind. Beyond the limit the oldest body is dropped. */
+/** The largest number of incomplete bodies in memory. A sender that crashed leaves one behind. Beyond the limit the oldest body is dropped. */
 const mostOpen = 64;
 
 export interface Piece {

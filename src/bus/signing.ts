@@ -41,7 +41,7 @@ const freshMs = 30_000;
 /** The sum of the largest difference between the corrected clocks of two nodes and the time from the signature to the write. In milliseconds. */
 const skewMs = 3_000;
 const nonceBytes = 12;
-/** The limit of nonces in a generation. Beyond this limit the oldest nonces are forgotten early. */
+/** The largest number of nonces in a generation. Beyond this limit the oldest nonces are forgotten early. */
 const mostNonces = 200_000;
 
 /** Derives a key for the bus, because a key must serve one purpose only. */

@@ -13,7 +13,7 @@ interface BucketOptions {
   readonly region: string;
   readonly keyId: string;
   readonly secret: string;
-  /** The limit of the time without a byte from the service. In milliseconds. */
+  /** The longest time without a byte from the service. In milliseconds. */
   readonly silenceMs: number;
 }
 

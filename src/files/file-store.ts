@@ -67,7 +67,7 @@ interface FileStoreInput {
 /** Precision of the stored time of the last use, in milliseconds. A use within this time after the stored one is not written. */
 const useGrain = 3_600_000;
 
-/** The limit of the rows that one statement removes. */
+/** The largest number of rows that one statement removes. */
 const pieceRows = 200;
 
 const prefixOf = (hash: string): string => hash.slice(0, 2);

@@ -14,9 +14,9 @@ interface HashCost {
 /** The parameters of new hashes, from the OWASP Password Storage Cheat Sheet. One hash takes some 50 ms of one core and 19 MiB. */
 const owaspCost: HashCost = { memory: 19_456, passes: 2, parallelism: 1 };
 
-/** The limit of hashes at the same time. The thread pool of Node has four threads for file access, DNS look-ups and hashes. */
+/** The largest number of hashes at the same time. The thread pool of Node has four threads for file access, DNS look-ups and hashes. */
 const atOnce = 2;
-/** The limit of waiting hashes, which is some 2 s of work. */
+/** The largest number of waiting hashes, which is some 2 s of work. */
 const mostWaiting = 64;
 
 const saltBytes = 16;
