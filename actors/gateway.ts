@@ -114,7 +114,7 @@ export interface RunningGateway extends Gateway {
   readonly madeAdminToken: string | null;
   /** Restores the sessions. Commands work meanwhile. */
   restore(): Promise<void>;
-  /** Moves sessions to other nodes before a stop, within so many milliseconds. Has no effect without a cluster. */
+  /** Moves sessions to other nodes before a stop, within the given number of milliseconds. Has no effect without a cluster. */
   drain(ms: number): Promise<void>;
   /** Closes every session. Accepted work is stored. */
   stop(): Promise<void>;

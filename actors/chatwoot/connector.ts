@@ -193,7 +193,7 @@ export class Connector {
     return posted.ok || posted.status === 404 ? delivered : posted;
   }
 
-  /** Posts a message. If the conversation was deleted, another one replaces it. */
+  /** Posts a message. If the conversation was deleted, a new conversation replaces it. */
   async #post(at: InboxOf, chat: ToldChat, draft: Draft, { text, file }: Prepared, about: ChatwootMessage | null): Promise<Attempt> {
     const { key, incoming } = draft;
     for (let isAgain = false; ; isAgain = true) {

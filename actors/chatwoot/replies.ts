@@ -51,7 +51,7 @@ type WrittenReply = ChatwootReply & { readonly news: Written };
 /** The step after an attempt. */
 type Step =
   | { readonly kind: 'done' }
-  /** The row was changed since it was read. The next run reads it again. */
+  /** The row was changed after it was read. The next run reads the row again. */
   | { readonly kind: 'changed' }
   /** Retries without the refused parts after `refusal.retryAfter` seconds. `reason` is shown if no retry is left. */
   | { readonly kind: 'later'; readonly refusal: Refusal; readonly refused: readonly ChatwootRefused[]; readonly reason: string }

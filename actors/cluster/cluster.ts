@@ -1,4 +1,4 @@
-/** The view of the cluster for the supervisor of one node: the instances that it may act for, and the ways to own more. */
+/** The view of the cluster for the supervisor of one node: the instances for which it may act, and the methods that take or give away instances. */
 import type { NodeFigures } from '../views/server.ts';
 import { done, refuse, type InstanceId, type InstanceRecord, type Result, unknownInstance } from '../model.ts';
 import type { Bus, ChangeStore, LeaseStore, LeftWorkStore, LiveNode, NodeState, SignInStore } from '../ports.ts';

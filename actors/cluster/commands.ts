@@ -205,7 +205,7 @@ export class ClusterCommands {
       until += time.monotonic() - began;
       const away = there.kind === 'away';
       const found = await this.#findOwner(command.id, away);
-      // The take may have used up the time. The new owner still gets one attempt.
+      // The takeover may have used up the time. The new owner still gets one attempt.
       const left = until + (found ? policy.ownerWait : 0) - time.monotonic();
       if ((away && !found) || left <= 0) return this.#unserved(command.id);
       if (!found || tries > 1) await this.#pause(ownerLookMs);

@@ -19,7 +19,7 @@ interface StreamsInput {
   readonly keptFor: number;
   /** Returns true if this node may act for the instance now. */
   mayAct(id: InstanceId): boolean;
-  /** Returns the last epoch under which this node owned the instance; null if it never did. */
+  /** Returns the last epoch under which this node owned the instance; null if this node never owned it. */
   epochOf(id: InstanceId): number | null;
   /** Returns null if there is no such instance. */
   token(id: InstanceId): string | null;

@@ -37,7 +37,7 @@ interface Held {
   readonly key: AgentKey | undefined;
 }
 
-/** Returns a problem if the agent may not keep its key. A key belongs to the origin for which it was given. */
+/** Returns a refusal if the agent may not keep its key. A key belongs to the origin for which it was given. */
 const keyProblem = (
   agent: ChatbotAgent,
   edit: AgentEdit,

@@ -161,7 +161,7 @@ export type ConnectionHost = Waker &
 
 type ConnectionCommands = Pick<InstanceFace, 'connect' | 'disconnect' | 'reset' | 'hibernate' | 'presence'> & PasskeyFace;
 
-/** Returns true if a later call started a different pairing than the one that this call asked for. */
+/** Returns true if a later call started another pairing than this call. */
 const isReplaced = (cell: Cell, { phone }: OpenOptions): boolean => {
   const chart = cell.lifecycle;
   return cell.view.status === 'connecting' && cell.record.jid === '' && chart !== null && chart.context.options.phone !== phone;

@@ -266,7 +266,7 @@ const importAll = async (
 };
 
 export const movingCommands = (host: Host): MovingFace => {
-  /** Serializes imports. Of two concurrent imports of one session, both would otherwise find it absent. */
+  /** Serializes imports. Otherwise two concurrent imports of one session would both find no instance with the session. */
   const serially = createMutex();
   return {
     async importSessions(upload, request) {

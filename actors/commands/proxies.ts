@@ -72,7 +72,7 @@ const toInternal = async (host: ProxyHost, current: ProxySettings, change: Proxy
 const toCustom = async (host: ProxyHost, current: ProxySettings, change: ProxyChange): Promise<Result<ProxySettings>> => {
   const { proxies, time } = host.ports;
   const before = current.mode === 'custom' ? current : noProxy;
-  // A client may send back the masked URL that it read. The stored URL then stays.
+  // A client may send back the masked URL that it read. The stored URL is then kept.
   const url = change.url === undefined || change.url === maskedProxy(before.url) ? before.url : change.url;
   if (url === '') return refuse('invalid', 'proxy_url is required for the mode custom');
   const objection = proxies.objection(url);

@@ -71,7 +71,7 @@ const authenticating = (ports: UserPorts, check: Checks): UserFace['authenticate
   };
 };
 
-/** Hashes a new password. Refuses one that is too weak. */
+/** Hashes a new password. Refuses a weak password. */
 const hashed = async (ports: UserPorts, password: string, name: string): Promise<Result<string>> => {
   const objection = passwordObjection(password, name);
   if (objection !== null) return refuse('invalid', objection);

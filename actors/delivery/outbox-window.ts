@@ -49,7 +49,7 @@ export class OutboxWindow {
   #isBehind = true;
   /** True if the next page includes rows that are parked for later. The first page does, because the state of the receiver is unknown. */
   #isEarly = true;
-  /** Ended rows that the outbox still has as parked for later. These rows hold their lanes until they are removed. */
+  /** Ended rows that are still stored as parked in the outbox. The rows hold their lanes until they are removed. */
   readonly #gone = new Set<number>();
   /** The page that is read now. The page is old if rows were committed meanwhile. Such rows may be missing both in the page and in memory. */
   #page: 'none' | 'current' | 'old' = 'none';

@@ -108,7 +108,7 @@ export class FigureLog {
   readonly #worker: PeriodicWorker;
   /** The last reading. The monotonic clock gives its time, which no correction of the wall clock changes. */
   #read: { readonly totals: Totals; readonly at: number };
-  /** The last row. A second reading within its minute is added to it. */
+  /** The last row. The figures of a second reading within the same minute are added to the row. */
   #last: FigureRow | null = null;
   /** Rows that wait for storage, by minute, oldest first. */
   readonly #waiting = new Map<number, FigureRow>();

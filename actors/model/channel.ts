@@ -93,7 +93,7 @@ export const isChannelId = (chatId: string): boolean => chatId.endsWith('@newsle
 
 /** Facts of a stored post that an ordinary message does not have. */
 export interface PostMarks {
-  /** The number of the post in its channel; 0 before the platform has assigned one. */
+  /** The number of the post in its channel; 0 before the platform has assigned a number. */
   readonly serverId: number;
   readonly views: number;
   /** The number of reactions for each emoji. */

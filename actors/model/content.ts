@@ -111,7 +111,7 @@ export interface EventContent extends EventFacts {
   readonly kind: 'event';
 }
 
-/** A replacement for the facts of an own event. Cancelling an event uses it too. */
+/** A replacement for the facts of an own event. It also serves to cancel an event. */
 export interface EventEditContent extends EventFacts {
   readonly kind: 'eventEdit';
   /** The id, in any form, of the message with the event. */

@@ -41,7 +41,7 @@ export interface Message {
   readonly quoted: string;
   /** The id of the message that this one edits. An edited message has the id of its last edit. */
   readonly edited: string;
-  /** The id of the message that this one reacts to. */
+  /** The id of the message to which this message reacts. */
   readonly reaction: string;
   readonly vote: string;
   readonly convertOptions: string;

@@ -208,7 +208,7 @@ export interface AlertMessage {
 
 /** The outcome of one attempt. */
 export interface AlertAttempt {
-  /** True if the channel accepted the message for at least one recipient. The message is then not sent again. */
+  /** True if the channel accepted the message for at least one recipient. The message is not sent again then. */
   readonly sent: boolean;
   /** '' if the message reached all recipients. A sentence without addresses and secrets. */
   readonly error: string;

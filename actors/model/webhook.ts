@@ -147,7 +147,7 @@ export interface EventSender {
   readonly baseUrl: string;
 }
 
-/** One delivery that waits in the outbox. There is one row per event and webhook. */
+/** A delivery that waits in the outbox. The outbox has one row for each event and webhook. */
 export interface Delivery {
   /** The sequence number, which grows with every row. Rows of a lane are delivered in this order. */
   readonly seq: number;
@@ -211,7 +211,7 @@ export interface DeliveryRecord
   readonly endedAt: number;
 }
 
-/** One delivery with all that is stored of it. */
+/** A delivery with all its stored fields. */
 export interface DeliveryInFull extends DeliveryRecord, Pick<Delivery, 'body'> {}
 
 /** One record of the history of delivery errors (`GET /webhook/errors`). */

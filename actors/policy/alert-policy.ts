@@ -115,7 +115,7 @@ export const nextAlerts = (state: AlertState, seen: Seen, settings: AlertSetting
   const pending = state.pending.filter(({ channel }) => settings.channels.includes(channel));
   const lastAt = Math.min(state.lastAt, now);
   const over = known.filter((one) => isOver(one, seen, settings, now));
-  // A lost node whose row is gone is no longer a trouble. It did not recover either, so no message names it.
+  // A lost node whose row is gone is no longer a trouble. The node did not recover, so no message reports a recovery.
   const forgotten = new Set(over.filter(({ kind, key }) => kind === 'node' && !seen.liveNodes.includes(key)));
   const well = over.filter((one) => !forgotten.has(one));
   const next = { ...state, lastAt, pending, known: known.filter((one) => !forgotten.has(one)) };

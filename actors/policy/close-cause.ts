@@ -78,7 +78,7 @@ export interface Situation {
   /** The number of consecutive unknown closes without an open connection between them, including this one. */
   readonly unknowns: number;
   readonly unknownLimit: number;
-  /** The number of take-overs within the window, including this one. */
+  /** The number of takeovers within the window, including this one. */
   readonly takeOvers: number;
   /** The time of the pairing in this process; 0: none. In Unix milliseconds. */
   readonly pairedAt: number;

@@ -114,7 +114,7 @@ export interface ChatwootStore {
   replying(): Promise<readonly InstanceId[]>;
   /**
    * Records an attempt before it begins. `begun` is the number of the attempt. Returns false if the item failed or was removed since it was read. The
-   * item must not be sent then.
+   * caller must not send such an item.
    */
   beginReply(claim: Claim, reply: Pick<ChatwootReply, 'seq' | 'begun'>): Promise<boolean>;
   /** Postpones an item to a later time and stores its progress. Resets `begun` to 0. Keeps a failure that was stored meanwhile. */

@@ -26,7 +26,7 @@ export interface FileAbout {
   /** Replaces the type and the name of the file itself; '' changes nothing. */
   readonly mimetype?: string;
   readonly filename?: string;
-  /** The hash of the file from which this one was converted. */
+  /** The hash of the file from which this file was converted. */
   readonly madeOf?: string;
 }
 

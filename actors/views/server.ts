@@ -138,7 +138,7 @@ export interface NodeView {
 export interface SignIns {
   /** Begins a sign-in of a user, or of the admin token (null). Returns false if the user changed since it was authenticated. */
   add(key: string, ms: number, by: { readonly user: SessionUser | null; readonly address: string }): Promise<boolean>;
-  /** Returns a sign-in; null if it has ended or is unknown. Null also for a former admin token, and for a user who changed meanwhile. */
+  /** Returns a sign-in. Returns null for an unknown or ended sign-in, for a former admin token, and for a user who changed meanwhile. */
   find(key: string): Promise<FoundSignIn | null>;
   /** Returns all sign-ins that are valid, the latest first. */
   list(): Promise<readonly OpenSession[]>;

@@ -137,7 +137,7 @@ export interface WebhookFace {
    */
   subscribe(id: InstanceId, onEvent: (event: GatewayEvent) => void, onEnd: () => void, onGap?: () => void): () => void;
   /**
-   * Returns past events of the stream types, as far as other nodes retain them; null if none do. The events reach up to the first event of a
+   * Returns past events of the stream types, as far as other nodes retain them; null if no node retains events. The events reach up to the first event of a
    * subscription that was made before the call. Never rejects.
    */
   past(id: InstanceId): Promise<StreamPast | null>;
