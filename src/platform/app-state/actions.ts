@@ -6,7 +6,7 @@ import { type Directory, isGroup, isPerson } from '../wire/jid.ts';
 
 // The records of the shared state. Each action belongs to one collection, and has one version.
 
-/** The collection and the version of each written action. In the library, some of them are wrong and others are missing. */
+/** The collection and the version of each written action. In the library, some of these values are wrong or missing. */
 const places = {
   archive: ['regular_low', 3],
   pin_v1: ['regular_low', 5],

@@ -18,7 +18,7 @@ const reportedElsewhere: ReadonlySet<string> = new Set(['stream errored out']);
 
 const ignore = (): void => undefined;
 
-/** Returns true for the library's report that an acknowledgement was not sent. The gateway holds it, and sends it later. */
+/** Returns true for the library's report that an acknowledgement was not sent. The gateway holds the acknowledgement, and sends it later. */
 const isHeld = (fields: unknown): boolean =>
   typeof fields === 'object' && fields !== null && 'ackErr' in fields && fields.ackErr === ackHeld;
 

@@ -369,8 +369,8 @@ export class DurableInbox {
   }
 
   /**
-   * Schedules another try for a message whose file is missing. The library tries only once and reports no failure, and a phone sends its history only
-   * once. Returns false to give the message up: its file is too old, or too many messages wait.
+   * Schedules another try for a message whose file is missing. The library tries only once and reports no failure, and a phone sends its history only once.
+   * Returns false if the file is too old, or if too many messages wait. The caller then gives up the message.
    */
   #tryAgain(logged: Logged): boolean {
     const sent = Number(logged.node.attrs['t'] ?? 0) * 1000;

@@ -89,7 +89,7 @@ export const withTokenPages = (store: SignalKeyStore): SignalKeyStore => {
     const begun = writes;
     const [whole, stored] = await Promise.all([
       store.get('tctoken', [indexKey]),
-      // The store accepts any type of key, but the library's types do not name this one.
+      // The store accepts any type of key, but the library's types do not include this type.
       store.get(tokenPageType as 'tctoken', [...pageIds]) as unknown as Promise<Readonly<Record<string, Page>>>,
     ]);
     // If there was a write meanwhile, the result of the read is outdated.

@@ -71,7 +71,7 @@ export class PairingOffer {
   #requesting = false;
   /** True after a phone has used the offer. */
   #used = false;
-  /** True if a phone has the secret, so it must not change any more. */
+  /** True if a phone has the secret. The secret must not change any more. */
   #finished = false;
   /** Notifications of the pairing, in the order of their arrival. */
   #notices: Promise<void> = Promise.resolve();

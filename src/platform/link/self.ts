@@ -61,8 +61,8 @@ const numberOf = (stanza: BinaryNode): string =>
   userOf(getBinaryNodeChild(getBinaryNodeChild(stanza, 'pair-success'), 'device')?.attrs['jid'] ?? '');
 
 /**
- * Refuses a pairing with a forbidden account as tulir/whatsmeow does (`PrePairCallback`), and calls `refused`. The library, which signs every
- * pairing, gets only the allowed ones. Throws if the library does not have exactly one listener.
+ * Refuses a pairing with a forbidden account as tulir/whatsmeow does (`PrePairCallback`), and calls `refused`. The library, which signs every pairing, gets
+ * only allowed pairings. Throws if the library does not have exactly one listener.
  */
 export const refuseAccounts = (
   sock: Pick<WASocket, 'ws' | 'sendNode'>,

@@ -30,7 +30,7 @@ export const keyOf = (message: Message): WAMessageKey => ({
   ...(isGroup(message.chatId) && !message.fromMe ? { participant: message.sender } : {}),
 });
 
-/** Refusals by the status of a message that cannot be a target. It never reached the platform, or it was deleted. */
+/** Refusals by the status of a message that cannot be a target. Such a message never reached the platform, or was deleted. */
 const unreachable: Readonly<Partial<Record<Message['status'], string>>> = {
   Queued: 'the message was not sent yet',
   Failed: 'the message was not sent',
@@ -94,7 +94,7 @@ export const sentMessage = (outcome: Awaited<ReturnType<typeof sendAbout>>): Out
   return sent ? answered(sent, outcome.entries) : refuse('invalid', 'the message is empty');
 };
 
-// The contents of such messages, or the reasons for which they cannot be sent.
+// The contents of messages about another message, or the reasons for which they cannot be sent.
 
 const { Type } = proto.Message.ProtocolMessage;
 const { Type: PinType } = proto.Message.PinInChatMessage;

@@ -16,8 +16,8 @@ import { notSent, refused } from '../wire/outcomes.ts';
 import { keyOf } from './about.ts';
 import type { LiveConnection } from './live-connection.ts';
 
-// The request to the account's phone to upload a file again. The library's own request may wait for ever, even after a failed answer. This
-// one has a time limit, and each outcome is a value.
+// The request to the account's phone to upload a file again. The library's own request may wait for ever, even after a failed answer. This request has a
+// time limit, and each outcome is a value.
 
 const { ResultType } = proto.MediaRetryNotification;
 

@@ -122,7 +122,7 @@ export const addressesOf = (directory: Directory, ...jids: readonly (string | nu
   return { pn: pn || (lid === '' ? '' : directory.pn(lid)), lid: lid || (pn === '' ? '' : directory.lid(pn)) };
 };
 
-/** Returns a person. `id`: the first address that the platform names. `others`: further addresses that it names for the same person. */
+/** Returns a person. `id`: the first address that the platform names. `others`: further addresses of the same person. */
 export const personOf = (
   directory: Directory,
   id: string | null | undefined,

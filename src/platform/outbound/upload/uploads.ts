@@ -20,7 +20,7 @@ import { type ChannelUploadType, isForChannel, plainFile, sealFile, type SealPar
 
 /** The facts about an uploaded file that receivers need to download and decrypt it. */
 export interface Uploaded extends Place {
-  /** The key. Null for files of channels, which are not encrypted, and then the hash is null too. */
+  /** The key; null for files of channels, which are not encrypted. The hash of the encrypted file is then null too. */
   readonly mediaKey: Uint8Array | null;
   readonly fileEncSha256: Uint8Array | null;
   /** The time of the upload in Unix seconds. */
