@@ -67,7 +67,7 @@ export const withShortKeys = (given: Message): Message => ({
   messageType: keyText(given.messageType),
 });
 
-/** Messages of a chat that are deleted, under one of its addresses. */
+/** The messages of a chat that a commit deletes. The chat is named by one of its addresses. */
 export type Erasure = Pick<Extract<Entry, { kind: 'chatErased' }>, 'chatId' | 'keepStarred' | 'until' | 'last'>;
 
 /** The messages that the entries of one commit change. */
@@ -163,7 +163,7 @@ export class MessageLedger {
     }
   }
 
-  /** Removes messages of this commit. Other statements delete the stored ones. */
+  /** Removes messages of this commit. Other statements delete the stored messages. */
   erase({ chatId, keepStarred, until }: Omit<Erasure, 'last'>): void {
     const stays = ({ value }: KeptMessage): boolean =>
       value.chatId !== chatId || value.timestamp > until || value.status === 'Queued' || (keepStarred && value.starred === true);

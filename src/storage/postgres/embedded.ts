@@ -183,7 +183,7 @@ const mostLog = 4_000_000;
 /** The pause between two checks of the log's size. In milliseconds. */
 const logCheckInterval = 10_000;
 
-/** Copies a log that is too large aside, and truncates it. The server appends to the file, so it continues at the start. */
+/** Copies a log that is too large aside, and truncates it. The server opens the log for appending, so it continues at the start of the file. */
 const boundLog = async (place: Place): Promise<void> => {
   const [file, aside] = [join(place.root, 'server.log'), join(place.root, 'server.log.1')];
   const size = (await stat(file).catch(() => null))?.size ?? 0;

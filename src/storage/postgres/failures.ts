@@ -137,7 +137,7 @@ interface InDoubt {
   /** Adds a connection whose last statement had no answer. */
   add(client: Client): void;
   /**
-   * Ends all such connections at the server, over the connection `client`, and waits for their end. Rejects with `StorageUnavailable` if the server does
+   * Ends all added connections at the server, over the connection `client`, and waits for their end. Rejects with `StorageUnavailable` if the server does
    * not end them in time.
    */
   settle(client: Client): Promise<void>;

@@ -23,7 +23,9 @@ import { isActive } from './campaigns.ts';
 
 /** The present time of the database. A statement that has waited for locks needs it, because its start may be long ago. */
 const clock = '(extract(epoch from clock_timestamp()) * 1000)::bigint';
-/** The start of the statement, which is the same for all rows. Statements without locks use it, because the planner can use it in a join. */
+/**
+ * The time at which the statement began, which is the same for all rows. Statements without locks use this time, because the planner can use it in a join.
+ */
 const began = '(extract(epoch from statement_timestamp()) * 1000)::bigint';
 
 /**
@@ -107,8 +109,8 @@ export const leaseStatements = {
     text: `select id from instance where id = any($1::text[]) and not removed order by id for update`,
   },
   /**
-   * Takes locked instances ($2) for an incarnation ($1) with a cause ($3). The rows of the concerned nodes are locked as well. So this statement waits
-   * for an open renewal or end of a node's lease, and a later one waits for this statement.
+   * Takes locked instances ($2) for an incarnation ($1) with a cause ($3). The rows of the concerned nodes are locked as well. This statement therefore
+   * waits for an open renewal or end of a node's lease, and a later renewal or end waits for this statement.
    */
   take: {
     name: 'lease-take',
