@@ -82,7 +82,7 @@ const readIfThere = (path: string): string | null => {
   }
 };
 
-/** Returns the key of 32 bytes: the configured one, or the one in `<data folder>/encryption.key`. A missing file is made with mode 0600. */
+/** Returns the key of 32 bytes: the configured key, or the key in `<data folder>/encryption.key`. A missing file is made with mode 0600. */
 export const encryptionKey = (settings: { readonly encryptionKey: Uint8Array | null; readonly dataDir: string }): Uint8Array => {
   if (settings.encryptionKey !== null) return settings.encryptionKey;
   const path = join(openDataDir(settings.dataDir), 'encryption.key');

@@ -1,4 +1,4 @@
-/** Loopback names and addresses. They always mean this machine. */
+/** Loopback names and addresses, which always mean this machine. */
 import { isIPv4 } from 'node:net';
 
 /** Host names in URLs that mean this machine without a DNS look-up. */

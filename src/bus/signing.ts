@@ -85,7 +85,7 @@ export class Signing {
     return `${stamp} ${this.#mac(this.#keys[0]!, stamp, signed, data).toString('base64url')}`;
   }
 
-  /** Returns the reason to refuse a message; null if a node sent it and it may be executed. */
+  /** Returns the reason to refuse a message. Returns null if a node sent the message and it may be executed. */
   objection(header: string, signed: Signed, data: Uint8Array, { kept = false, listenedMs = Infinity }: Receipt = {}): Objection | null {
     if (header === '') return this.#options.takesUnsigned() ? null : 'unsigned';
     const [time = '', nonce = '', mac = ''] = header.split(' ');

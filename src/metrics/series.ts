@@ -10,7 +10,7 @@ export interface Value {
 
 export interface PoolFigures {
   readonly name: string;
-  /** The largest number of connections, open connections, and open connections that are idle. */
+  /** The largest number of connections (`most`), and the current numbers of open and of idle connections. */
   readonly most: number;
   readonly open: number;
   readonly free: number;
