@@ -273,7 +273,7 @@ export class Supervisor {
     return record !== undefined;
   }
 
-  /** Returns the instance with a live session. Wakes a hibernated one and waits. */
+  /** Returns the instance with a live session. Wakes a hibernated session and waits. */
   awake(id: InstanceId): Promise<Result<Cell>> {
     return this.waking.awake(id);
   }

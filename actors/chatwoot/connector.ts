@@ -103,7 +103,7 @@ export class Connector {
     return this.#inboxAt({ ...chatwoot, url }, chatwoot.newConversations, instance);
   }
 
-  /** Returns the inbox of this name, either the current one or a former one of the instance. Returns null if the name is unknown. */
+  /** Returns the inbox of this name, either the current inbox or a former inbox of the instance. Returns null if the name is unknown. */
   inboxNamed(webhook: Webhook, instance: InstanceId, name: string): InboxOf | null {
     const now = this.inboxOf(webhook, instance);
     if (now === null || now.inbox === name) return now;

@@ -297,7 +297,7 @@ export class Replies {
   }
 
   /**
-   * Deletes sent parts, and cancels queued ones. Chatwoot already knows of the deletion, so its note counts as posted. The row of the deletion keeps
+   * Deletes sent parts, and cancels queued parts. Chatwoot already knows of the deletion, so its note counts as posted. The row of the deletion keeps
    * receipts of the message from being shown.
    */
   async #remove({ claim, inbox }: InboxOf, { conversationId, id }: ChatwootNews): Promise<Step> {

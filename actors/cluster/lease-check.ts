@@ -88,8 +88,8 @@ export class LeaseCheck {
   }
 }
 
-// Finds dead nodes and ends their leases. A node is dead if its row was not renewed for a whole lease, by the monotonic clock of the
-// observing node. The clock of the database can step. A step would end the lease of a living node or keep that of a dead one.
+// Finds dead nodes and ends their leases. A node is dead if its row was not renewed for a whole lease, by the monotonic clock of the observing node. The
+// clock of the database can step. A step would end the lease of a living node or keep the lease of a dead node.
 
 interface NodeWatchInput {
   readonly store: Pick<LeaseStore, 'look' | 'end'>;

@@ -115,7 +115,7 @@ export class ReservedSlots {
     return (this.#until.get(id) ?? -Infinity) > this.#time.monotonic();
   }
 
-  /** Returns the number of slots that are reserved for other instances than this one. */
+  /** Returns the number of slots that are reserved for other instances. */
   countBeside(id: InstanceId | null): number {
     for (const kept of this.#until.keys()) if (!this.has(kept)) this.#until.delete(kept);
     return this.#until.size - (id !== null && this.#until.has(id) ? 1 : 0);

@@ -250,7 +250,7 @@ export class Follower {
     // A late message of an earlier owner would come behind later events, so the listener learns of a gap only.
     if (epoch < this.#epoch) return this.#listener.onGap();
     this.#epoch = epoch;
-    // A message without an id says that the owner paused sending. The next event shows whether an event is missing.
+    // A message without an id means that the owner paused sending. The next event shows whether an event is missing.
     if (event === undefined && after === null) return;
     // The message is a copy of the last message.
     if (event !== undefined && event.id === this.#last) return;

@@ -62,7 +62,7 @@ export async function onSettled<T>(host: SettlingHost, id: InstanceId, command: 
 
 // The path of every operation: wake the session, run the operation as a child of its chart, and return the outcome.
 
-/** Runs a task on a live session, and wakes a hibernated one first. `task` starts at most once, and only while the session is connected. */
+/** Runs a task on a live session, and wakes a hibernated session first. `task` starts at most once, and only while the session is connected. */
 export async function whileLive<T>(
   host: Waker,
   id: InstanceId,

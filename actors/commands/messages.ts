@@ -91,7 +91,7 @@ async function anchorOf({ ports }: Host, id: InstanceId, chatId: string, ask: Hi
   return oldest ? found(oldest) : done({ messageId: '', fromMe: false, at: ports.time.now() });
 }
 
-/** Returns the requests in order. The later ones use alternative addresses, for the case that the phone has no messages under the first. */
+/** Returns the requests in order. Later requests use alternative addresses, for the case that the phone has no messages under the first. */
 async function questionsOf(host: Host, id: InstanceId, chatId: string, ask: HistoryAsk): Promise<Result<readonly Question[]>> {
   const before = await anchorOf(host, id, chatId, ask);
   if (!before.ok) return before;

@@ -26,7 +26,7 @@ type Host = LeavingHost &
     readonly registry: Registry;
   };
 
-/** The target of a session: an existing instance, or a new one (null). */
+/** The target of a session: an existing instance, or a new instance (null). */
 type Target = { readonly ok: true; readonly record: InstanceRecord | null } | Problem;
 
 interface Problem {

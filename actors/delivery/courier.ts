@@ -152,7 +152,7 @@ export class Courier {
   #receiving(): Webhook | null {
     const { host, instanceId, webhookId } = this.#input;
     const webhook = this.#isStopped || !host.owns(instanceId) ? null : host.webhook(webhookId);
-    // Without the secret and the headers, a receiver would refuse the posts or take them for forged ones.
+    // Without the secret and the headers, a receiver would refuse the posts or treat them as forged.
     return webhook?.enabled && webhook.unreadable === undefined ? webhook : null;
   }
 

@@ -253,7 +253,7 @@ export class Recorder {
     return this.#fitting() < this.#items.length || this.#items.length >= this.#input.limits.maxBatch;
   }
 
-  /** Retries until the batch is committed. If storage refuses the batch, it is committed entry by entry, so that one bad entry costs only itself. */
+  /** Retries until the batch is committed. If storage refuses the batch, it is committed entry by entry, so that a bad entry affects no other entry. */
   async #commitGroup(): Promise<void> {
     let together = true;
     while (this.#group.length > 0) {
@@ -375,7 +375,7 @@ export class Recorder {
     settle?.(error);
   }
 
-  /** Resolves the waiters whose entries, and all earlier ones, no longer wait. */
+  /** Resolves the waiters whose entries, and all earlier entries, no longer wait. */
   #reach(): void {
     const next = Math.min(this.#group[0]?.number ?? Infinity, this.#items[0]?.number ?? Infinity);
     while (this.#recordedWaiters[0] !== undefined && this.#recordedWaiters[0].upTo < next)

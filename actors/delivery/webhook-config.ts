@@ -190,7 +190,7 @@ export class WebhookRegistry {
     return [...this.#byHook.values()].map((id) => this.get(id)?.instanceId ?? null).filter((id) => id !== null);
   }
 
-  /** Returns the webhooks that may get events of an instance: its own ones, and the global one. */
+  /** Returns the webhooks that may get events of an instance: its own webhooks, and the global webhook. */
   receiving(id: InstanceId): readonly Webhook[] {
     return [...this.own(id), ...this.own(null)];
   }
@@ -228,7 +228,7 @@ const filters: Readonly<Record<MessageFilter, (message: Facts) => boolean>> = {
   isGroupNo: (message) => !message.isGroup,
 };
 
-/** Returns true if a filter matches. Unknown names never match, because old clients send retired ones. */
+/** Returns true if a filter matches. Unknown names never match, because old clients send retired names. */
 export const isExcluded = (exclude: readonly string[], message: Facts | null): boolean =>
   message !== null && exclude.some((name) => Object.hasOwn(filters, name) && filters[name as MessageFilter](message));
 

@@ -1,4 +1,4 @@
-/** Reports the state of every instance and its way to that state, with or without actors. No method makes an actor. */
+/** Reports the state of every instance and the steps to that state, with or without actors. No method makes an actor. */
 import { done, type InstanceId, naturalKey, refuse, type Result, unknownInstance } from '../model.ts';
 import type { LogLevels, Time } from '../ports.ts';
 import type { Cell } from '../session/cell.ts';

@@ -119,7 +119,7 @@ export type ChatwootNews = {
       /** The author; '' for messages that Chatwoot sends by itself. */
       readonly agent: string;
       readonly files: readonly ChatwootFile[];
-      /** The id of the Chatwoot message that this one answers; 0 for none. */
+      /** The id of the Chatwoot message that this message answers; 0 for none. */
       readonly replyTo: number;
       readonly contact: ChatwootAddressee;
     }

@@ -2,7 +2,7 @@
 
 // Text messages and their link previews.
 
-/** The look of the text of a status post. */
+/** The appearance of the text of a status post. */
 interface TextStyle {
   /** The background colour: red, green and blue as one number, such as `0xF0B330`. */
   readonly background: number;
@@ -283,7 +283,7 @@ export interface PaymentContent {
   readonly text: string;
   readonly footer: string;
   readonly item: string;
-  /** The reference of the order; '' for a generated one. */
+  /** The reference of the order; '' for a generated reference. */
   readonly reference: string;
   /** The amount in hundredths of a Real; null for the total of `order`. */
   readonly cents: number | null;

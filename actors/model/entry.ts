@@ -119,7 +119,7 @@ export type Entry =
       readonly senderLid: string;
       readonly fromMe: boolean;
       readonly at: number;
-      /** The change that the message makes to a stored one. The change applies now that the message is sent. */
+      /** The change that the message makes to a stored message. The change applies now that the message is sent. */
       readonly revises?: Revision;
       /** The number of a post in its channel. */
       readonly serverId?: number;
@@ -163,7 +163,7 @@ export type Entry =
     }
   /**
    * The account cleared a chat on the phone, or deleted it (`gone`). Messages up to `until` are removed. Messages that wait to be sent stay; with
-   * `keepStarred`, starred ones stay too. A cleared chat has no last message and no unread ones, and makes a `chats` event. A deleted chat is removed
+   * `keepStarred`, starred messages stay too. A cleared chat has no last message and no unread messages, and makes a `chats` event. A deleted chat is removed
    * as by `chatRemoved`. A chat with a newer message stays as it is.
    */
   | {

@@ -39,7 +39,7 @@ export interface Message {
   readonly text: string;
   /** The id of the quoted message. */
   readonly quoted: string;
-  /** The id of the message that this one edits. An edited message has the id of its last edit. */
+  /** The id of the message that this message edits. An edited message has the id of its last edit. */
   readonly edited: string;
   /** The id of the message to which this message reacts. */
   readonly reaction: string;

@@ -198,7 +198,7 @@ export interface AlertMessage {
   readonly id: string;
   /** The time of the message. In Unix milliseconds. */
   readonly at: number;
-  /** The troubles, new ones first. `repeated` marks troubles that an earlier message named. The list is cut to a readable number. */
+  /** The troubles, new troubles first. `repeated` marks troubles that an earlier message named. The list is cut to a readable number. */
   readonly troubles: readonly (Trouble & { readonly repeated: boolean })[];
   /** Troubles that are over. */
   readonly well: readonly Trouble[];

@@ -8,7 +8,7 @@
 export interface Person {
   /** The address as the platform wrote it; '' if the platform named no person. */
   readonly id: string;
-  /** The phone jid and the LID; '' for an unknown one. */
+  /** The phone jid and the LID; '' for an unknown address. */
   readonly pn: string;
   readonly lid: string;
 }

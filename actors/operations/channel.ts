@@ -93,7 +93,7 @@ export interface PostOperations {
   };
   /** Marks posts as seen by the account. */
   'post.view': { readonly input: { readonly channel: string; readonly serverIds: readonly number[] }; readonly answer: null };
-  /** Reacts to a post; an empty text removes the reaction. `messageId`: the id of the reaction; '' for a new one. */
+  /** Reacts to a post; an empty text removes the reaction. `messageId`: the id of the reaction; '' for a new id. */
   'post.react': {
     readonly input: { readonly channel: string; readonly serverId: number; readonly text: string; readonly messageId: string };
     readonly answer: null;

@@ -54,7 +54,7 @@ export interface AlertState {
 
 export const noAlertState: AlertState = { known: [], lastAt: 0, pending: [], outcomes: {} };
 
-/** Reads a stored state. A damaged state counts as an empty one. */
+/** Reads a stored state. A damaged state counts as empty. */
 export const alertStateIn = (stored: unknown): AlertState => {
   const { known, lastAt, pending, outcomes } = (stored ?? {}) as Partial<AlertState>;
   const isWhole = Array.isArray(known) && Array.isArray(pending) && typeof lastAt === 'number' && typeof outcomes === 'object';
@@ -119,7 +119,7 @@ export const nextAlerts = (state: AlertState, seen: Seen, settings: AlertSetting
   const forgotten = new Set(over.filter(({ kind, key }) => kind === 'node' && !seen.liveNodes.includes(key)));
   const well = over.filter((one) => !forgotten.has(one));
   const next = { ...state, lastAt, pending, known: known.filter((one) => !forgotten.has(one)) };
-  // Without a channel no message can say that a trouble is over.
+  // Without a channel no message can report the end of a trouble.
   if (settings.channels.length === 0) return { ...next, known: next.known.filter((one) => !over.includes(one)) };
   if (now - lastAt < pauseMs || quietFor(settings, now) > 0) return next;
   const present = next.known.filter(({ missingSince }) => missingSince === null);

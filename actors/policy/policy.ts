@@ -135,7 +135,7 @@ export interface ChatbotPolicy {
 export interface LookupPolicy {
   /** The rate limit of one session. */
   readonly pace: Pace;
-  /** The cache lifetime of look-ups that found an account. `absentFor` is that of look-ups that found none. */
+  /** The cache lifetime of look-ups that found an account. `absentFor`: the cache lifetime of look-ups that found no account. */
   readonly knownFor: number;
   readonly absentFor: number;
 }
@@ -185,7 +185,7 @@ export interface DeliveryPolicy {
   readonly atOnce: SlotLimits;
   /** The limits of waiting deliveries of one webhook: rows, bytes of their bodies, age of the event. */
   readonly bounds: { readonly rows: number; readonly bytes: number; readonly age: number };
-  /** The limits of past deliveries: rows of a webhook (for delivered and for dead ones each), and ages of the events (0: none are kept). */
+  /** The limits of past deliveries: rows of a webhook (delivered and dead rows separately), and ages of the events (0: none are kept). */
   readonly kept: { readonly rows: number; readonly delivered: number; readonly dead: number };
   /** The period of the check of these limits. */
   readonly sweepEvery: number;

@@ -57,7 +57,7 @@ export interface CampaignStore {
    * repeated requests.
    */
   create(claim: Claim, campaign: NewCampaign, recipients: readonly NewRecipient[], key: UsedSendKey | null): Promise<void>;
-  /** Returns campaigns that are not being deleted, newest first, at most `limit`. `done` selects the finished or the unfinished ones; null selects all. */
+  /** Returns campaigns that are not being deleted, newest first, at most `limit`. `done` selects finished or unfinished campaigns; null selects all. */
   list(instance: InstanceId, done: boolean | null, limit: number): Promise<readonly Campaign[]>;
   /** Returns a campaign; null if the id is unknown or the campaign is being deleted. */
   get(instance: InstanceId, id: string): Promise<Campaign | null>;
@@ -110,8 +110,8 @@ export interface OptOutStore {
   has(instance: InstanceId, chatIds: readonly string[]): Promise<boolean>;
   /** Returns a page of opt-outs, newest first. */
   list(instance: InstanceId, limit: number, offset: number): Promise<CampaignOptOuts>;
-  /** Adds opt-outs and returns the number of new ones. */
+  /** Adds opt-outs and returns the number of new opt-outs. */
   add(claim: Claim, chatIds: readonly string[], at: number): Promise<number>;
-  /** Removes opt-outs and returns the number of removed ones. */
+  /** Removes opt-outs and returns the number of removed opt-outs. */
   remove(claim: Claim, chatIds: readonly string[]): Promise<number>;
 }

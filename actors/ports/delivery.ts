@@ -1,4 +1,4 @@
-/** Receivers of webhooks, and storage of deliveries: waiting, ended and replayed ones. */
+/** Receivers of webhooks, and storage of waiting, ended and replayed deliveries. */
 import type {
   Claim,
   Delivery,
@@ -51,7 +51,7 @@ export interface Signer {
 /** Returns the envelope keys of a webhook body, in the spelling of the interface. Pure. A test delivery may have a `type` outside the interface. */
 export type Envelope = (sender: EventSender, type: string) => Readonly<Record<string, unknown>>;
 
-// Storage of deliveries: waiting, ended and replayed ones.
+// Storage of waiting, ended and replayed deliveries.
 
 /** A row of the outbox, with the claim of the node that changes it. */
 export interface ClaimedRow extends Claim {
@@ -163,11 +163,11 @@ export interface DeliveryStore {
   list(query: DeliveryQuery): Promise<{ readonly deliveries: readonly DeliveryRecord[]; readonly more: boolean }>;
   /** Returns the newest delivery of an event to one of these webhooks; null if there is none. Reads all deliveries of the webhooks. */
   find(webhooks: readonly string[], eventId: string): Promise<DeliveryInFull | null>;
-  /** Moves past deliveries back into the outbox, oldest first, and makes parked ones due. Returns the number for each instance. */
+  /** Moves past deliveries back into the outbox, oldest first, and makes parked deliveries due. Returns the number for each instance. */
   replay(query: ReplayQuery): Promise<readonly Replayed[]>;
   /** Returns the tallies of these webhooks, or of all (null). Webhooks without deliveries may be missing. Does not read the deliveries. */
   tally(webhooks: readonly string[] | null): Promise<readonly Tally[]>;
-  /** Returns the time of the oldest event in the outbox, parked ones included; null if the outbox is empty. */
+  /** Returns the time of the oldest event in the outbox, parked events included; null if the outbox is empty. */
   oldest(): Promise<number | null>;
   /** Returns one row for each of these webhooks. The cost grows with the webhooks, not with their deliveries. */
   oldestOf(webhooks: readonly string[]): Promise<readonly OldestTimes[]>;

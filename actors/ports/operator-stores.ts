@@ -62,7 +62,9 @@ export interface UserStore {
 export interface Passwords {
   /** Resolves to a text that holds the algorithm, its parameters and the salt. Returns null if too many hashes wait. */
   hash(password: string): Promise<string | null>;
-  /** Checks a password. A hash of null means an unknown name, and its check takes as long as a real one. Returns null if too many hashes wait. */
+  /**
+   * Checks a password. A hash of null means an unknown name, and its check takes as long as the check of a real hash. Returns null if too many hashes wait.
+   */
   verify(password: string, hash: string | null): Promise<boolean | null>;
 }
 
@@ -159,7 +161,7 @@ export interface AlertStore {
   saveState(state: object, version: number): Promise<boolean>;
   /** Replaces the report of a node. */
   report(report: TroubleReport): Promise<void>;
-  /** Returns the reports of all nodes since this time, and removes older ones. */
+  /** Returns the reports of all nodes since this time, and removes older reports. */
   reports(since: number): Promise<readonly TroubleReport[]>;
 }
 

@@ -26,7 +26,7 @@ interface HibernationInput {
 
 /** The longest pause between two sweeps over the instances. In milliseconds. */
 const longestSweep = 60_000;
-/** The largest number of sessions that one sweep wakes. Thousands may be due at once, and each takes 0.2 ms of work. */
+/** The largest number of sessions that one sweep wakes. Thousands of sessions may be due at once, and each costs 0.2 ms of work. */
 const wakesPerSweep = 100;
 
 export class Hibernation {

@@ -47,7 +47,7 @@ interface Found extends Omit<LookedUp, 'businessName'> {
   readonly businessName: string | null;
 }
 
-/** The known facts of a number; null if the platform refused to say. */
+/** The known facts of a number; null if the platform refused an answer. */
 export type Known = Found | null;
 
 interface Remembered extends Found {
@@ -172,7 +172,7 @@ export class Recipients {
     return done(found);
   }
 
-  /** Asks the platform. Returns an empty list if the platform refused to say. */
+  /** Asks the platform. Returns an empty list if the platform refused an answer. */
   async #ask(chats: readonly Addressed[], lookUp: LookUp): Promise<Result<readonly (LookedUp | null)[]>> {
     const { policy, time } = this.#input;
     const now = time.now();

@@ -25,7 +25,7 @@ const cellsPerTurn = 50;
 
 export class Restore {
   readonly #input: RestoreInput;
-  /** The number of sessions that were online before the start, and the ones that are not restored yet. */
+  /** The number of sessions that were online before the start, and of the sessions that are not restored yet. */
   #total = 0;
   readonly #restoring = new Set<InstanceId>();
 

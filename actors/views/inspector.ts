@@ -12,7 +12,7 @@ export type ChartName = (typeof chartNames)[number];
 /** The outcomes of the last attempts at one receiver. */
 export interface ReceiverReport {
   readonly isFailing: boolean;
-  /** The number of delivered attempts among the last ones. */
+  /** The number of delivered attempts among the last attempts. */
   readonly delivered: number;
   readonly attempts: number;
   /** The last failure with its time in Unix milliseconds, even if later attempts succeeded; null if there was none. */

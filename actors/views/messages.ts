@@ -124,7 +124,7 @@ export interface HistoryAsk {
   readonly at: number | null;
   readonly fromMe: boolean;
   readonly count: number;
-  /** The id of the request; '' for a generated one. */
+  /** The id of the request; '' for a generated id. */
   readonly requestId: string;
   /** True to search only before a stored message. */
   readonly exact: boolean;
@@ -241,7 +241,7 @@ export interface CampaignFace {
   deleteCampaign(id: InstanceId, campaign: string): Promise<Result<null>>;
   /** Deletes campaigns that finished at least `doneFor` milliseconds ago, or all if it is null. */
   clearCampaigns(id: InstanceId, doneFor: number | null): Promise<Result<RemovedCampaigns>>;
-  /** Returns campaigns, newest first. `done` selects the finished or the unfinished ones; null selects all. */
+  /** Returns campaigns, newest first. `done` selects finished or unfinished campaigns; null selects all. */
   campaigns(id: InstanceId, done: boolean | null): Promise<readonly EstimatedCampaign[]>;
   /** Returns recipients of a campaign. Refuses with `notFound` for an unknown campaign. */
   campaignRecipients(

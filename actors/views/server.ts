@@ -7,7 +7,7 @@ import type { RefusedEntry } from '../ports/journal.ts';
 
 /** Figures of one session since the start of the process. All times in milliseconds. */
 export interface VitalsView {
-  /** Connection attempts, and the ones that became live. */
+  /** The numbers of connection attempts, and of attempts that became live. */
   readonly attempts: number;
   readonly opened: number;
   /** Closes by cause. */
@@ -182,7 +182,7 @@ export interface ServerFace {
   clientVersion(): ClientVersionView;
   /** Returns figures of quality, in total and for each instance. */
   numbers(): Numbers;
-  /** Counts instances by status. `reconnecting`: the connecting ones that were paired before. */
+  /** Counts instances by status. `reconnecting`: connecting instances that were paired before. */
   counts(): StatusCounts;
   /** Returns the reasons why sessions of this process wait for a database that answers. The reasons are sentences without duplicates. */
   troubles(): readonly string[];
