@@ -194,7 +194,10 @@ class LiveSharedState implements SharedState {
       outsideTransactions(() => this.#catchUp(isShared)).catch((error: unknown) => this.#parts.stumbled(error));
   }
 
-  /** Fetches all collections. Without `anyway`, only if none was fetched before. After a kill, the patch notes make the next connection fetch them. */
+  /**
+   * Fetches all collections. Without `anyway`, fetches them only if no collection was fetched before. After a kill, the patch notes make the next
+   * connection fetch them.
+   */
   async #catchUp(anyway: boolean): Promise<void> {
     const known = Object.keys(await this.#keys.get(stateType, [...ALL_WA_PATCH_NAMES]));
     if (known.length > 0 && !anyway) return;

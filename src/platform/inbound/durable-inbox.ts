@@ -86,7 +86,7 @@ const longestFetch = 1_000;
 /** The age from which the media hosts have deleted the file of a message, so it is not fetched again. In milliseconds. */
 const filesKept = 30 * 86_400_000;
 
-/** Replaces the library's listeners on its socket by `take`. Throws if the listeners are not the expected ones. */
+/** Replaces the library's listeners on its socket by `take`. Throws if the library has other listeners than expected. */
 export const divert = (sock: WASocket, take: (kind: StanzaKind, node: BinaryNode) => void): Handlers => {
   const handlers = stanzaKinds.map((kind) => {
     const event = `CB:${kind}`;

@@ -315,7 +315,7 @@ class SessionKeys {
 /** Returns true if the credentials belong to a pairing that was not completed. A login with them is refused with 401. */
 export const isAbandoned = ({ me, account }: AuthenticationCreds): boolean => me !== undefined && account === undefined;
 
-/** Reads the stored credentials. If there are none, or only abandoned ones, makes new credentials. */
+/** Reads the stored credentials. If there are no credentials, or only abandoned credentials, makes new credentials. */
 export const openAuthState = async (options: AuthOptions): Promise<AuthState> => {
   const { vault, instance, epoch } = options;
   const stored = await storedCredentials(vault, instance);

@@ -103,7 +103,7 @@ export class SpentKeys {
   }
 
   async #read(): Promise<SpentNote> {
-    // The store accepts any type of key, but the library's types do not name this one.
+    // The store accepts any type of key, but the library's types do not include this type.
     const found = await this.#parts.auth.state.keys.get(spentType as 'tctoken', [noteId]);
     return (found[noteId] as SpentNote | undefined) ?? emptyNote;
   }

@@ -66,7 +66,7 @@ class LiveSession implements Session {
   #deadline: NodeJS.Timeout | undefined;
   readonly #lastFrame = new LastFrame(() => this.#options.now());
   #profileName: string;
-  /** The reason for the end of the connection. The first reason counts, because later ones are its consequences. */
+  /** The reason for the end of the connection. The first reason counts, because later reasons are its consequences. */
   #cause: Close | null = null;
   #paired: Promise<void> = Promise.resolve();
   #finished = false;

@@ -97,7 +97,7 @@ export class Standing {
     return { active: isActive, until: isActive ? (timeEnforcementEnds?.getTime() ?? null) : null, kind: enforcementType ?? '' };
   }
 
-  /** Queries the limit of new chats. If the platform does not know the present query, the former one is sent. */
+  /** Queries the limit of new chats. If the platform does not know the present query, the former query is sent. */
   async #askCap(): Promise<NewChatCap> {
     let failure: unknown;
     for (const [id, type] of capQueries) {

@@ -133,7 +133,7 @@ export const proxyRoute = ({ url, secure, media, timeoutMs, guard }: ProxyRouteI
     judged(close) {
       if (failure !== null) return proxyFailed(failure);
       if (isSilent(close)) return proxyFailed('nothing came through it in time');
-      // The platform gives a reason for a close. A connection that ends without one was cut by the proxy.
+      // The platform gives a reason for a close. A connection that ends without a reason was cut by the proxy.
       return close.code === 428 ? proxyFailed('the connection through it broke off') : close;
     },
     close() {

@@ -137,8 +137,8 @@ const mostWaiting = 64;
 const events = ['message', 'error', 'close'] as const;
 
 /**
- * Replaces the present listeners of the socket by ones that wait for a turn. `alive` is called for every frame, both at its arrival and when it is passed
- * on, because a waiting frame must not count as silence. Only the first waiting frame of a socket requests a turn, so sockets alternate.
+ * Replaces the present listeners of the socket by listeners that wait for a turn. `alive` is called for every frame, both at its arrival and when it is
+ * passed on, because a waiting frame must not count as silence. Only the first waiting frame of a socket requests a turn, so sockets alternate.
  */
 export const takeTurns = (raw: TurnSocket, turns: Turns, alive: () => void): void => {
   const waiting: (() => void)[] = [];
