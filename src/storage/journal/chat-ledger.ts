@@ -99,7 +99,7 @@ const nameOf = (chat: Chat): string => (chat.isGroup ? chat.name : chat.contactN
 const nameFields = ['isGroup', 'name', 'contactName', 'pushName', 'phone'] as const satisfies readonly (keyof Chat)[];
 
 const changedFields = (chat: Chat, patch: ChatPatch): ChatChanges => {
-  // A patch changes the last message only if its message is not older than the known one.
+  // A patch changes the last message only if the message of the patch is not older than the known last message.
   const isOlder = (patch.lastMessageTimestamp ?? chat.lastMessageTimestamp) < chat.lastMessageTimestamp;
   const changes: Record<string, unknown> = {};
   for (const field in patch) {

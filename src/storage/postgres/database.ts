@@ -65,7 +65,7 @@ export interface DatabaseOptions {
   readonly limits?: Limits;
   /** If `lost` is true, another process has taken the database, and this process must not read or write any more. */
   readonly fence?: { readonly lost: boolean };
-  /** The health that all pools of one database share; a separate one if absent. */
+  /** The health that all pools of one database share; a separate health if absent. */
   readonly health?: Health;
   /** True if commits do not wait for the disk. A crash of the server may lose the commits of the last half second. The data stays consistent. */
   readonly isAsynchronous?: boolean;
@@ -183,7 +183,7 @@ const openPool = async (options: DatabaseOptions, tables: Parameters<typeof make
         const reason = explained(error);
         const lost = reason instanceof StorageUnavailable;
         if (lost) inDoubt.add(client);
-        // The connection is closed after some errors, such as a cached plan that no longer fits its table. The next attempt gets a new one.
+        // The connection is closed after some errors, such as a cached plan that no longer fits its table. The next attempt gets a new connection.
         client.release(lost || reason instanceof StorageBroken ? (error as Error) : undefined);
         throw error;
       }

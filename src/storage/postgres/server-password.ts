@@ -131,7 +131,7 @@ const setPatiently = async (password: string, server: GuardedServer, log: Log): 
 
 /**
  * Ensures that connections need a password, and returns the connection string with the password. `root`: the folder above the data. Data without a known
- * password, such as data of an earlier version, gets a new one. Meanwhile only the owner of the folder can reach the socket.
+ * password, such as data of an earlier version, gets a new password. Meanwhile only the owner of the folder can reach the socket.
  */
 export const guardServer = async (root: string, server: GuardedServer, log: Log): Promise<string> => {
   const path = join(root, 'password');

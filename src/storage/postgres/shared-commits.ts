@@ -10,7 +10,7 @@ import { explained, explainedOfDriver } from './failures.ts';
 import type { Client } from './orm.ts';
 
 export interface SharedCommits {
-  /** Counts the instance as a writing one for the current period. */
+  /** Counts the instance as writing for the current period. */
   note(instance: string): void;
   /** Sets `commit_siblings` of a connection if the number of writing instances requires another value. Rejects with StorageUnavailable. */
   settle(client: Client): Promise<void>;

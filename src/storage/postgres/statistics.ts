@@ -9,7 +9,7 @@ const lastCount = 1_000_000;
 /**
  * Returns a function to be called with each number of written rows. The server updates statistics only once a minute, and a phone sends 50,000 messages
  * of its history in three seconds. Until the update, plans for few rows read all rows of the instance (measured: 2,000 instead of 17,000 messages a
- * second). The function neither waits nor throws. The next update makes up for a failed one.
+ * second). The function neither waits nor throws. The next update compensates for a failed update.
  */
 export const growthOf = (database: Pick<Database, 'rows'>, table: string, columns: readonly string[]) => {
   const statement = { name: '', text: `analyze ${table} (${columns.join(', ')})` };

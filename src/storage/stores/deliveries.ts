@@ -45,7 +45,7 @@ const chosen = `webhook_id = $1 and ($2::text[] is null or event_id = any($2)) a
 
 /**
  * The largest number of rows that one statement deletes. It is sent as a parameter. With a constant, the planner would assume that all rows of a webhook
- * are wanted. It would then read and sort all rows of a large webhook, instead of reading the first ones from the index.
+ * are wanted. It would then read and sort all rows of a large webhook, instead of reading the first rows from the index.
  */
 const pieceRows = 2_000;
 

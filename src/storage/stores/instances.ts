@@ -195,7 +195,7 @@ export const makeStepStore = (database: Database): StepStore => ({
   },
 });
 
-// The import and export of sessions. An imported session is stored in one transaction, and an exported one is read in batches.
+// The import and export of sessions. An imported session is stored in one transaction, and an exported session is read in batches.
 
 /** Rows of one statement, which takes the server and this process some milliseconds. */
 const pieceRows = 500;

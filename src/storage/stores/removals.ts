@@ -80,7 +80,7 @@ export const removalStatements = {
     text: `select 'webhook' as kind, id from webhook where removed union all select 'instance', id from instance where removed
       union all select 'keys', instance_id from leaving_keys union all select 'campaign', instance_id || ' ' || id from campaign where status = 'deleting'`,
   },
-  /** Webhooks that may have deliveries of the instance: its own webhooks and the global ones. */
+  /** Webhooks that may have deliveries of the instance: its own webhooks and the global webhook. */
   webhooks: {
     name: 'removal-webhooks',
     text: `select id, instance_id = $1 as own from webhook where instance_id = $1 or instance_id is null`,
