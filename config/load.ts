@@ -111,7 +111,7 @@ export interface UnknownSetting {
 
 export interface Sources {
   readonly env?: Environment;
-  /** The path of a file in the form of `.env`. A missing file counts as an empty one. */
+  /** The path of a file in the form of `.env`. A missing file counts as empty. */
   readonly file?: string;
   /** Defaults of the way in which the program was started. They precede the defaults of the table. */
   readonly preset?: Environment;
