@@ -56,8 +56,8 @@ const grouped = (confirmations: readonly Confirmation[], directory: Directory): 
 };
 
 /**
- * Converts receipts in direct chats. Other updates are left out: edits and deletions arrive as separate messages, the sender waits for the answer to a
- * refused send, `fromStars` converts stars, and receipts of own devices for own messages change no status.
+ * Converts receipts in direct chats. Other updates are left out. Edits and deletions arrive as separate messages, and `fromStars` converts stars. The
+ * sender waits for the answer to a refused send. Receipts of own devices for own messages change no status.
  */
 export const fromMessageUpdates = (updates: readonly WAMessageUpdate[], directory: Directory): Entry[] => {
   const confirmations: Confirmation[] = [];
