@@ -15,7 +15,7 @@ export interface AdminClient {
     readonly stop: boolean;
     readonly with: readonly ExportPart[];
   }): Promise<ReadableStream<Uint8Array>>;
-  /** All instances. */
+  /** Returns all instances. */
   instances(): Promise<readonly InstanceRow[]>;
   /** Begins to connect an instance. Resolves with its status and the reason of its last disconnect. */
   connect(token: string): Promise<InstanceStatus>;
@@ -44,7 +44,7 @@ interface InstanceBody {
   readonly error?: string;
 }
 
-/** True if the gateway took the request and ended the connection before its answer. */
+/** Returns true if the gateway accepted the request and closed the connection before its answer. */
 const wasCut = ({ cause }: TypeError): boolean =>
   ['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'].includes((cause as { readonly code?: string } | undefined)?.code ?? '');
 
@@ -52,8 +52,8 @@ const notThere = (address: string): Error =>
   new Error(`No gateway answers at ${address}. Start it with \`npm start\`, or say with --to where it is.`);
 
 /**
- * Opens a client. `to` is the address of the gateway; null stands for the address in the settings. Asks for the admin token if ADMIN_TOKEN
- * is not set.
+ * Opens a client. `to` is the address of the gateway; with null the client uses the address in the settings. Asks for the admin token if
+ * ADMIN_TOKEN is not set.
  */
 export const openAdminClient = async (to: string | null): Promise<AdminClient> => {
   const settings = loadSettings();

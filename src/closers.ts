@@ -1,10 +1,10 @@
 /** The open parts of the program, which are closed together. */
 import type { Log } from '#actors/ports.ts';
 
-/** Milliseconds. The log names a part that takes longer to close. */
+/** The time after which the log names a part that is still closing. In milliseconds. */
 const usuallyClosed = 5_000;
 
-/** Closes resources in the reverse order of their opening. If one fails to close, the others are closed all the same. */
+/** Closes resources in the reverse order of their opening. If one resource fails to close, the next ones are closed all the same. */
 export class Closers {
   readonly #log: Log;
   readonly #slowMs: number;
@@ -22,7 +22,7 @@ export class Closers {
   /** Closes all resources. Never rejects. */
   async close(): Promise<void> {
     for (const { name, close } of this.#all.splice(0).toReversed()) {
-      // If the stop takes too long, the process ends. The log then has to name the part that was still open.
+      // If the stop exceeds its time-out, the process ends. The log then has to name the part that was still open.
       const timer = setTimeout(() => this.#log.warn({ part: name, ms: this.#slowMs }, 'service.closesSlowly'), this.#slowMs).unref();
       try {
         await close();

@@ -6,11 +6,11 @@
 import { performance, type EventLoopUtilization } from 'node:perf_hooks';
 import { setFlagsFromString } from 'node:v8';
 
-/** Milliseconds between two checks. */
+/** The pause between two checks. In milliseconds. */
 const everyMs = 10_000;
 /** Consecutive checks that find the event loop quiet before the mode is set. A short pause between two bursts does not count. */
 const quietLooks = 3;
-/** Checks for which the mode stays set. The reducer begins within 8 s and takes a second or two. */
+/** The number of checks after which the mode ends. V8's memory reducer begins within 8 s and runs for a second or two. */
 const modeLooks = 2;
 /**
  * The largest share of time in which a quiet event loop is busy. Pings and timers of silent sessions stay below this share; steady traffic
@@ -18,16 +18,16 @@ const modeLooks = 2;
  */
 const quietShare = 0.25;
 /**
- * The mode is set only if the process has grown by this factor and by these bytes since the last time. Otherwise the pause is not worth its
- * cost.
+ * The bounds of growth since the mode last ended. The mode is set only if the process has grown by more than this factor plus this number of
+ * bytes. After a smaller growth the pause of the collection is not worth its cost.
  */
 const worthShare = 1.25;
 const worthBytes = 32 * 1024 * 1024;
 
 export interface IdleMemoryInput {
-  /** Bytes that the process holds. */
+  /** Returns the resident memory of the process, in bytes. */
   readonly rss?: () => number;
-  /** The share of time, from 0 to 1, in which the event loop was busy since the last call. */
+  /** Returns the share of time, from 0 to 1, in which the event loop was busy since the last call. */
   readonly busyShare?: () => number;
   readonly setMode?: (saves: boolean) => void;
 }
@@ -53,7 +53,7 @@ export class IdleMemory {
   #quiet = 0;
   /** Checks for which the mode has been set; null while it is not set. */
   #saving: number | null = null;
-  /** Bytes that the process held when the mode last ended. */
+  /** The resident memory of the process when the mode last ended. In bytes. */
   #floor = 0;
 
   constructor({ rss = process.memoryUsage.rss, busyShare = loopMeter(), setMode = setV8Mode }: IdleMemoryInput = {}) {

@@ -54,15 +54,12 @@ const { values } = commandLine(
   usage,
 );
 
-/**
- * Bounds of one request. The sessions of one request take some megabytes of memory on each side. The rows take the gateway some ten
- * seconds.
- */
+/** Bounds of one request. The sessions of one request need some megabytes of memory on each side. The gateway needs some ten seconds to store the rows. */
 const batch = { sessions: 15, characters: 4 << 20, rows: 20_000 };
-/** Milliseconds for which the command waits until a session is connected. */
+/** The longest wait of the command for a session to connect. In milliseconds. */
 const connectMs = 60_000;
 
-/** A dry run sends no rows. */
+/** Yields no rows, because a dry run sends none. */
 async function* noRows(): AsyncIterable<ArchivedRows> {}
 
 const isWanted = ({ name }: Found): boolean => values.only.length === 0 || values.only.includes(name);
@@ -78,10 +75,10 @@ const sendBatch = async (client: AdminClient, lines: readonly string[], signal: 
   return client.importArchive(Buffer.concat(pieces), { passphrase, dryRun: values['dry-run'], into: values.into, signal });
 };
 
-/** Takes pieces until a request is full, and leaves the rest for the next request. */
+/** Divides a stream of row batches into requests. `next` yields batches until a request is full. */
 class Portions {
   readonly #pieces: AsyncIterator<ArchivedRows>;
-  /** True if no piece is left. */
+  /** True if the stream has no more batches. */
   isEnd = false;
   /** The error that ended the reading. */
   fault: unknown = null;
@@ -105,8 +102,8 @@ class Portions {
 }
 
 /**
- * Sends one session with its chats and messages, in as many requests as these need. From the second request on, the gateway already has the session.
- * Only one piece of rows is in memory at a time.
+ * Sends one session with its chats and messages, in as many requests as the rows need. From the second request on, the gateway already has the
+ * session. Only one batch of rows is in memory at a time.
  */
 const sendWithRows = async (
   client: AdminClient,
@@ -150,7 +147,7 @@ async function importAll(reader: Reader, options: SourceOptions, client: AdminCl
   const show = showBar(total);
   const outcomes: ImportedSession[] = [];
   let [lines, sessions, size]: [string[], number, number] = [[], 0, 0];
-  // The next sessions are read while the gateway stores these.
+  // The next sessions are read while the gateway stores the batch before them.
   let sending: Promise<void> = Promise.resolve();
   const send = async (): Promise<void> => {
     await sending;

@@ -8,9 +8,7 @@ import type { Log, LogLevel, LogLevels } from '#actors/ports.ts';
 // The output of the log. A full disk or a stalled reader must not end the sessions, so lines that cannot be written are dropped and
 // counted.
 
-/**
- * The longest wait for a full pipe, in milliseconds. All sessions stand still meanwhile, so the wait is skipped once lines have been lost.
- */
+/** The longest wait for a full pipe, in milliseconds. The wait blocks all sessions, so it is skipped once lines have been lost. */
 const patience = 1_000;
 const pause = 10;
 
@@ -25,8 +23,8 @@ export class LogOutput {
   #isTorn = false;
 
   /**
-   * `onRecovered` is called in a later turn, after the first line that could be written again. It gets the number of lost lines and the
-   * error code.
+   * Opens the output on a file descriptor. `onRecovered` is called in a later turn, after the first line that could be written again. It gets
+   * the number of lost lines and the error code.
    */
   constructor(file: number, onRecovered: (lines: number, code: string) => void) {
     this.#file = file;

@@ -6,11 +6,11 @@ import { type Disk, type Log, StorageFailure, type Time } from '#actors/ports.ts
 // stored. If a node is an hour ahead, a retry that is due in a second must not wait for an hour.
 
 export interface NodeTime extends Time {
-  /** Takes the time of the database, in Unix milliseconds. The database read its clock within the last `tripMs` milliseconds. */
+  /** Corrects the clock by the time of the database, in Unix milliseconds. The database read its clock within the last `tripMs` milliseconds. */
   noteDatabaseTime(now: number, tripMs: number): void;
 }
 
-/** Milliseconds. Machines with a time service differ by less, and keep their own clock. */
+/** The largest difference that is not corrected, in milliseconds. Machines with a time service differ by less. */
 const tolerated = 2_000;
 
 export const nodeTime = (system: Time, log: Log): NodeTime => {
@@ -33,12 +33,12 @@ export const nodeTime = (system: Time, log: Log): NodeTime => {
 // Compares the clock of a single gateway with the clock of its database. Nodes of a cluster get the time of the database with each renewal
 // of their lease.
 
-/** Milliseconds between two checks. */
+/** The pause between two checks of the clock. In milliseconds. */
 const clockCheckMs = 10_000;
 
 interface DatabaseTimeInput {
   readonly time: Pick<NodeTime, 'noteDatabaseTime'>;
-  /** The database's clock, in Unix milliseconds. */
+  /** Returns the time of the database's clock, in Unix milliseconds. */
   ask(): Promise<number>;
 }
 
@@ -65,12 +65,12 @@ export const followDatabaseTime = async ({ time, ask }: DatabaseTimeInput): Prom
 
 // Watches the room on the disk of the data folder, and warns before it is full.
 
-/** Milliseconds between two checks. Writing a tenth of a 100 GB disk at 100 MB/s takes longer. */
+/** The pause between two checks of the disk, in milliseconds. Filling a tenth of a 100 GB disk at 100 MB/s needs more time. */
 const diskCheckMs = 60_000;
 
 export interface DiskWatchInput {
   readonly folder: string;
-  /** Percent of free space below which the watch warns; 0: never. */
+  /** The share of free space below which the watch warns, in percent. 0: the watch never warns. */
   readonly leastFree: number;
   readonly log: Log;
   /** Measures the free space and the size of the disk of a folder, in bytes. */

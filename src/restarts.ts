@@ -1,4 +1,4 @@
-/** Restarts the service inside the process. A restart therefore needs no supervisor, neither in a container nor under npm. */
+/** Restarts the service inside the process. A restart therefore needs no supervisor, in a container or under npm. */
 import type { RequestRestart, RestartAnswer } from '#src/http/options.ts';
 import type { Service } from './service.ts';
 
@@ -55,7 +55,7 @@ export class Restarts {
     return service;
   }
 
-  /** True if no stop was requested. A stop may be requested during any wait. */
+  /** Returns true if no stop was requested. A stop may be requested during any wait. */
   #mayGoOn(): boolean {
     return this.#answer !== 'stopping';
   }

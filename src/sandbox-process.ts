@@ -20,7 +20,7 @@ interface SandboxProcess {
   stop(): Promise<void>;
 }
 
-/** The time-out of a scan, in milliseconds. A scan takes a second, and up to half a minute on a busy machine. */
+/** The time-out of a scan, in milliseconds. A scan needs a second, and up to half a minute on a busy machine. */
 const scanMs = 30_000;
 
 const phoneOf = (page: string): SimulatedPhone => ({

@@ -45,7 +45,7 @@ export interface Service {
   readonly port: number;
   /** Resolves when another process took over the database. This process then has to stop. */
   readonly taken: Promise<void>;
-  /** Resolves when everything is closed; idempotent. */
+  /** Resolves when all parts are closed; idempotent. */
   stop(): Promise<void>;
 }
 
@@ -298,7 +298,7 @@ const factsOf = (
     disk: () => ({ free: ports.disk.freeBytes, size: ports.disk.sizeBytes }),
   });
 
-/** Begins to restore the sessions. Returns the function that stops everything. */
+/** Begins to restore the sessions. Returns the function that stops the service. */
 const restoring = (gateway: RunningGateway, log: Log, closers: Closers): (() => Promise<void>) => {
   let isStopping = false;
   gateway.restore().catch((error: unknown) => {
@@ -345,7 +345,7 @@ export async function startService(settings: Settings, processLog: RootLog, vers
     let stopped: Promise<void> | null = null;
     const stopGateway = (): Promise<void> => (stopped ??= gateway.stop());
     closers.add('gateway', stopGateway);
-    // The token is told before any other step can fail, because only its hash is stored.
+    // The operator gets a new admin token before any other step can fail, because only the hash of the token is stored.
     if (gateway.madeAdminToken !== null) onAdminToken?.(gateway.madeAdminToken);
     // Building the HTTP interface blocks the event loop for a tenth of a second. Work that the sessions have begun goes first.
     await new Promise((resolve) => setTimeout(resolve));
@@ -365,7 +365,7 @@ export async function startService(settings: Settings, processLog: RootLog, vers
     await room.close();
     await listen(app, settings);
     const port = portOf(app.server.address(), settings);
-    // The drain is the first step of a stop: other nodes take the sessions while requests are still answered.
+    // The drain is the first step of a stop. Other nodes take the sessions over while this node still answers requests.
     onOpen('drain', () => gateway.drain(settings.drainMs));
     const stop = restoring(gateway, log, closers);
     const address = baseUrlOf(isIP(settings.host) === 0 ? '127.0.0.1' : settings.host, port);

@@ -16,7 +16,7 @@ const { version } = JSON.parse(readFileSync(new URL('../package.json', import.me
 
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
 
-/** Milliseconds in which a second signal counts as a copy of the first. A later signal ends the process at once. */
+/** The period within which a second signal counts as a copy of the first, in milliseconds. A later signal ends the process at once. */
 const sameSignalMs = 1_000;
 
 /** Ends the process with one sentence. A stack trace does not help with a mistyped setting. */
@@ -73,11 +73,11 @@ const pidFileIn = (dataDir: string) => {
 const surviveSurprises = (log: Log): void => {
   // On a full disk, output beside the log may get lost. It must not end the process.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
-  // An unexpected error of one session must not end the others. The session handles its own error.
+  // An unexpected error of one session must not end the process with all sessions. The session handles its own error.
   process.on('unhandledRejection', (error) => log.error({ error }, 'process.unhandledRejection'));
 };
 
-/** Starts the program. `--sandbox` adds a simulated platform. `--help` prints commands and settings, and starts nothing. */
+/** Starts the program. `--sandbox` adds a simulated platform. `--help` prints commands and settings, and starts no service. */
 export async function start(args: readonly string[]): Promise<void> {
   if (args.includes('--help')) return say(helpText());
   const sandbox = args.includes('--sandbox');
