@@ -1,11 +1,11 @@
-/** The public side of an account: its picture and about text, and the notifications that tell others of a change. */
+/** The public side of an account: its picture and about text, and the notifications about their changes to other people. */
 import { jidOf, pnJid } from './address.ts';
 import { type Digits, SandboxError } from './face.ts';
 import { node, unixSeconds } from './nodes.ts';
 import type { Parts } from './parts.ts';
 import type { Device, Person, Picture } from './people.ts';
 
-/** The address books, read from the records of contacts. */
+/** Returns true if the address book of `owner` has the other number. Address books are read from the records of contacts. */
 export const addressBookHas = ({ appState, people }: Pick<Parts, 'appState' | 'people'>, owner: Digits, other: Digits): boolean =>
   appState.entries(owner).some(({ collection, action: { index } }) => {
     const contact = collection === 'critical_unblock_low' && index[0] === 'contact';
@@ -37,7 +37,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   messages: ['all', 'contacts'],
 };
 
-/** Changes settings of a person, and tells the linked devices, but not the one that did it. Throws when there is no such category or value. */
+/** Changes settings of a person, and notifies the linked devices except the one that made the change. Throws if the category or the value does not exist. */
 export function changePrivacy(parts: Parts, person: Person, change: Readonly<Record<string, string>>, by?: Device): void {
   for (const [name, value] of Object.entries(change)) {
     if (!Object.hasOwn(allowed, name)) throw new SandboxError(400, `privacy: there is no category ${name.slice(0, 40)}`);

@@ -15,7 +15,7 @@ interface UserAddress {
 const number = /^[1-9]\d{6,14}$/;
 const digits = /^\d{5,20}$/;
 
-/** True for numbers of people without an account. They have country code 999, which is not assigned. */
+/** Returns true for numbers of people without an account. They have country code 999, which is not assigned. */
 export const isMissingNumber = (user: string): boolean => user.startsWith('999');
 
 export const isNumber = (user: string): boolean => number.test(user);
@@ -33,7 +33,7 @@ export const isChannelJid = (jid: string): boolean => /^\d{5,25}@newsletter$/.te
 /** The chat of all status posts. It works like a group whose members the sender chooses for each post. */
 export const statusJid = 'status@broadcast';
 
-/** True for chats of more than two people, in which a message names its author in the attribute `participant`. */
+/** Returns true for chats of more than two people, in which a message names its author in the attribute `participant`. */
 export const isRoomJid = (jid: string): boolean => jid === statusJid || isGroupJid(jid);
 
 /** Parses a jid. Returns `undefined` for a jid that does not name one person, such as a group or a broadcast. */
@@ -52,7 +52,7 @@ export const pnJid = (user: Digits, device = 0): string => `${user}${suffix(devi
 
 export const lidJid = (lid: Digits, device = 0): string => `${lid}${suffix(device)}@lid`;
 
-/** The jid of a person's device, by number or by LID. */
+/** Returns the jid of a person's device, with the number or the LID of the person. */
 export const jidOf = (person: { readonly number: Digits; readonly lid: Digits }, addressing: Addressing, device = 0): string =>
   addressing === 'lid' ? lidJid(person.lid, device) : pnJid(person.number, device);
 
@@ -66,5 +66,5 @@ export function deriveLid(user: Digits, attempt: number): Digits {
   return String(100_000_000_000_000n + (value % 900_000_000_000_000n));
 }
 
-/** The key by which the platform stores a linked device. */
+/** Returns the key under which the platform stores a linked device. */
 export const deviceKey = (user: Digits, device: number): string => `${user}:${device}`;

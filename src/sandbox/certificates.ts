@@ -50,7 +50,7 @@ export function openIdentity(records: Records): ServerIdentity {
   return { root: keys.root.public, staticKey: keys.leaf, chain: makeChain(keys), forge: (how) => makeChain(keys, how) };
 }
 
-/** The issuer serial. Clients accept only 0. */
+/** Makes the certificate chain. The intermediate certificate has the issuer serial 0, because clients accept no other. `how` makes a forged chain. */
 function makeChain({ root, intermediate, leaf }: Keys, how?: Forgery): Uint8Array {
   const stranger = Curve.generateKeyPair();
   const begins = Math.floor(Date.now() / 1000) - 60;
@@ -72,7 +72,7 @@ function makeChain({ root, intermediate, leaf }: Keys, how?: Forgery): Uint8Arra
   }).finish();
 }
 
-/** Unix time in seconds. */
+/** The validity of a certificate. Both times are in Unix seconds. */
 interface Validity {
   readonly notBefore: number;
   readonly notAfter: number;

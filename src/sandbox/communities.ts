@@ -104,9 +104,9 @@ function dismiss(parts: Parts, community: Group, group: Group, by: Person): void
 
 // The rules for joining a group: a person is added by a member, uses a link or an invitation, or is approved by an admin.
 
-/** Milliseconds after which a person who left may be added again. */
+/** The period within which a person who left cannot be added again. In milliseconds. */
 const leftLately = 24 * 3600_000;
-/** Milliseconds for which an invitation is valid. */
+/** The validity of an invitation. In milliseconds. */
 const invitationMs = 3 * 24 * 3600_000;
 
 /** Reasons why a person cannot be added: 401 blocked, 403 privacy, 404 no account, 408 left lately, 409 member already, 419 group full. */
@@ -115,7 +115,7 @@ type Refusal = '401' | '403' | '404' | '408' | '409' | '419';
 export const exists = (person: Person | undefined): person is Person =>
   person !== undefined && !isMissingNumber(person.number) && person.absent !== true;
 
-/** `group`: undefined while it is being made. */
+/** Returns the reason why a person cannot be added; undefined if the person can. `group` is undefined while the group is being made. */
 export function refusalOf(parts: Parts, group: Group | undefined, by: Person, other: Person | undefined): Refusal | undefined {
   if (!exists(other)) return '404';
   if (group && rankOf(group, other.number) !== undefined) return '409';

@@ -46,7 +46,7 @@ const mediaFields = {
   stickerMessage: 'sticker',
 } as const satisfies Partial<Record<keyof proto.IMessage, MediaKind>>;
 
-/** The files above the text of a message and of its cards. */
+/** Returns the files above the text of a message and of its cards. */
 export const headsOf = (message: proto.IMessage): MediaPart[] => {
   const whole = normalizeMessageContent(message)?.interactiveMessage;
   return [whole, ...(whole?.carouselMessage?.cards ?? [])].flatMap((card) => {
@@ -92,7 +92,7 @@ export function mediaFacts(message: proto.IMessage): MediaFacts {
   };
 }
 
-/** The name of the message's first content field. */
+/** Returns the name of the message's first content field. */
 export const kindOf = (message: proto.IMessage): string => getContentType(message) ?? 'empty';
 
 /** Returns the text or caption of a message, and of an edit the new text; '' if there is none. */

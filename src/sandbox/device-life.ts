@@ -8,7 +8,10 @@ import type { Digits } from './face.ts';
 import type { Device } from './people.ts';
 import { deviceRemoved, type Connection } from './wire/connection.ts';
 
-/** Takes the device live, once, when it is ready after its login. Sends its stored stanzas, and at the first login the history of its phone. */
+/**
+ * Activates the connection of a device once, when the device is ready after its login. Sends its stored stanzas, and at the first login the
+ * history of its phone.
+ */
 export function goLive(parts: Parts, connection: Connection, device: Device): void {
   if (connection.active) return;
   parts.links.activate(connection);

@@ -27,7 +27,7 @@ interface OneDevice {
 /** The prefix of a list of key indexes in the bytes that the phone signs (vinikjkkj/zapo `src/signal/attestation/constants.ts`). */
 const listPrefix = Buffer.from([6, 2]);
 
-/** The phone and the linked devices of a person. */
+/** Returns the phone and the linked devices of a person. */
 export const devicesOf = ({ people }: Pick<ListParts, 'people'>, person: Person): OneDevice[] =>
   [0, ...people.devices(person.number).map(({ device }) => device)].map((device) => ({ person, device }));
 

@@ -1,7 +1,7 @@
 /**
- * The interface of the simulated platform for its control interface (HTTP, page) and for tests.
- * `world/` implements it with accounts, devices, contacts, groups and queues. `control/` and the page use nothing else. Every method
- * rejects with a `SandboxError` if its input is invalid. Any other rejection is a bug.
+ * The interface of the simulated platform for its control interface (HTTP, page) and for tests. `world/` implements it with accounts, devices,
+ * contacts, groups and queues. `control/` and the page use only this interface. Every method rejects with a `SandboxError` if its input is
+ * invalid. Any other rejection is a bug.
  */
 import type { AccountFace, PasskeysFace, PeopleFace } from './face/people.ts';
 import type { BusinessFace } from './face/business.ts';
@@ -18,7 +18,7 @@ export * from './face/common.ts';
 export type * from './face/platform.ts';
 export type * from './face/settings.ts';
 
-/** The operations on the simulated platform, by area. A new capability belongs to one of them. */
+/** The operations on the simulated platform, by area. A new capability belongs to one area. */
 export interface Sandbox
   extends
     PeopleFace,

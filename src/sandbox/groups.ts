@@ -1,4 +1,4 @@
-/** Groups: members, ranks and settings, and the notifications that tell members of every change. */
+/** Groups: members, ranks and settings, and the notifications to members of every change. */
 import { jidOf, toldPn, type Addressing } from './address.ts';
 import { communityNodes, viewCommunity, type CommunityFields } from './community-shape.ts';
 import { SandboxError, type Digits, type GroupView } from './face.ts';
@@ -23,7 +23,7 @@ export interface Group extends CommunityFields {
   announce: boolean;
   locked: boolean;
   picture?: Picture | undefined;
-  /** Seconds after which messages disappear; 0: never. */
+  /** The time after which messages disappear, in seconds; 0: never. */
   ephemeral: number;
   /** True if only admins may add people. */
   adminAdd: boolean;
@@ -135,7 +135,7 @@ export class Groups {
     return added;
   }
 
-  /** The notification of the removal is the last stanza of the group that the devices of removed people get. */
+  /** Removes members, and returns them. The notification of the removal is the last stanza of the group that their devices get. */
   remove(group: Group, by: Person, people: readonly Person[]): Person[] {
     const removed = people.filter((one) => rankOf(group, one.number) !== undefined);
     if (removed.length === 0) return removed;

@@ -1,4 +1,4 @@
-/** Messages with something to tap, as a phone shows them: native flows, carousels, and the older buttons and lists. */
+/** Messages with buttons, lists or cards, as a phone shows them: native flows, carousels, and the older buttons and lists. */
 import { normalizeMessageContent, type proto } from '@whiskeysockets/baileys';
 
 /** A row of an opened list. */

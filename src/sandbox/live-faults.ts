@@ -3,7 +3,7 @@ import type { Fault } from './face.ts';
 import { deviceRemoved, replaced, streamError, type Connection } from './wire/connection.ts';
 import { node } from './nodes.ts';
 
-/** Kinds that apply to open connections at once. The other kinds are armed and wait for the step that they break (`faults.ts`). */
+/** Kinds that apply to open connections at once. Each other kind is armed and waits for the step that it breaks (`faults.ts`). */
 export const liveKinds = [
   'close',
   'reset',

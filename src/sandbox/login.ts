@@ -52,7 +52,7 @@ export function createHandler(parts: Parts): ConnectionHandler {
 
 const { WIN32, DARWIN } = proto.ClientPayload.WebInfo.WebSubPlatform;
 
-/** Desktop programs that the platform no longer supports. */
+/** Returns true for desktop programs that the platform no longer supports. */
 const isRetired = ({ webInfo }: proto.ClientPayload): boolean => webInfo?.webSubPlatform === WIN32 || webInfo?.webSubPlatform === DARWIN;
 
 const failure = (reason: number, more: Record<string, string | undefined> = {}): BinaryNode =>

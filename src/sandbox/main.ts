@@ -18,8 +18,8 @@ const config = {
 } as const;
 const { values } = commandLine(config, usage);
 
-// The compile cache is beside the gateway's own. A start with it takes two thirds of the processor time. Only modules that are imported
-// after this line are cached.
+// The compile cache is beside the gateway's own. With this cache a start needs two thirds of the processor time. Only modules that are
+// imported after this line are cached.
 enableCompileCache(join(import.meta.dirname, '..', '..', 'node_modules', '.cache', 'dormouse'));
 const [{ pino }, { DEFAULT_CONNECTION_CONFIG }, { startSandbox }, { silenceSignal }] = await Promise.all([
   import('pino'),

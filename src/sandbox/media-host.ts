@@ -84,7 +84,7 @@ const drain = async (request: IncomingMessage): Promise<void> => {
   for await (const _ of request);
 };
 
-/** Returns the answer; undefined if the connection broke, so that no client waits. */
+/** Returns the answer to an upload; undefined if the connection broke, because no client then waits. */
 async function upload(parts: UploadParts, url: URL, request: IncomingMessage): Promise<HostAnswer | undefined> {
   const { media, counters, rights, faults } = parts;
   const { type = '', hash = '' } = path.exec(url.pathname)?.groups ?? {};
@@ -102,7 +102,7 @@ async function upload(parts: UploadParts, url: URL, request: IncomingMessage): P
   return media.inTurn(token, () => take(parts, url, request, token, type));
 }
 
-/** Takes an upload. The caller runs uploads of the same file one after the other, because they share the part file. */
+/** Receives an upload. The caller runs uploads of the same file one after the other, because they share the part file. */
 async function take(
   { media, counters, faults }: UploadParts,
   url: URL,
@@ -164,7 +164,7 @@ function respond(response: ServerResponse, [status, body]: HostAnswer): void {
 
 export const damageKinds = ['mediaGone', 'mediaCut', 'mediaSlow', 'mediaForged'] as const;
 
-/** Takes the next fault for a download, and uses it up once. */
+/** Returns the next fault for a download, and counts it as used once. */
 const takeDamage = (faults: Faults): Fault | undefined => {
   for (const kind of damageKinds) {
     const fault = faults.take(kind);
@@ -173,7 +173,7 @@ const takeDamage = (faults: Faults): Fault | undefined => {
   return undefined;
 };
 
-/** Bytes that a slow host sends at a time. */
+/** The size of the chunks that a slow host sends. In bytes. */
 const slowChunk = 16_384;
 
 /** Yields the bytes of a file as the faulty host sends them; `cut` ends early. */

@@ -126,7 +126,7 @@ export class Media {
     return directPath.replace(/oh=[^&]*/, `oh=${this.#random.id()}`);
   }
 
-  /** Stores a small file synchronously, so that it can be stored within a transaction. */
+  /** Stores a small file synchronously. A transaction of the database can therefore include the call. */
   keepNow(file: Uint8Array): string {
     const id = sha256(file).toString('hex');
     this.#reserve(file.length);
@@ -212,7 +212,7 @@ function same(one: Uint8Array, other: Uint8Array | null | undefined): boolean {
 const side = 96;
 const mark = `dst-jpg_s${side}x${side}`;
 
-/** The direct path of the preview of a picture. */
+/** Returns the direct path of the preview of a picture. */
 export const previewOf = (directPath: string): string => `${directPath}&stp=${mark}`;
 
 export const isPreview = (url: URL): boolean => url.searchParams.get('stp') === mark;

@@ -24,7 +24,7 @@ export const allChildren = (parent: BinaryNode): BinaryNode[] => (Array.isArray(
 export const firstChild = (parent: BinaryNode): BinaryNode | undefined =>
   Array.isArray(parent.content) && isNode(parent.content[0]) ? parent.content[0] : undefined;
 
-/** The content as bytes; `undefined` when it is a list or missing. The token coding of the wire may have turned short bytes into a string. */
+/** Returns the content as bytes; `undefined` if the content is a list or missing. The token coding of the wire may have turned short bytes into a string. */
 export function bytes(one: BinaryNode | undefined): Buffer | undefined {
   const content = one?.content;
   if (typeof content === 'string') return Buffer.from(content);
@@ -33,13 +33,13 @@ export function bytes(one: BinaryNode | undefined): Buffer | undefined {
 
 export const text = (one: BinaryNode | undefined): string | undefined => bytes(one)?.toString('utf8');
 
-/** The bytes of a child. With `length`: `undefined` unless they are exactly that long. */
+/** Returns the bytes of a child. With `length`, returns `undefined` unless they have exactly that length. */
 export function childBytes(parent: BinaryNode | undefined, tag: string, length?: number): Buffer | undefined {
   const found = bytes(child(parent, tag));
   return found && (length === undefined || found.length === length) ? found : undefined;
 }
 
-/** The bytes of a child as a big-endian number. */
+/** Returns the bytes of a child as a big-endian number. */
 export function childNumber(parent: BinaryNode | undefined, tag: string, length: number): number | undefined {
   return childBytes(parent, tag, length)?.readUIntBE(0, length);
 }

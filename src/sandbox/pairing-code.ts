@@ -19,7 +19,7 @@ export interface CodeRequest {
   readonly number: Digits;
   readonly ref: string;
   readonly wrapped: Uint8Array;
-  /** Unix milliseconds. */
+  /** The time of the request, in Unix milliseconds. */
   readonly askedAt: number;
 }
 

@@ -32,7 +32,7 @@ interface Waiting extends Registration {
   readonly refs: readonly string[];
   readonly pushName: string;
   readonly version: string;
-  /** Secrets of QR codes that are void, because the client was told to make a new one. */
+  /** Secrets of QR codes that are void, because the platform asked the client for a new code. */
   readonly retired: Set<string>;
   /** Ids of notifications that the client has to acknowledge before it is linked. */
   readonly unacknowledged: Set<string>;
@@ -41,7 +41,7 @@ interface Waiting extends Registration {
   /** Present while the owner of an account with a passkey has to sign. */
   ceremony?: { readonly number: Digits; readonly passkey: PasskeyCeremony };
   busy: boolean;
-  /** Called with every answer of the client while the phone waits for one. */
+  /** Gets every answer of the client while the phone waits for one. */
   finish?: (stanza: BinaryNode) => void;
 }
 
@@ -54,11 +54,11 @@ const accountPrefix = Buffer.from([6, 0]);
 const devicePrefix = Buffer.from([6, 1]);
 const refCount = 6;
 const maxPushName = 100;
-/** Milliseconds within which a client must answer a step of the pairing. */
+/** The time-out of a client's answer to a step of the pairing. In milliseconds. */
 const answerMs = 10_000;
-/** Milliseconds for which a typed code waits for the client's request. The owner may type the code before the request arrives. */
+/** The longest wait of a typed code for the client's request, in milliseconds. The owner may type the code before the request arrives. */
 const requestMs = 1500;
-/** Milliseconds for which a pairing code is valid (vinikjkkj/zapo `src/protocol/defaults.ts`). */
+/** The validity of a pairing code, in milliseconds (vinikjkkj/zapo `src/protocol/defaults.ts`). */
 const codeMs = 180_000;
 const usualRepetitions = 3;
 

@@ -68,14 +68,14 @@ export interface Person {
   /** The audience of status posts. Absent if it was never set; the platform then answers 404. */
   statusPrivacy?: StatusPrivacy | 'unavailable';
   blocked: string[];
-  /** Seconds after which messages of new chats disappear. */
+  /** The time after which messages of new chats disappear. In seconds. */
   disappearing?: number;
   restrictions?: Restrictions;
   /** True if the number has no account any more. */
   absent?: boolean;
   /** True if messages to the LID are accepted, and messages to the number are refused with 463. */
   migrated?: boolean;
-  /** True if the platform hides the LID of this number, so that the person can only be reached by the number. */
+  /** True if the platform hides the LID of this number. The person can then only be reached by the number. */
   withoutLid?: boolean;
   /**
    * True if the platform hides the number, as for people with a username (WhiskeySockets/Baileys 2742). All stanzas then have only the LID.
@@ -121,7 +121,7 @@ export class People {
   readonly #events = new EventEmitter();
   readonly #onBroken: (error: unknown) => void;
 
-  /** `onBroken` gets the errors of subscribers. */
+  /** Loads the people from the records. `onBroken` gets the errors of subscribers. */
   constructor(records: Records, onBroken: (error: unknown) => void) {
     this.#records = records;
     this.#onBroken = onBroken;

@@ -17,7 +17,7 @@ export class Presence {
   readonly #people: People;
   readonly #links: Links;
   readonly #groups: Groups;
-  /** Unix milliseconds at which people went offline. Absent while a person is online. */
+  /** The times at which people went offline, in Unix milliseconds. A person who is online has no entry. */
   readonly #seen = new Map<string, number>();
   readonly #online = new Set<string>();
 

@@ -11,7 +11,7 @@ import type { Records } from './store/database.ts';
 
 interface Token {
   readonly token: Buffer;
-  /** Unix time in milliseconds of the last issue. */
+  /** The time of the last issue, in Unix milliseconds. */
   readonly at: number;
 }
 

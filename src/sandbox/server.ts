@@ -62,7 +62,7 @@ export interface RunningSandbox {
 }
 
 const loopback = '127.0.0.1';
-/** Milliseconds within which a new TCP connection must send its first byte. */
+/** The time within which a new TCP connection must send its first byte. In milliseconds. */
 const firstByteMs = 30_000;
 const maxConnections = 20_000;
 /** First byte of a TLS handshake. */

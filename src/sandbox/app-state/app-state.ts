@@ -30,7 +30,7 @@ export interface Mutation extends Action {
   readonly operation: Operation;
 }
 
-/** Largest number of patches in one answer. The client requests the rest. */
+/** Largest number of patches in one answer. The client requests the further patches. */
 const page = 100;
 
 export class AppState {
@@ -56,8 +56,8 @@ export class AppState {
   }
 
   /**
-   * The peer message that carries the key of the patches from the phone to a device. Every device gets the same key. `asked` lists the requested ids.
-   * Ids that the phone does not have are left out.
+   * Makes the peer message that carries the key of the patches from the phone to a device. Every device gets the same key. `asked` lists the
+   * requested ids. Ids that the phone does not have are left out.
    */
   keyShare(person: Person, asked?: readonly proto.Message.IAppStateSyncKeyId[]): proto.IMessage {
     const key = this.#sharedKey(person.number);
@@ -176,7 +176,7 @@ export class AppState {
     return all.length > 0 ? node('collection', attrs, all) : node('collection', attrs);
   }
 
-  /** Encrypts and stores the phone's own mutations of one collection. Returns the node that tells devices of the new version. */
+  /** Encrypts and stores the phone's own mutations of one collection. Returns the node that announces the new version to devices. */
   #write(owner: Digits, name: CollectionName, actions: readonly Mutation[]): BinaryNode {
     const key = this.#sharedKey(owner);
     const collection = this.#collection(owner, name);
@@ -190,7 +190,7 @@ export class AppState {
     return node('collection', { name, version: String(version) });
   }
 
-  /** Applies the effects that a change has on the phone itself, such as showing the new name to others. */
+  /** Updates the name that other people see, if a record of the collection changed it. */
   #follow(person: Person): void {
     const { entries } = this.#collection(person.number, 'critical_block');
     const named = [...entries.values()].find(({ action }) => action.index[0] === 'setting_pushName');

@@ -1,6 +1,6 @@
 /**
- * The cryptography of shared settings: keys, records, authentication codes and the hash of a collection. The code follows the protocol and uses
- * no helpers of the library, so that tests find a mistake of the library.
+ * The cryptography of shared settings: keys, records, authentication codes and the hash of a collection. The code follows the protocol without
+ * the library's functions. Tests can therefore find a mistake of the library.
  */
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 import { proto } from '@whiskeysockets/baileys';
@@ -106,7 +106,7 @@ export function open(keys: MutationKeys, keyId: Uint8Array, operation: Operation
   return { index, value: value ?? {}, version: version ?? 0 };
 }
 
-/** Returns the hash of a collection after removals and additions of records. The hash is a sum, so that the order does not matter. */
+/** Returns the hash of a collection after removals and additions of records. The hash is a sum, so it does not depend on the order of records. */
 export function mixHash(hash: Uint8Array, removed: readonly Uint8Array[], added: readonly Uint8Array[]): Buffer {
   const result = Buffer.from(hash);
   for (const [macs, sign] of [

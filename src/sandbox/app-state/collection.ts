@@ -60,12 +60,12 @@ export class Collection {
     this.name = name;
   }
 
-  /** The authentication code of the collection as it would be after these mutations. */
+  /** Computes the authentication code that the collection would have after the mutations. */
   snapshotMac(keys: MutationKeys, mutations: readonly proto.ISyncdMutation[] = [], version = this.version): Buffer {
     return snapshotMacOf(keys, this.#mixed(mutations), version, this.name);
   }
 
-  /** Applies a patch on the current version. For a forged or malformed patch, returns the reason and changes nothing. */
+  /** Applies a patch to the current version. For a forged or malformed patch, returns the reason and leaves the collection unchanged. */
   accept(patch: proto.ISyncdPatch, key: SharedKey): string | undefined {
     const mutations = patch.mutations ?? [];
     if (mutations.length === 0 || mutations.length > maxMutations) return 'no mutations, or too many';
@@ -91,7 +91,7 @@ export class Collection {
     return undefined;
   }
 
-  /** A new record replaces the earlier one with the same index. */
+  /** Returns the hash of the collection after the mutations. A new record replaces the earlier record with the same index. */
   #mixed(mutations: readonly proto.ISyncdMutation[]): Buffer {
     const current = new Map<string, Buffer | undefined>();
     const removed: Buffer[] = [];
@@ -163,7 +163,7 @@ export class Patches {
     for (const name of collectionNames) this.#collections.delete(`${owner} ${name}`);
   }
 
-  /** The encoded patches after a version, in order; `limit` −1: all. */
+  /** Returns the encoded patches after a version, in order. With `limit` −1, returns all of them. */
   after(owner: Digits, name: CollectionName, version: number, limit: number): Buffer[] {
     return this.#after.all(owner, name, version, limit).map((row) => Buffer.from(row['value'] as Uint8Array));
   }
@@ -187,7 +187,7 @@ export class Snapshots {
     this.#random = random;
   }
 
-  /** The encoded reference to the file of the current version. */
+  /** Returns the encoded reference to the file of the current version. */
   of(collection: Collection, key: SharedKey): Buffer {
     const known = this.#made.get(collection);
     if (known?.version === collection.version) return known.reference;

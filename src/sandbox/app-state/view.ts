@@ -60,7 +60,7 @@ class Phone {
     return undefined;
   }
 
-  /** `chat`: a number or the jid of a group. */
+  /** Changes the settings of a chat. `chat` is a number or the jid of a group. */
   inStored(chat: string, change: (chat: Writable<ChatSettings>) => void): void {
     const settings = this.draft.chats.get(chat) ?? { chat };
     change(settings);
@@ -82,7 +82,7 @@ class Phone {
     return undefined;
   }
 
-  /** Returns the time of the last of these messages; undefined if the phone has none of them. */
+  /** Returns the time of the latest message among the ids; undefined if the phone has none of them. */
   latestOf(ids: readonly string[]): number | undefined {
     const times = ids.flatMap((id) => this.#known.messages.find(this.#owner, id)?.at ?? []);
     return times.length > 0 ? Math.max(...times) : undefined;
@@ -98,8 +98,8 @@ class Phone {
 const without = <T>(list: readonly T[] | undefined, one: T): T[] => (list ?? []).filter((other) => other !== one);
 
 /**
- * Returns the time up to which messages are removed. A range has whole seconds. It therefore also names its last message, so that later
- * messages of the same second stay. Without a range, returns the time of the action.
+ * Returns the time up to which messages are removed. A range has whole seconds and also names its last message. Later messages of the same
+ * second are therefore kept. Without a range, returns the time of the action.
  */
 function rangeEnd(
   phone: Phone,
@@ -279,7 +279,7 @@ function read(phone: Phone, collection: CollectionName, { index: [name = '', ...
 
 type SharedRecord = { readonly collection: CollectionName; readonly action: Action };
 
-/** `records`: of all collections. */
+/** Reads the settings of an account from the records of all its collections. */
 export function viewSettings(
   owner: Digits,
   records: readonly SharedRecord[],

@@ -117,7 +117,7 @@ export const productNode = (product: Product): BinaryNode =>
     ],
   );
 
-/** A product in an order. */
+/** Makes the node of a product in an order. */
 export const orderedNode = ({ id, name, images, price, salePrice, currency }: Product, quantity: number): BinaryNode =>
   node('product', {}, [
     leaf('id', id),

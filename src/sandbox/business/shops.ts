@@ -51,7 +51,7 @@ export class Shops {
     return shop.profile;
   }
 
-  /** Newest first, as the platform lists them. */
+  /** Returns the products of a shop, newest first, as the platform lists them. */
   products(owner: Digits): readonly Product[] {
     return [...(this.#shops.get(owner)?.products.values() ?? [])].toReversed();
   }

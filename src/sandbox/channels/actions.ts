@@ -200,7 +200,7 @@ export function acceptAdmin(parts: ActionParts, channel: Channel, me: Person): v
   tellRole(parts, channel, me, me, true);
 }
 
-/** Removes an admin's rights. Either the owner removes them, or the admin gives them up. */
+/** Removes an admin's rights, on behalf of the owner or of the admin. */
 export function removeAdmin(parts: ActionParts, channel: Channel, me: Person, who: Person): void {
   if (me === who) asFollower(channel, me);
   else asOwner(channel, me);

@@ -8,7 +8,7 @@ import type { Records } from '../store/database.ts';
 export interface ChannelText {
   readonly text: string;
   readonly id: string;
-  /** Unix milliseconds. */
+  /** The time of the last change, in Unix milliseconds. */
   readonly at: number;
 }
 
@@ -39,7 +39,7 @@ export interface Channel {
 const maxChannels = 20_000;
 export const maxName = 100;
 export const maxDescription = 2048;
-/** Milliseconds for which an invitation is valid. */
+/** The validity of an invitation. In milliseconds. */
 const invitationMs = 7 * 86_400_000;
 
 export class Channels {
@@ -137,7 +137,7 @@ export const followerOf = ({ followers }: Channel, number: Digits): Follower | u
 /** Returns the role of a follower; `undefined` for other people. */
 export const roleOf = (channel: Channel, number: Digits): ChannelRole | undefined => followerOf(channel, number)?.role;
 
-/** True for the owner and the admins, who may post and change the channel. */
+/** Returns true for the owner and the admins, who may post and change the channel. */
 export const isAdmin = (channel: Channel, number: Digits): boolean => ['OWNER', 'ADMIN'].includes(roleOf(channel, number) ?? '');
 
 export const ownerOf = ({ followers }: Channel): Digits => followers.find(({ role }) => role === 'OWNER')?.number ?? '';

@@ -29,7 +29,7 @@ const headOf = ({ id, at, author, content, editedAt }: Post, viewer: Digits) => 
   is_sender: author === viewer ? 'true' : undefined,
 });
 
-/** The form of a post. `whole` includes the content; `counts` has only the number, views and reactions. */
+/** Makes the node of a post. With `whole` the node includes the content; with `counts` it has only the number, views and reactions. */
 export const listed = ({ posts }: Pick<Parts, 'posts'>, post: Post, viewer: Digits, what: 'whole' | 'counts'): BinaryNode => {
   const { views, reactions } = posts.counts(post);
   const codes = Object.entries(reactions).map(([code, count]) => node('reaction', { code, count: String(count) }));
@@ -42,9 +42,9 @@ export const listed = ({ posts }: Pick<Parts, 'posts'>, post: Post, viewer: Digi
 /** The device that makes the change. It needs no notification. */
 export type By = Pick<Device, 'number'> & Partial<Pick<Device, 'device'>>;
 
-/** Seconds for which live updates come. */
+/** The duration of a subscription to live updates. In seconds. */
 export const liveSeconds = 300;
-/** Milliseconds for which a post can be edited. */
+/** The period within which a post can be edited. In milliseconds. */
 const editWindow = 30 * 86_400_000;
 /** The emojis for reactions, in a channel that allows only some. */
 const basic: ReadonlySet<string> = new Set(['👍', '❤️', '😂', '😮', '😢', '🙏']);
@@ -88,7 +88,7 @@ function tellLive(parts: Parts, channel: Channel, post: Post): void {
   }
 }
 
-/** A repeated message id is a repetition of the same post. */
+/** Publishes a post. A repeated message id returns the earlier post. */
 export function publish(
   parts: Parts,
   channel: Channel,

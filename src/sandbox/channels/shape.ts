@@ -6,10 +6,10 @@ import type { Person } from '../people.ts';
 import { previewOf } from '../media.ts';
 import { type Channel, type ChannelText, followerOf } from './channels.ts';
 
-/** `update_time` is in microseconds, as the platform has it. */
+/** Makes the view of a text. `update_time` is in microseconds, as on the platform. */
 const textShape = ({ id, text, at }: ChannelText) => ({ id, text, update_time: String(at * 1000) });
 
-/** The picture fields of a channel without a picture: null for the full picture, an empty path for the preview. */
+/** Makes the picture fields of a channel. Without a picture the full picture is null, and the preview has an empty path. */
 const pictureShape = ({ picture }: Channel, type: 'IMAGE' | 'PREVIEW') => {
   if (type === 'IMAGE') return picture ? { id: picture.id, type, direct_path: picture.path } : null;
   return { id: picture?.id ?? '0', type, direct_path: picture ? previewOf(picture.path) : '' };

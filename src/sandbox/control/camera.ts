@@ -14,11 +14,11 @@ export interface Camera {
   close(): Promise<void>;
 }
 
-/** Largest picture in pixels. A screenshot of a large screen fits. Reading a picture takes 8 bytes per pixel. */
+/** Largest picture in pixels. A screenshot of a large screen fits. Reading a picture needs 8 bytes per pixel. */
 const maxPixels = 10_000_000;
 /**
- * The time-out of a picture in milliseconds, including the start of the thread and the pictures before it. Ordinary pictures take
- * milliseconds, and pictures full of noise take seconds. With eight phones on a busy machine the last one waited for more than 5 s.
+ * The time-out of a picture in milliseconds, including the start of the thread and the pictures before it in the queue. An ordinary picture is
+ * read in milliseconds, and a picture full of noise in seconds. With eight phones on a busy machine the last picture waited for more than 5 s.
  */
 const patienceMs = 20_000;
 const idleMs = 30_000;

@@ -6,7 +6,7 @@ import { type Content, type GroupView, type PersonView, SandboxError } from '../
 
 const MIB = 1024 * 1024;
 
-/** Largest body of routes that take pictures or media, in bytes. All other routes have `bodyLimit`. */
+/** Largest body of routes that accept pictures or media, in bytes. All other routes have `bodyLimit`. */
 export const mediaBodyLimit = 24 * MIB;
 export const bodyLimit = MIB;
 
@@ -41,7 +41,7 @@ export const done = { ok: true } as const;
 
 const ErrorBody = Type.Object({ error: Type.String() });
 
-/** The schemas of a route's answers: the given one, and the schema of all errors. */
+/** Returns the schemas of a route's answers: the given schema, and the schema of all errors. */
 export const answers = <T extends TSchema>(success: T) => ({ 200: success, '4xx': ErrorBody, '5xx': ErrorBody });
 
 const Device = Type.Object({
@@ -218,7 +218,7 @@ export const Message = Type.Unsafe<MessageBody>({
 /** Fields of a body that are not content. */
 const outside = new Set(['to', 'addressing', 'by']);
 
-/** The content of a body, as the face takes it. */
+/** Converts a body to the content that the `Sandbox` interface accepts. */
 export const contentOf = (body: MessageBody | PostBody): Content => {
   const { type: kind, ...rest } = body;
   const fields = Object.fromEntries(Object.entries(rest).filter(([name]) => !outside.has(name)));

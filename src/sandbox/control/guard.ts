@@ -4,7 +4,7 @@ import { isLoopback } from '../../base/loopback.ts';
 import { SandboxError } from '../face.ts';
 
 /**
- * Makes a hook that throws a 403 for a foreign host or origin. Browsers send the origin of a page with every request that could change something.
+ * Makes a hook that throws a 403 for a foreign host or origin. Browsers send the origin of a page with every request that could change data.
  * `anyName` is true if the operator opened the interface to a network, in which its host names are not known.
  */
 export const callerCheck =

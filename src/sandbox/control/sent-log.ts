@@ -7,7 +7,7 @@ export interface SentMessage {
   readonly from: Digits;
   /** Digits, or the jid of a group. */
   readonly to: string;
-  /** Unix time in milliseconds. */
+  /** The time of the message, in Unix milliseconds. */
   readonly at: number;
   readonly kind: Content['kind'];
   /** The text, the caption, or a summary of the content for lists. */
@@ -24,7 +24,7 @@ type ControlEvent = WorldEvent | { readonly type: 'sent'; readonly message: Sent
 export interface SentLog {
   /** Sends a message and logs it. Rejects as `Sandbox.send` does. */
   send(from: Digits, to: string, content: Content, addressing?: 'pn' | 'lid'): Promise<{ readonly id: string }>;
-  /** The messages of `number` that are still in the log, oldest first. */
+  /** Returns the messages of `number` that are still in the log, oldest first. */
   sentBy(number: Digits): readonly SentMessage[];
   subscribe(listener: (event: ControlEvent) => void): () => void;
   close(): void;
@@ -32,7 +32,7 @@ export interface SentLog {
 
 /** Storage of the log. */
 export interface SentStorage {
-  /** Oldest first. */
+  /** Returns all messages, oldest first. */
   all(): readonly SentMessage[];
   /** Stores a message, and deletes all but the newest `most`. */
   put(message: SentMessage, most: number): void;
@@ -95,7 +95,7 @@ const putBounded = <V>(map: Map<string, V>, key: string, value: V): void => {
 
 interface SentLogOptions {
   readonly memory?: SentStorage;
-  /** Unix time in milliseconds. */
+  /** Returns the current time, in Unix milliseconds. */
   readonly now?: () => number;
 }
 
@@ -142,12 +142,12 @@ export const createSentLog = (
 
 // The live stream of the page: all events as server-sent events. Each event is serialised once for all readers.
 
-/** Bytes that may be buffered for a slow reader. A reader with more is cut; its page connects again and reloads the state. */
+/** The largest buffer for a slow reader, in bytes. If the buffer exceeds this size, the stream is cut. The page then connects again and reloads the state. */
 const maxBehind = 1024 * 1024;
 const heartbeatMs = 15_000;
 
 export interface EventStream {
-  /** Streams events to this response until either side ends it. */
+  /** Streams events to this response until the server or the client ends it. */
   join(response: ServerResponse): void;
   close(): void;
 }

@@ -32,7 +32,7 @@ export interface GroupView {
   readonly approval: boolean;
   /** True if only admins may add people. */
   readonly adminAdd: boolean;
-  /** Seconds after which messages disappear; 0: never. */
+  /** The time after which messages disappear, in seconds; 0: never. */
   readonly ephemeral: number;
   /** The code of the invitation link. */
   readonly invite: string;
@@ -91,7 +91,7 @@ interface FollowerView {
   readonly muted: boolean;
   /** True if the follower gets no notices about other followers. Only admins use this setting. */
   readonly followersMuted: boolean;
-  /** Unix time in milliseconds. */
+  /** The time since which the person follows the channel, in Unix milliseconds. */
   readonly since: number;
 }
 
@@ -111,7 +111,7 @@ export interface ChannelView {
   readonly verified: boolean;
   /** The country in the directory, two letters; '' for none. */
   readonly country: string;
-  /** Unix time in milliseconds. */
+  /** The time of the creation, in Unix milliseconds. */
   readonly createdAt: number;
   readonly followers: readonly FollowerView[];
   /** Open invitations of admins. `expiresAt`: Unix time in milliseconds. */
@@ -156,7 +156,7 @@ export interface PostView {
   readonly serverId: number;
   readonly id: string;
   readonly author: Digits;
-  /** Unix time in milliseconds. */
+  /** The time of the post, in Unix milliseconds. */
   readonly at: number;
   readonly edited: boolean;
   readonly deleted: boolean;

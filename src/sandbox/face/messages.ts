@@ -84,7 +84,7 @@ export interface ReceivedMessage {
   readonly chat: string;
   readonly from: Digits;
   readonly pushName: string;
-  /** Unix time in milliseconds. */
+  /** The time of the message, in Unix milliseconds. */
   readonly at: number;
   /** The Signal envelope that carried it. */
   readonly envelope: 'pkmsg' | 'msg' | 'skmsg' | 'plain';
@@ -94,7 +94,7 @@ export interface ReceivedMessage {
   readonly text: string;
   /** The decrypted protobuf message as JSON, bytes as base64. */
   readonly content: unknown;
-  /** Seconds after which the phone removes the message; absent if it stays. */
+  /** The time after which the phone removes the message, in seconds; absent if the message does not expire. */
   readonly expiration?: number;
   /** The media of the message, which were downloaded and verified. Absent if the message has none. */
   readonly media?: { readonly bytes: number; readonly sha256: string } & MediaFacts;
@@ -120,7 +120,7 @@ export interface ShownMessage {
   readonly deleted: boolean;
   /** Emojis by the number of the person who reacted. */
   readonly reactions: Readonly<Record<Digits, string>>;
-  /** Unix time in milliseconds; 0 when it is not pinned. */
+  /** The time at which the pin ends, in Unix milliseconds; 0 if the message is not pinned. */
   readonly pinnedUntil: number;
   readonly kept: boolean;
   /** True if the message was read on this phone or on one of its linked devices. */

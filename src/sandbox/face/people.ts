@@ -7,7 +7,7 @@ import type { Digits } from './common.ts';
 interface DeviceView {
   /** Number of the device on the platform, 1 or more. The phone is 0. */
   readonly device: number;
-  /** Unix time in milliseconds. */
+  /** The time of the pairing, in Unix milliseconds. */
   readonly linkedAt: number;
   /** True while an authenticated connection is open. */
   readonly connected: boolean;
@@ -94,9 +94,9 @@ export interface PeopleFace {
     readonly absent?: boolean;
     /** True if messages to the number are refused with 463, and messages to the LID are accepted. */
     readonly migrated?: boolean;
-    /** True if the platform hides the LID of this number, so that the person can only be reached by the number. */
+    /** True if the platform hides the LID of this number. The person can then only be reached by the number. */
     readonly withoutLid?: boolean;
-    /** True if the platform hides the number of this person, so that all stanzas have only the LID. */
+    /** True if the platform hides the number of this person. All stanzas then have only the LID. */
     readonly withoutNumber?: boolean;
     /**
      * Messages to the person, and their repetitions, are refused with 463 unless they show a privacy token of the person; additions to groups with
@@ -132,7 +132,7 @@ export interface AccountView {
   readonly privacy: Readonly<Record<string, string>>;
   readonly blocked: readonly Digits[];
   readonly picture?: { readonly id: string; readonly url: string };
-  /** Seconds after which messages of new chats disappear; 0: never. */
+  /** The time after which messages of new chats disappear, in seconds; 0: never. */
   readonly disappearing: number;
   readonly online: boolean;
   /** People to whose presence the connected clients subscribed. */
@@ -168,7 +168,7 @@ export interface RequestOptions {
   readonly extensions: { readonly uvm: boolean };
 }
 
-/** The result of a browser's `PublicKeyCredential.toJSON()`, reduced to the fields that the platform takes. */
+/** The result of a browser's `PublicKeyCredential.toJSON()`, reduced to the fields that the platform reads. */
 export interface Assertion {
   readonly id: string;
   readonly rawId: string;

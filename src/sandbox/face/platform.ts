@@ -18,8 +18,8 @@ export interface Fault {
   readonly kind:
     | 'close' // close the WebSocket, `code` (1000 default)
     | 'reset' // TCP reset
-    | 'silence' // keep the socket, say nothing more, not even pongs
-    | 'streamError' // <stream:error code=…>, `code`; without a code: none at all
+    | 'silence' // keep the socket and send no more data, not even pongs
+    | 'streamError' // <stream:error code=…> with `code`; without `code` the attribute is absent
     | 'streamEnd' // <xmlstreamend/>
     | 'conflict' // stream error "replaced"
     | 'deviceRemoved' // stream error 401 device_removed
@@ -28,7 +28,7 @@ export interface Fault {
     | 'rotateQr' // the same, with <pair-device-rotate-qr/>
     | 'voidCode' // the next code that is typed is void: `refresh_code`
     | 'voidCodeByHand' // the same, with `force_manual_refresh`
-    | 'earlySuccess' // the next registration is told <success> before anything is paired
+    | 'earlySuccess' // the next registration gets <success> before the pairing
     | 'emptyHello' // the next typed code begins with a `primary_hello` without its key
     | 'repeatHello' // the next typed code leads to `code` times `primary_hello` (3 default)
     | 'refuseUpgrade' // the next upgrade gets HTTP `code`
@@ -41,7 +41,7 @@ export interface Fault {
     | 'forgedKeys' // the next bundle of keys that the account asks for has a signed pre-key that its owner did not sign; `query`: only keys of this contact
     | 'keysUsedUp' // before the next contact asks for keys of the account, all one-time keys but five are given out
     | 'identityUntold' // the next phone that is set up anew is not announced; `number` is that of the phone
-    | 'silentDevices' // nobody is told of the next device that the account links or unlinks
+    | 'silentDevices' // no contact is notified of the next device that the account links or unlinks
     | 'corruptFrame' // a transport frame that does not decrypt
     | 'noLogin' // the next login is never answered, pings are
     | 'closeAfterLogin' // the socket closes right after <success>
@@ -56,7 +56,7 @@ export interface Fault {
     | 'retryLost' // requests of phones to send a message of the account again are lost
     | 'uploadRefused' // uploads are answered with HTTP `code` (507 default)
     | 'uploadUnauthorised' // the right to upload runs out: 401 until it is asked for again
-    | 'uploadSlow' // nothing of an upload is read for `ms`
+    | 'uploadSlow' // the host does not read an upload for `ms`
     | 'uploadCut' // the connection breaks after half of what an upload sends
     | 'duplicate' // the next messages to the account are delivered twice
     | 'mediaGone' // the next downloads get HTTP `code` (410 default): the host has dropped the file
@@ -64,7 +64,7 @@ export interface Fault {
     | 'mediaSlow' // … or wait `ms` before each 16 KiB
     | 'mediaForged' // … or give another byte, in the middle or `code` bytes before the end
     | 'mediaRefused' // the phone answers the next request to hand a file in again with error `code` (2 default)
-    | 'mediaSilence'; // … or not at all
+    | 'mediaSilence'; // … or does not answer the request
   readonly number?: Digits;
   readonly code?: number;
   readonly ms?: number;
@@ -88,7 +88,7 @@ export interface Stats {
     /** Highest count within any one second. */
     readonly perSecondMax: number;
     readonly byNumber: Readonly<Record<Digits, number>>;
-    /** Unix milliseconds of the account's last login and of the end of its last connection; 0 for never. */
+    /** The times of the account's last login and of the end of its last connection, in Unix milliseconds; 0: never. */
     readonly times: Readonly<Record<Digits, { readonly loggedIn: number; readonly closed: number }>>;
   };
   readonly messages: {

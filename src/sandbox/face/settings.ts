@@ -47,7 +47,7 @@ export interface ChatSettings {
   readonly labels?: readonly string[];
   readonly note?: string;
   readonly favorite?: boolean;
-  /** Seconds after which new messages of the chat disappear, by the last message about this setting; 0: they stay. */
+  /** The time after which new messages of the chat disappear, in seconds. The last message about this setting defines it. 0: messages do not expire. */
   readonly disappearing?: number;
 }
 
@@ -81,8 +81,8 @@ export interface SettingsView {
 /** The changes of a phone's owner, and the settings that the phone shows. */
 export interface SettingsFace {
   /**
-   * The phone's owner changes settings that all linked devices share, including those that are linked later. Devices get one notification of all
-   * collections that changed.
+   * Changes settings on behalf of the phone's owner. All linked devices share them, including devices that are linked later. Devices get one
+   * notification of all collections that changed.
    */
   change(number: Digits, ...settings: readonly Setting[]): Promise<void>;
   /** Returns the settings that the phone and its linked devices have made so far. */

@@ -82,7 +82,7 @@ export const accountQueries: DeviceQueries = {
     return undefined;
   },
   'status/get/privacy': ({ parts, device }) => [statusPrivacy(parts.people, parts.people.ensure(device.number))],
-  // Since 2026-08-06 the old form is answered and changes nothing (tulir/whatsmeow 662b0121, WhiskeySockets/Baileys 2503).
+  // Since 2026-08-06 the platform answers the old form without an effect (tulir/whatsmeow 662b0121, WhiskeySockets/Baileys 2503).
   'status/set/status': ({ parts, device, request }) => {
     if (parts.versions.newForms) return undefined;
     const person = parts.people.ensure(device.number);

@@ -58,7 +58,7 @@ const onChannel =
     [root]: query.parts.db.atomically(() => work(query, named(query, variables['newsletter_id']), variables)),
   });
 
-/** A query that changes a person's role in a channel. Its answer has only the id. */
+/** Makes a query that changes a person's role in a channel. Its answer has only the id. */
 const onPerson = (root: string, work: (query: DeviceQuery, channel: Channel, who: Person) => object | void) =>
   onChannel(root, (query, channel, variables) => {
     const more = work(query, channel, userIn(query, variables['user_id']));

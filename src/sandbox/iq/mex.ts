@@ -1,4 +1,4 @@
-/** Queries in JSON (`w:mex`), by the id of the query. Errors of a query stand in the JSON of its result, not in the stanza. */
+/** Queries in JSON (`w:mex`), by the id of the query. The JSON of a result contains the errors of its query. The stanza contains none. */
 import { SandboxError } from '../face.ts';
 import { bytes, node } from '../nodes.ts';
 import { maySee } from '../account.ts';
@@ -27,7 +27,7 @@ function setAbout({ parts, device }: DeviceQuery, { input }: Variables): unknown
   return { xwa2_update_text_status: { result: 'SUCCESS' } };
 }
 
-/** A text that the account may not see is left out. */
+/** Returns the about text of a person. A text that the account may not see is left out. */
 function about({ parts, device }: DeviceQuery, { user }: Variables): unknown {
   const id = objectOf(user)['user_id'];
   const person = typeof id === 'string' ? parts.people.resolve(id)?.person : undefined;

@@ -15,7 +15,7 @@ const browsers: Readonly<Record<string, string>> = { 1: 'Chrome', 2: 'Edge', 3: 
 const systems = ['Windows', 'Mac OS', 'Linux'];
 const format = /^(?<browser>[^()]+) \((?<system>[^()]+)\)$/;
 
-/** True if the platform accepts the name, the platform id and the key of a `companion_hello`. */
+/** Returns true if the platform accepts the name, the platform id and the key of a `companion_hello`. */
 function isCompanion(request: BinaryNode | undefined): boolean {
   const { browser = '', system = '' } = format.exec(text(child(request, 'companion_platform_display')) ?? '')?.groups ?? {};
   const id = text(child(request, 'companion_platform_id')) ?? '';

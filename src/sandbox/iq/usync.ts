@@ -56,7 +56,10 @@ const protocols: Readonly<Record<string, Protocol>> = {
   disappearing_mode: (_query, { person }) => node('disappearing_mode', { duration: String(person?.disappearing ?? 0), t: '0' }),
 };
 
-/** Since 2026-07-13 a look-up with `addressing_mode="lid"` names accounts by LID, and numbers without one by `pn_jid` alone (tulir/whatsmeow 6e4c3416). */
+/**
+ * Returns the address attributes of an account. Since 2026-07-13 a request with `addressing_mode="lid"` names accounts by LID, and numbers
+ * without a LID by `pn_jid` alone (tulir/whatsmeow 6e4c3416).
+ */
 function addressesOf({ jid, person, reachable }: Subject, byLid: boolean): Record<string, string> {
   if (!byLid || jid.endsWith('@lid') || person?.withoutLid) return { jid };
   if (!person || !reachable) return { pn_jid: jid };
@@ -110,8 +113,8 @@ export const usyncQueries: DeviceQueries = {
 };
 
 /**
- * Finds the person by jid, or by a `+number` in `<contact>`, which finds an account in either form of its number. An unknown number creates a person
- * only if the request asks for more than `contact`.
+ * Finds the person by jid, or by a `+number` in `<contact>`. A number in `<contact>` finds an account by both forms of a Brazilian number. An
+ * unknown number creates a person only if the request asks for more than `contact`.
  */
 function subjectOf({ parts: { people } }: DeviceQuery, user: BinaryNode, needsPerson: boolean): Subject | undefined {
   const asked = text(child(user, 'contact')) ?? '';

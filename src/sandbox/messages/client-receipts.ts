@@ -57,7 +57,7 @@ async function sealAnswer(
   return node('encrypt', {}, [node('enc_p', {}, aesEncryptGCM(plain, key, iv, Buffer.from(id))), node('enc_iv', {}, iv)]);
 }
 
-/** The types that are forwarded to the author. The platform does not forward the other types. */
+/** The types of receipts that are forwarded to the author. The platform forwards no other types. */
 const passedOn: Readonly<Record<string, ReceiptKind>> = { '': 'delivered', inactive: 'delivered', read: 'read', played: 'played' };
 
 const maxIds = 1000;
@@ -107,7 +107,7 @@ function pass(parts: Parts, device: Device, stanza: BinaryNode, ids: readonly st
   });
 }
 
-/** The phone and its linked devices share read marks, even if no other person gets a receipt. */
+/** Marks messages as read on the phone. The phone and its linked devices share read marks, even if no other person gets a receipt. */
 function readOnPhone(parts: Parts, device: Device, ids: readonly string[], kind: ReceiptKind): void {
   for (const id of ids) {
     const stored = parts.messages.find(device.number, id);

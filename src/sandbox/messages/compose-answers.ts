@@ -129,7 +129,7 @@ const answers: Readonly<Record<NonNullable<Tap['form']>, (option: Option, contex
   }),
 };
 
-/** `contextInfo` quotes the tapped message. */
+/** Makes the message of a tap. `contextInfo` quotes the tapped message. */
 export const composeTap = (tap: Tap, tapped: proto.IMessage | undefined, contextInfo: proto.IContextInfo): proto.IMessage => {
   const { form, options } = optionsOf(tapped);
   const option = options.find(({ id, text }) => id === tap.option || text === tap.option);

@@ -235,7 +235,7 @@ function authorJid(from: Person, place: Place, message: Stored, { people }: Tool
   return jidOf(message.author === '' ? from : people.ensure(message.author), place.addressing);
 }
 
-/** A message's key as the sender sees it. */
+/** Returns a message's key as the sender sees it. */
 function keyOf(from: Person, place: Place, message: Stored, tools: Tools): proto.IMessageKey {
   const fromMe = message.author === '';
   const chat = chatInKey(message.chat, place.chat);

@@ -72,7 +72,7 @@ export class Inbox {
     });
   }
 
-  /** `onPeer` is called with a device's request to its own phone. */
+  /** Decrypts and stores a message on the phone of `person`. `onPeer` gets a device's request to its own phone. */
   async arrive(person: Person, arrival: Arrival, onPeer: (message: proto.IMessage) => void): Promise<void> {
     const own = person.number === arrival.device.number;
     const known = this.#messages.find(person.number, arrival.id, own ? '' : arrival.device.number);
@@ -151,7 +151,7 @@ export class Inbox {
     return unpadRandomMax16(plain);
   }
 
-  /** SHA-256 of each file above a text, in hex. */
+  /** Returns the SHA-256 of each file above a text, in hex. */
   async #openHeads(content: proto.IMessage): Promise<string[]> {
     const hashes: string[] = [];
     for (const part of headsOf(content)) {
@@ -275,8 +275,8 @@ export class Inbox {
   }
 
   /**
-   * Sends a retry receipt. From the second receipt on it carries new keys, so that the sender can start a new session. In a group the receipt has the
-   * address of the group and its `participant`. In a private chat it has the address to which the message was sent. Source: vinikjkkj/zapo
+   * Sends a retry receipt. From the second receipt on, it carries new keys for a new session. In a group the receipt has the address of the
+   * group and its `participant`. In a private chat it has the address to which the message was sent. Source: vinikjkkj/zapo
    * (`packages/fake-server/src/protocol/`).
    */
   #askAgain(person: Person, { id, device, addressing, group, destination }: Asked, count: number): void {

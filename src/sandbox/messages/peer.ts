@@ -120,7 +120,7 @@ function chunksOf(conversations: readonly proto.IConversation[], most: number): 
 /** A short history travels in its notification, a longer one as a file of the media host (bytes, compressed). */
 const mostInline = 4_096;
 
-/** Megabytes of zeros in an unknown field, which make a large history without any content. */
+/** Makes an unknown field with megabytes of zeros. The field makes a large history without any content. */
 function swollen(megabytes: number): Uint8Array {
   const length = megabytes * 1024 * 1024;
   // Field 1000 with a length, both as variable-length integers.

@@ -41,7 +41,7 @@ export function decryptVote(
       const opened = decryptPollVote(vote, { pollCreatorJid: creator, pollMsgId: pollId, pollEncKey: secret, voterJid: voter });
       return (opened.selectedOptions ?? []).map((hash) => names.get(Buffer.from(hash).toString('hex')) ?? 'unknown option');
     } catch {
-      // The voter used other jids (number or LID) for voter and creator. The next context is tried.
+      // This context does not decrypt the vote, for example because the voter used other jids (number or LID). The loop tries the next context.
       continue;
     }
   }
@@ -72,7 +72,7 @@ export const sealEdit = (edit: proto.IMessage, context: EditContext, iv: Uint8Ar
   secretEncType: SecretEncType.MESSAGE_EDIT,
 });
 
-/** Decrypts an edit. Returns `undefined` if no context fits. The app of the editor may have used a number or a LID for either jid. */
+/** Decrypts an edit. Returns `undefined` if no context fits. The app of the editor may have used the number or the LID in each of the two jids. */
 export const openEdit = (sealed: proto.Message.ISecretEncryptedMessage, contexts: readonly EditContext[]): proto.IMessage | undefined => {
   const { encPayload, encIv } = sealed;
   if (!encPayload || !encIv) return undefined;
@@ -80,16 +80,16 @@ export const openEdit = (sealed: proto.Message.ISecretEncryptedMessage, contexts
     try {
       return proto.Message.decode(aesDecryptGCM(encPayload, keyOf(context), encIv, none));
     } catch {
-      // The context has the wrong jids. The next context is tried.
+      // This context does not decrypt the edit, for example because the editor used other jids (number or LID). The loop tries the next context.
       continue;
     }
   }
   return undefined;
 };
 
-// Events as phones handle them: answers and changes are encrypted once more, under the secret of the event.
+// Encrypts and decrypts answers to events and changes of events, under the secret of the event.
 
-/** The context of an answer or a change. Jids have no device. `creator` made the event; `other` answers or changes it. */
+/** The context of an answer to an event or of a change. Jids have no device. `creator` made the event; `other` answers or changes it. */
 interface EventContext {
   readonly eventId: string;
   readonly secret: Uint8Array;
@@ -136,7 +136,7 @@ export function decryptEdit(
     try {
       return proto.Message.decode(aesDecryptGCM(encPayload, editKey(context), encIv, none));
     } catch {
-      // The change was made with other jids (number or LID). The next context is tried.
+      // This context does not decrypt the change, for example because the author used other jids (number or LID). The loop tries the next context.
       continue;
     }
   }

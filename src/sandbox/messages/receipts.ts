@@ -11,7 +11,7 @@ import type { Confirmed, MessageStore, Stored } from '../store/messages.ts';
 export type ReceiptKind = 'delivered' | 'read' | 'played';
 
 const order: readonly Confirmed[] = ['none', 'delivered', 'read', 'played'];
-/** Largest number of remembered receipts. They are remembered so that the receipts of several devices of one person are sent once. */
+/** Largest number of remembered receipts. If several devices of one person send the same receipt, it is forwarded once. */
 const maxRemembered = 20_000;
 
 /** The chat of a confirmed message, as the stanza names it. */

@@ -59,8 +59,8 @@ export async function routeMessage(parts: Parts, connection: Connection, device:
 }
 
 /**
- * The optional fields of an ack: the error code of a refusal, the number of a post, or the current hash if the client's list of devices is
- * outdated.
+ * Handles a message. Returns the optional fields of its ack: the error code of a refusal, the number of a post, or the current hash if the
+ * client's list of devices is outdated.
  */
 async function accept(parts: Parts, device: Device, stanza: BinaryNode): Promise<Readonly<Record<string, string>>> {
   if (isChannelJid(stanza.attrs['to'] ?? '')) return acceptPost(parts, device, stanza);
@@ -72,7 +72,8 @@ async function accept(parts: Parts, device: Device, stanza: BinaryNode): Promise
 }
 
 /**
- * Returns the hash of the existing devices if a client addressed others. For a group the client sends the hash; for a person it lists the devices.
+ * Returns the hash of the existing devices if the devices that a client addressed differ from them. For a group the client sends the hash; for
+ * a person it lists the devices.
  */
 function staleHashOf(parts: Parts, device: Device, stanza: BinaryNode): string | undefined {
   const { to = '', participant, phash } = stanza.attrs;
@@ -210,7 +211,7 @@ function directTargets(parts: Parts, stanza: BinaryNode): Addressed[] {
 
 const toEnvelope = (enc: BinaryNode): Envelope => ({ type: enc.attrs['type'] ?? '', ciphertext: bytes(enc) ?? Buffer.alloc(0) });
 
-/** Returns the bytes with a changed last byte, so that no key and no signature fits. */
+/** Returns the bytes with a changed last byte. No key and no signature then fits. */
 const garbled = ({ type, ciphertext }: Envelope): Envelope => {
   const bytes = Buffer.from(ciphertext);
   bytes.writeUInt8(bytes.readUInt8(bytes.length - 1) ^ 0xff, bytes.length - 1);
@@ -242,7 +243,7 @@ function strangerRefusal(parts: Parts, sender: Person, { attrs }: BinaryNode): s
   return fault ? String(fault.code ?? 463) : restrictionCode(sender);
 }
 
-/** True unless a first message of a session lacks the identity that phone and device signed at the pairing. */
+/** Returns false if a first message of a session lacks the identity that phone and device signed at the pairing. */
 function identityShown(parts: Parts, device: Device, stanza: BinaryNode): boolean {
   const encs = [...children(stanza, 'enc'), ...children(child(stanza, 'participants'), 'to').flatMap((to) => children(to, 'enc'))];
   const peer = stanza.attrs['category'] === 'peer';

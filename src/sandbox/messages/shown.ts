@@ -10,7 +10,7 @@ import type { People, Person } from '../people.ts';
 import { openEdit } from './polls-and-events.ts';
 import type { Stored } from '../store/messages.ts';
 
-/** Milliseconds after which a phone ignores an edit of a message. */
+/** The age after which a phone ignores an edit of a message. In milliseconds. */
 const editWindow = 20 * 60_000;
 
 interface Kept {
@@ -61,7 +61,7 @@ const pin: Rule = ({ stored, content }) => {
 
 const keep: Rule = ({ content }) => ({ kept: content.keepInChatMessage?.keepType === proto.KeepType.KEEP_FOR_ALL });
 
-/** Returns the target of a message and its effect on it; null for a message that changes no other. */
+/** Returns the target of a message and its effect on the target. Returns null for a message that changes no other message. */
 const aimOf = (content: proto.IMessage): { readonly key: proto.IMessageKey | null | undefined; readonly rule: Rule } | null => {
   const { reactionMessage, protocolMessage, pinInChatMessage, keepInChatMessage } = content;
   if (reactionMessage) return { key: reactionMessage.key, rule: react };

@@ -29,7 +29,7 @@ export const besidesOf = (stanza: BinaryNode): Besides => ({
 });
 
 interface Rule {
-  /** The content to which the rule applies. */
+  /** Returns the content to which the rule applies. */
   readonly of: (content: proto.IMessage) => unknown;
   readonly fits: (besides: Besides, content: proto.IMessage) => unknown;
   readonly otherwise: string;
@@ -95,7 +95,7 @@ const rules: readonly Rule[] = [
   },
 ];
 
-/** Returns the reason why the phone shows nothing; undefined if it shows the message. */
+/** Returns the reason why the phone hides the message; undefined if it shows the message. */
 export const hiddenBecause = (message: proto.IMessage, besides: Besides): string | undefined => {
   const content = normalizeMessageContent(message) ?? {};
   return rules.find(({ of, fits }) => of(content) && !fits(besides, content))?.otherwise;

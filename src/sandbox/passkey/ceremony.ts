@@ -27,7 +27,7 @@ interface CeremonyInput {
   link(advSecret: Uint8Array): void;
 }
 
-/** Milliseconds for which the options are valid. */
+/** The validity of the options. In milliseconds. */
 const optionsMs = 600_000;
 
 const sha256 = (...parts: readonly Uint8Array[]): Buffer => createHash('sha256').update(Buffer.concat(parts)).digest();
@@ -109,7 +109,7 @@ export class PasskeyCeremony {
     for (let left = fault === 'stall' ? 0 : fault === 'twice' ? 2 : 1; left > 0; left -= 1) this.#continue();
   }
 
-  /** Takes the nonce that the client committed to, and computes the code that the phone shows. */
+  /** Checks the nonce against the client's commitment, and computes the code that the phone shows. */
   reveal(request: BinaryNode): void {
     const nonce = bytes(request);
     const publicKey = this.#primary.public;
@@ -120,7 +120,7 @@ export class PasskeyCeremony {
     this.stage = 'revealed';
   }
 
-  /** Decrypts the pairing request and links the device. Throws if it has other keys than the client registered. */
+  /** Decrypts the pairing request and links the device. Throws if the keys in the request differ from the registered keys. */
   pair(request: BinaryNode): void {
     if (this.stage !== 'revealed') return refuse('no pairing request is expected');
     const { noiseKey, identity } = this.#input;

@@ -68,7 +68,7 @@ const inOrder = ({ _sessions }: StoredRecord): [string, StoredSession][] =>
     ([, { indexInfo: a }], [, { indexInfo: b }]) => Number(b.closed === open) - Number(a.closed === open) || b.used - a.used,
   );
 
-/** Makes `name` the open session, and closes all others. */
+/** Makes `name` the open session, and closes all other sessions. */
 const promote = (record: StoredRecord, name: string): StoredRecord => {
   const now = Date.now();
   const closedAt = (one: string, { closed }: { readonly closed: number }): number => {
@@ -94,7 +94,7 @@ const decryptFirst = async <T>(sessions: Sessions, decrypt: () => Promise<T>): P
   return result;
 };
 
-/** Decrypts a message that does not name its session. If no session fits, rejects and changes nothing. */
+/** Decrypts a message that does not name its session. If no session fits, rejects and leaves the sessions unchanged. */
 const decryptOnCopies = async <T>(sessions: Sessions, decrypt: () => Promise<T>): Promise<T> => {
   const record = sessions.load() ?? { _sessions: {} };
   let failure: unknown = new Error('no session with the sender');
@@ -241,7 +241,7 @@ export class Phones {
         for (const [type, values] of Object.entries(data)) signal.changes[type] = { ...signal.changes[type], ...values };
       },
       isInTransaction: () => false,
-      // Work on a phone is already serial, so the library's own transactions do nothing.
+      // Work on a phone is already serial, so the library's own transactions only run the work.
       transaction: <T>(run: () => Promise<T>) => run(),
     };
     const creds = { signedIdentityKey: identity, signedPreKey, registrationId };

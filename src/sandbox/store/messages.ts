@@ -15,7 +15,7 @@ export interface Stored {
   /** The chat's jid as the owner sees it. */
   readonly chat: string;
   readonly author: string;
-  /** Unix time in milliseconds. */
+  /** The time of the message, in Unix milliseconds. */
   readonly at: number;
   /** Number of decryptions that failed. */
   readonly attempts: number;
@@ -131,11 +131,11 @@ export interface Post {
   readonly serverId: number;
   readonly id: string;
   readonly author: Digits;
-  /** Unix milliseconds. */
+  /** The time of the post, in Unix milliseconds. */
   readonly at: number;
-  /** Unix milliseconds of the last change; 0 for none. */
+  /** The time of the last change, in Unix milliseconds; 0 if there was none. */
   readonly editedAt: number;
-  /** Unix milliseconds of the last view, reaction or change. */
+  /** The time of the last view, reaction or change, in Unix milliseconds. */
   readonly changedAt: number;
   /** Absent if the post was deleted. */
   readonly content?: proto.IMessage;

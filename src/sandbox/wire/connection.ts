@@ -20,16 +20,16 @@ import {
 /** Largest frame of a handshake, in bytes. A registration payload is smaller than one kilobyte. */
 const handshakeFrame = 16 * 1024;
 const handshakeMs = 20_000;
-/** Bytes that may be buffered for a client that does not read. */
+/** The largest buffer for a client that does not read. In bytes. */
 const maxBuffered = 64 * 1024 * 1024;
 
 /** The platform's reactions at each stage of a connection. */
 export interface ConnectionHandler {
-  /** Called after the handshake. `payload` is a login or a registration. */
+  /** Handles the payload after the handshake. `payload` is a login or a registration. */
   onPayload(connection: Connection, payload: proto.ClientPayload): void;
   onNode(connection: Connection, node: BinaryNode): void;
   onClosed(connection: Connection): void;
-  /** Called if the client sent malformed data. The connection is being closed. */
+  /** Handles malformed data from the client. The connection is already being closed. */
   onBroken(connection: Connection, error: unknown): void;
   onHandshake(): void;
   readonly tap?: Tap;
@@ -57,9 +57,9 @@ export class Connection {
   readonly subscriptions = new Set<string>();
   /** The end of a promise chain for work that must run in the order of arrival. */
   work: Promise<void> = Promise.resolve();
-  /** Stanzas from others that wait while a message of this client is processed. They are sent after its ack, as on the real platform. */
+  /** Stanzas from other clients that wait while a message of this client is processed. They are sent after its ack, as on the real platform. */
   held: (() => void)[] | undefined;
-  /** Milliseconds by which every stanza to the client is delayed. */
+  /** The delay of every stanza to the client. In milliseconds. */
   delayMs = 0;
   #silent = false;
   #stage: Stage = 'hello';
@@ -116,7 +116,7 @@ export class Connection {
       this.#later(afterMs, () => this.close(code));
       return;
     }
-    // The codes 1005, 1006 and 1015 cannot be sent; a fault with one of them resets the connection.
+    // The codes 1005, 1006 and 1015 cannot be sent. A fault with such a code resets the connection.
     if (code < 1000 || (code > 1003 && code < 1007) || (code > 1014 && code < 3000) || code > 4999) this.reset();
     else if (!this.#silent) this.#ws.close(code);
     else this.#ws.terminate();

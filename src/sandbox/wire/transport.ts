@@ -134,7 +134,7 @@ const isOdd = ({ attrs, content }: BinaryNode): boolean =>
 export const encodeNode = (one: BinaryNode): Uint8Array =>
   isOdd(one) ? Buffer.concat([Buffer.of(0), ...literally(one)]) : encodeBinaryNode(one);
 
-/** Decodes a node. Bit 1 of the first byte means that the rest is deflated. Throws if the bytes are not a node. */
+/** Decodes a node. Bit 1 of the first byte means that the following bytes are deflated. Throws if the bytes are not a node. */
 export function decodeNode(encoded: Uint8Array): BinaryNode {
   const buffer = Buffer.from(encoded);
   const rest = buffer.subarray(1);

@@ -57,7 +57,7 @@ function inject({ faults, links, people }: Parts, fault: Fault): number {
   }
   const chosen = live.slice(0, times ?? live.length);
   for (const one of chosen) applyFault(one, fault);
-  // If fewer connections are open than the fault asks for, the rest of the fault waits for the next logins.
+  // If fewer connections are open than the fault asks for, the remaining uses wait for the next logins.
   const wanted = times ?? Math.max(chosen.length, 1);
   if (wanted > chosen.length) faults.arm(fault, wanted - chosen.length);
   return chosen.length;

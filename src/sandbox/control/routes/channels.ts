@@ -70,7 +70,7 @@ const Facts = Type.Object(
   { additionalProperties: false },
 );
 
-/** `data` may be a data URL, but the face takes base64. */
+/** Removes the prefix of a data URL, because the `Sandbox` interface accepts only base64. */
 const bare = (change: ChannelChange): ChannelChange =>
   change.action === 'picture' && change.data !== '' ? { ...change, data: parseBase64(change.data, 'data').data } : change;
 
