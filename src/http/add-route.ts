@@ -45,7 +45,7 @@ const faultOf = (spec: Route, url: string): string | null => {
 
 type Hook = (request: FastifyRequest, reply: FastifyReply, next: () => void) => void;
 
-/** Prepares the input before the validation: drops fields that are ignored, then reads the rest leniently. */
+/** Prepares the input before the validation: drops fields that are ignored, then converts the other fields leniently. */
 const inputHooks = ({ relevantFields, params, query, body }: Route): Hook[] => {
   const hooks: Hook[] = [];
   if (relevantFields !== undefined) {

@@ -22,7 +22,7 @@ interface Serialised {
 export const serialise = (value: unknown): string =>
   (typeof value === 'object' && value !== null ? (value as Serialised)[text] : undefined) ?? JSON.stringify(value);
 
-/** Bytes that are reserved for all other parts of an answer. */
+/** Space that is reserved for all other parts of an answer. In bytes. */
 const rest = 1024;
 
 export interface Page<View> {
@@ -35,7 +35,7 @@ export interface Page<View> {
 
 export const emptyPage: Page<never> = { views: [], cut: false, json: '[]' };
 
-/** Returns the first items that fit into the bytes, after the items of `before`. Returns at least one item, so that paging always ends. */
+/** Returns the first items that fit into the bytes, after the items of `before`. Returns at least one item, because paging would not end otherwise. */
 export const pageWithin = <Item, View>(
   items: readonly Item[],
   view: (item: Item) => View,
@@ -113,7 +113,7 @@ const headersOf = (file: KeptFile): Readonly<Record<string, string>> => {
   };
 };
 
-/** Returns true if the client already has these bytes. */
+/** Returns true if the client already has the bytes of the file. */
 export const isKnown = (headers: IncomingHttpHeaders, file: KeptFile): boolean =>
   (headers['if-none-match'] ?? '').split(',').some((tag) => ['*', tagOf(file)].includes(tag.trim().replace(/^W\//, '')));
 
@@ -123,7 +123,7 @@ export const rangeHeader = (headers: IncomingHttpHeaders, file: KeptFile): strin
   return condition === undefined || condition === tagOf(file) ? headers.range : undefined;
 };
 
-/** Answers that the client already has the bytes. Takes the reply over. */
+/** Answers that the client already has the bytes. The answer bypasses Fastify. */
 export const sendUnchanged = (reply: FastifyReply, file: KeptFile): void => {
   reply.hijack();
   reply.raw.writeHead(304, headersOf(file)).end();
@@ -136,7 +136,7 @@ interface FileAnswer {
   readonly bytes: AsyncIterable<Uint8Array> | null;
 }
 
-/** Takes the reply over. The read ends if the client leaves. A failed read cuts the connection, because the length was sent already. */
+/** Sends a file. The answer bypasses Fastify. The read ends if the client leaves. A failed read cuts the connection, because the length was sent already. */
 export const sendFile = async (reply: FastifyReply, { file, range, bytes }: FileAnswer): Promise<void> => {
   reply.hijack();
   const { start, end } = range ?? { start: 0, end: file.size - 1 };

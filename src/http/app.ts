@@ -1,4 +1,4 @@
-/** The HTTP interface: routes of one table on Fastify, in front of the gateway. */
+/** The HTTP server: serves the table of routes with Fastify and passes calls to the gateway. */
 import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders, Server } from 'node:http';
 import type { Socket } from 'node:net';
@@ -54,7 +54,7 @@ const forbidCaching = (app: FastifyInstance): void => {
   });
 };
 
-/** The route's pattern for the log. Addresses may contain tokens, so they are not logged. */
+/** Traces requests. A trace has the route's pattern, because addresses may contain tokens. */
 const traceRequests = (app: FastifyInstance, tracing: RequestTracing): void => {
   const ends = new WeakMap<FastifyRequest, (status: number) => void>();
   app.addHook('onRequest', (request, _reply, next) => {
@@ -91,8 +91,8 @@ const logAnswers = (app: FastifyInstance, { log, metrics }: HttpOptions): void =
 };
 
 /**
- * Closes connections that have sent nothing. Browsers and clients open such connections in advance. Node counts them as busy until its time-out for
- * request headers, which is a minute.
+ * Returns a function that closes connections without any received data. Browsers and clients open such connections in advance. Node counts
+ * them as busy until its time-out for request headers, which is a minute.
  */
 const closeUnused = (server: Server): (() => void) => {
   const open = new Set<Socket>();
@@ -141,7 +141,7 @@ const assertUnique = (rows: readonly Route[]): void => {
 const proxiesOf = ({ trustedProxies }: HttpOptions): string[] | false =>
   trustedProxies.length === 0 ? false : trustedProxies.flatMap((name) => (name === 'private' ? ['uniquelocal', 'linklocal'] : [name]));
 
-/** The rows of `/mcp`. Its library takes 200 ms to load, so a gateway that offers no tools does not load it. */
+/** Makes the rows of `/mcp`. The library needs 200 ms to load, so a gateway that offers no tools does not load it. */
 const mcpRows = async (
   app: FastifyInstance,
   options: HttpOptions,

@@ -39,7 +39,7 @@ export const auditedTags: Readonly<Record<string, boolean>> = {
 
 /** Routes that are treated differently from other routes of their tag. */
 const exceptions: Readonly<Record<string, boolean>> = {
-  // These routes only read.
+  // Rows that only read.
   'POST /business/get/profile': false,
   'POST /business/catalog/info': false,
   'POST /business/catalog/list': false,

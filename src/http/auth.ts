@@ -33,7 +33,7 @@ declare module 'fastify' {
 
 export type Caller = { readonly actor: 'user'; readonly user: SessionUser } | { readonly actor: Exclude<AuditActor, 'user'> };
 
-/** Characters of a code or ticket. */
+/** Largest length of a code or ticket. In characters. */
 const longestCode = 64;
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
@@ -108,8 +108,8 @@ const without = (secrets: readonly string[], answer: unknown): unknown => {
 const isViewer = ({ caller }: FastifyRequest): boolean => caller?.actor === 'user' && !mayAct(caller.user.role, 'operator');
 
 /**
- * Looks up a token. A token in the cache costs no try, and neither does a missing token. In a cluster any other token costs a query; a valid one is
- * in the cache within a second.
+ * Looks up a token. A token in the cache costs no try, and a missing token costs none. In a cluster any other token costs a query; a valid one
+ * is in the cache within a second.
  */
 const instanceGuess =
   (gateway: Gateway, { instance }: AuthenticationLimit) =>
@@ -279,8 +279,8 @@ declare module 'fastify' {
 }
 
 /**
- * The period in milliseconds over which delays are averaged, and after which a client may retry. It is long enough that one long pause, such as
- * the start, is not an overload.
+ * The period in milliseconds over which delays are averaged, and after which a client may retry. With this period one long pause, such as the
+ * start, is not an overload.
  */
 const sampleInterval = 3_000;
 
@@ -289,7 +289,7 @@ export const refuseOverload = async (app: FastifyInstance, { overloadLagMs, over
     maxEventLoopDelay: overloadLagMs,
     sampleInterval: overloadSampleMs ?? sampleInterval,
     exposeStatusRoute: false,
-    // A handler that answers nothing lets the request pass.
+    // Lets the request pass if the handler sends no answer.
     pressureHandler: (request, reply) => {
       if (request.routeOptions.config.relieves === true) return;
       sendRefusal(reply, {

@@ -25,8 +25,8 @@ export class BodyError extends Error {
 export const deepest = 100;
 
 /**
- * Values of one body. A campaign of 100,000 messages has ten values for each message. A million empty lists take 45 MB; distinct names cost 4 s of
- * processor time at worst.
+ * Largest number of values in one body. A campaign of 100,000 messages has ten values for each message. A million empty lists need 45 MB;
+ * distinct names cost 4 s of processor time at worst.
  */
 export const mostValues = 1_000_000;
 
@@ -38,15 +38,15 @@ const endOfString = (bytes: Buffer, at: number): number => {
   const first = bytes.indexOf(quote, at);
   if (first === -1) return bytes.length;
   if (bytes[first - 1] !== backslash) return first;
-  // A string with escaped marks is read byte by byte: one search for each mark would take longer.
+  // A string with escaped quotation marks is read byte by byte. One search for each mark would need more time.
   let place = at;
   while (place < bytes.length && bytes[place] !== quote) place += bytes[place] === backslash ? 2 : 1;
   return place;
 };
 
 /**
- * Throws for a body that would take the parser seconds or gigabytes. For example, 50 MB of opening brackets took 27 s and 3 GB. The bytes need not
- * be JSON.
+ * Throws for a body whose parsing would need seconds or gigabytes. For example, 50 MB of opening brackets needed 27 s and 3 GB. The bytes need
+ * not be JSON.
  */
 export const checkShape = (bytes: Buffer): void => {
   let depth = 0;
@@ -77,7 +77,7 @@ export class BodyBudget {
     this.#ofAll = ofAll;
   }
 
-  /** Returns false, and takes nothing, if there is no room for so many bytes. */
+  /** Reserves the bytes. Returns false, and reserves none, if the budget does not have room for all of them. */
   take(caller: string, bytes: number): boolean {
     const own = (this.#held.get(caller) ?? 0) + bytes;
     if (own > this.#ofCaller || this.#all + bytes > this.#ofAll) return false;
@@ -93,27 +93,27 @@ export class BodyBudget {
     this.#all -= bytes;
   }
 
-  /** Bytes of all callers. */
+  /** The reserved bytes of all callers. */
   get held(): number {
     return this.#all;
   }
 }
 
-/** Bytes. Smaller bodies are not counted if they declare their length. */
+/** Largest length of a body that is not counted, in bytes. Only bodies that declare their length are exempt. */
 const small = 65_536;
 
-/** The largest number of body bytes in memory, for one caller and for all callers. */
+/** The budgets of one caller and of all callers, as multiples of the largest body. */
 const [largestOfCaller, largestOfAll] = [2, 6];
 
 const isSmall = ({ headers }: FastifyRequest): boolean =>
   headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) <= small;
 
-/** Seconds after which a refused client may try again. */
+/** The time after which a refused client may try again. In seconds. */
 const retryAfter = 2;
 
 /**
- * Counts the bytes of bodies from their arrival until the answer has left, and refuses a body that exceeds the bounds. Must be called after `guardRoutes`,
- * which finds the instance. `largest`: bytes of the largest body that a route takes.
+ * Counts the bytes of bodies from their arrival until the answer has left, and refuses a body that exceeds the bounds. Must be called after
+ * `guardRoutes`, which finds the instance. `largest` is the length of the largest body that a route accepts, in bytes.
  */
 export const boundBodies = (app: FastifyInstance, largest: number): void => {
   const budget = new BodyBudget(largestOfCaller * largest, largestOfAll * largest);

@@ -28,7 +28,7 @@ const textOf = (bytes: Buffer, type: string): string => {
 };
 
 /**
- * Returns true if PostgreSQL can store all texts. It stores neither NUL nor half a surrogate pair. Walks without recursion, because clients
+ * Returns true if PostgreSQL can store all texts. PostgreSQL stores no NUL and no unpaired surrogate. Walks without recursion, because clients
  * choose the depth of a body.
  */
 const storable = (body: object): boolean => {
@@ -140,7 +140,7 @@ const demands: Readonly<Record<string, (params: Readonly<Record<string, unknown>
   enum: ({ allowedValues }) => `must be one of ${(allowedValues as readonly unknown[]).filter((value) => value !== '').join(', ')}`,
   minLength: ({ limit }) => (limit === 1 ? 'must not be empty' : `must have at least ${String(limit)} characters`),
   maxLength: ({ limit }) => `must have at most ${String(limit)} characters`,
-  // The only pattern whose text is not fixed by its row: a visible character.
+  // Only the pattern of a visible character has its text in this table. Rows fix the texts of all other patterns.
   pattern: ({ pattern }) => (pattern === String.raw`\S` ? 'must not be empty' : 'is not valid'),
   contains: () => 'must have at least one entry that is valid',
   minItems: ({ limit }) => `must have at least ${String(limit)} entries`,
@@ -175,7 +175,7 @@ export const invalidInput = (findings: readonly FastifySchemaValidationError[], 
 
 // Numbers and booleans that clients of dynamic languages send as texts (`"12"`, `"true"`), converted to the types of the schema.
 
-/** Returns the converted value, or the same value if nothing is to be converted. Changes objects and lists in place. */
+/** Returns the converted value, or the same value if no conversion is needed. Changes objects and lists in place. */
 export type Reader = (value: unknown) => unknown;
 
 /** The part of JSON Schema that the schemas of routes use. */
@@ -197,7 +197,7 @@ const decimal = /^-?\d{1,15}(?:\.\d{1,15})?$/;
 
 const alternativesOf = ({ anyOf, oneOf }: Shape): readonly Shape[] => anyOf ?? oneOf ?? [];
 
-/** Every JSON type that fits somewhere in a schema; null when any type does. */
+/** Returns every JSON type that fits an alternative of a schema; null if any type fits. */
 const typesOf = (shape: Shape): ReadonlySet<string> | null => {
   if (shape.type !== undefined) return new Set([shape.type].flat());
   const members = shape.enum ?? (shape.const === undefined ? undefined : [shape.const]);
@@ -251,7 +251,7 @@ const listReader = ({ items }: Shape): Reader | null => {
   return reader === null ? null : (value) => (Array.isArray(value) ? value.map(reader) : value);
 };
 
-/** Returns the reader of alternatives. It chooses between a list and an object, or a scalar and either, and never between two shapes of one object. */
+/** Returns the reader of alternatives. It distinguishes a list, an object and a scalar, but never two shapes of one object. */
 const alternativesReader = (shape: Shape): Reader | null => {
   const alternatives = alternativesOf(shape);
   const objects = alternatives.filter((one) => typesOf(one)?.has('object') ?? true);

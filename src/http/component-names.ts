@@ -1,7 +1,7 @@
 /** Names for components of the OpenAPI document: a table of names, and rules for the other components. */
 import { errorStatuses } from './error-docs.ts';
 
-/** Names by the first place at which a shape stands. */
+/** Names by the first place of a shape in the document. */
 export const namesByPlace: Readonly<Record<string, string>> = {
   'Channel thread_metadata name': 'ChannelText',
   'Channel thread_metadata picture': 'ChannelPicture',
@@ -118,7 +118,7 @@ export const namesByPlace: Readonly<Record<string, string>> = {
   'PostSearch id': 'ChannelRefOlder',
 };
 
-/** Field names that say nothing without the name of their object. */
+/** Field names that are ambiguous without the name of their object. */
 const vague: ReadonlySet<string> = new Set(
   'id name type status state number jid response item value error code url at from to force limit offset action part1 part2 data info reason kind count version'.split(
     ' ',
@@ -169,10 +169,10 @@ export const errorNames = (place: string, answer: Readonly<Record<string, unknow
   return isPlatform ? [`Platform${name}`, own] : [name, own];
 };
 
-/** Returns the first free name. If all are taken, adds a number to the first name. */
+/** Returns the first free name. If all are taken, adds a number to the last name. */
 export const freeName = (names: readonly string[], isTaken: (name: string) => boolean): string => {
   const free = names.find((name) => !isTaken(name));
   if (free !== undefined) return free;
-  const first = names.at(-1) ?? 'Shape';
-  for (let n = 2; ; n += 1) if (!isTaken(`${first}${n}`)) return `${first}${n}`;
+  const last = names.at(-1) ?? 'Shape';
+  for (let n = 2; ; n += 1) if (!isTaken(`${last}${n}`)) return `${last}${n}`;
 };

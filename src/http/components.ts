@@ -36,8 +36,8 @@ const insideSchema = (schema: Json, place: string, replace: Replace): Json => {
 };
 
 /**
- * A single example is also written as `examples`, because `examples` may refer to a component and `example` may not. `openapi-typescript` also copies
- * each `example` into comments.
+ * Replaces the schema and the example of a media type. A single example moves to `examples`, because `examples` may refer to a component and
+ * `example` may not. `openapi-typescript` also copies each `example` into comments.
  */
 const insideMedia = ({ schema, example, examples, ...rest }: Json, place: string, replace: Replace): Json => ({
   ...rest,
@@ -78,7 +78,7 @@ const insideOperation = (operation: Json, replace: Replace): Json => {
 
 const keyOf = ({ section, value }: Part): string => `${section} ${JSON.stringify(value)}`;
 
-/** Characters. A reference is about as long, so a shorter schema stays in place. */
+/** The largest length of a schema that stays in place, in characters. A reference is about as long. */
 const referenceLength = 50;
 
 const isError = ({ section, place }: Part): boolean => section === 'responses' && /(?:\d|default)$/.test(place);

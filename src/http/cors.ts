@@ -36,8 +36,9 @@ const maxAge = 7_200;
 const headNames = ['access-control-allow-origin', 'access-control-expose-headers', 'vary'];
 
 /**
- * Routes for the dashboard's cookies opt out by `config: { cors: false }`. Call this before all hooks that refuse requests, so that a page
- * can read refusals, and before `guardRoutes`, because preflight requests have no credentials.
+ * Lets pages of the configured origins call the interface. Routes for the dashboard's cookies opt out by `config: { cors: false }`. Call this
+ * before all hooks that refuse requests, so that a page can read refusals. Call it before `guardRoutes` too, because preflight requests have
+ * no credentials.
  */
 export const allowOrigins = async (app: FastifyInstance, { corsOrigins }: HttpOptions): Promise<void> => {
   if (corsOrigins.length === 0) return;
@@ -60,15 +61,18 @@ export const allowOrigins = async (app: FastifyInstance, { corsOrigins }: HttpOp
   });
 };
 
-// Lets browser extensions, but no pages, call the routes of a passkey code. An extension that needs permission for any gateway would have
-// to request it for every site. The gateway answers to origins of extensions, so no permission is needed. Without a code these routes
-// reveal nothing.
+// Lets browser extensions, but no pages, call the routes of a passkey code. An extension that needs permission for any gateway would have to
+// request it for every site. The gateway answers to origins of extensions, so no permission is needed. Without a code the routes reveal
+// nothing.
 
 const addresses: readonly string[] = ['/passkey', '/passkey/confirm'];
 
 const isExtension = (origin: string | undefined): origin is string => /^chrome-extension:\/\/[\w-]+$/.test(origin ?? '');
 
-/** Call this before all hooks that refuse requests, and after `allowOrigins`, whose headers apply to pages. */
+/**
+ * Installs the hook that lets extensions call the routes. Call this before all hooks that refuse requests, and after `allowOrigins`, whose
+ * headers apply to pages.
+ */
 export const allowExtensions = (app: FastifyInstance): void => {
   app.addHook('onRequest', (request, reply, next) => {
     const { origin } = request.headers;

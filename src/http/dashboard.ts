@@ -13,7 +13,7 @@ declare module 'fastify' {
   }
 }
 
-/** Views that have an address of their own. The page reads the rest of the address. */
+/** Views that have an address of their own. The page itself reads the part of the address after them. */
 const views = [
   '/admin',
   '/admin/start',
@@ -91,8 +91,8 @@ export const addDashboard = async (app: FastifyInstance): Promise<void> => {
   });
 };
 
-// Sessions of the dashboard. A random name in a cookie stands for the admin token or a user, so that no page has a secret. Sessions are in
-// memory and in the database, so that they survive a restart and are valid on every node.
+// Sessions of the dashboard. A cookie holds a random name in place of the admin token or the user's password, so no page has a secret.
+// Sessions are in memory and in the database. They therefore survive a restart and are valid on every node.
 
 /** The largest number of sessions. More people do not sign in at once, so a further session ends the oldest one. */
 const most = 1_000;
@@ -106,7 +106,7 @@ export interface SessionOwner {
 
 interface Session extends SessionOwner {
   readonly address: string;
-  /** Unix milliseconds. */
+  /** The times of the sign-in and of the end, in Unix milliseconds. */
   readonly since: number;
   readonly until: number;
   readonly timer: NodeJS.Timeout;
@@ -139,7 +139,7 @@ export interface AdminSessions {
 /** Hashes a name. Only hashes are stored, so a copy of the memory or the database contains no usable session. */
 const keyOf = (name: string): string => createHash('sha256').update(name).digest('base64');
 
-/** The sessions in memory. */
+/** Opens the storage of sessions in memory. */
 const openSessions = () => {
   const sessions = new Map<string, Session>();
 
@@ -191,8 +191,8 @@ const findingIn = (memory: ReturnType<typeof openSessions>, shared: SignIns | nu
 };
 
 /**
- * `lifeMs`: the lifetime of a session, independent of its use. `shared`: the store of all nodes, whose sessions are cached until a node
- * ends them.
+ * Makes the sessions. `lifeMs` is the lifetime of a session, independent of its use. `shared` is the store of all nodes, whose sessions are
+ * cached until a node ends them.
  */
 export const createAdminSessions = (lifeMs: number, shared: SignIns | null): AdminSessions => {
   const memory = openSessions();

@@ -107,7 +107,7 @@ const ofInstance = commonErrors(credentials.instance);
 /** Errors of operations that send requests to the platform. */
 const platformErrors: readonly ErrorCase[] = [...ofInstance, ...refusalCases('notSent', 'capped', 'refused', 'notSupported', 'unknown')];
 
-/** Further errors of many operations with a tag that send requests to the platform. A test compares these texts with the texts of the rows. */
+/** Further errors of many operations with a tag that send requests to the platform. A test compares the texts with those of the rows. */
 export const familyErrors = {
   send: [
     { status: 403, text: 'the account is not a member of this group' },
@@ -131,7 +131,7 @@ const hintHeader = {
   'x-error-hint': { type: 'string', description: 'Which field it is and what is wrong with it, where `error` does not say so' },
 };
 
-/** `further`: optional fields in addition to those of `schema`. */
+/** Makes a shared default answer. `further` has optional fields in addition to those of `schema`. */
 const defaultAnswer = (title: string, cases: readonly ErrorCase[], body: typeof ErrorBody | typeof PlatformErrorBody, further = {}) => {
   const lines = [...new Set(cases.toSorted((a, b) => a.status - b.status).map(lineOf))];
   const schema = withFields(ref(body), further);
@@ -170,8 +170,8 @@ const defaultOf = ({ credential, refusals, tag }: Route, cases: readonly ErrorCa
 };
 
 /**
- * Returns the errors of a row. The answer `default` stands for the usual errors. A status has an answer of its own only if its body has fields that the
- * default answer does not name. The text lists every error that is not among the usual ones.
+ * Returns the errors of a row. The answer `default` covers the usual errors. A status has an answer of its own only if its body has fields
+ * that the default answer does not name. The text lists every error that is not among the usual ones.
  */
 export const errorsOf = (spec: Route): { readonly answers: Readonly<Record<string, object>>; readonly text: string } => {
   const cases = [...usualErrors(spec), ...refusalErrors(spec.refusals ?? {})];

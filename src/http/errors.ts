@@ -31,7 +31,7 @@ declare module 'fastify' {
   }
 }
 
-/** Seconds after which a client may retry if no better value is known. */
+/** The time after which a client may retry if no better value is known. In seconds. */
 const retryAfter = 5;
 
 /** The HTTP status of each reason, with the text in the documents. An answer has the sentence of its refusal instead. */
@@ -170,7 +170,7 @@ const sendError = (log: HttpLog, error: FastifyError, request: FastifyRequest, r
     const limit = config.ownBodyLimit ?? { bytes: request.routeOptions.bodyLimit ?? 0, setting: 'BODY_LIMIT' };
     return reply.code(413).send({ error: led(config.tooLarge, tooLargeText(limit)) });
   }
-  // The same applies to the rest of a body that is refused while it arrives.
+  // The same applies to a body that is refused while its bytes still arrive.
   if (status === 429) void reply.removeHeader('connection');
   // A body that cannot be read is invalid, like a body with wrong values.
   const fixed = status === 400 ? config.invalidTexts?.['*'] : undefined;

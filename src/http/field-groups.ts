@@ -17,7 +17,7 @@ interface GroupRow {
 
 const content = 'CampaignContent';
 
-/** Groups by name. An object refers to a group only with fields that no earlier group of it has. */
+/** Groups by name. An object refers to a group only for fields that no earlier group of the object has. */
 export const groupPlaces: Readonly<Record<string, GroupRow>> = {
   SendOptions: { places: ['sendText body', 'sendMedia body'], kept: 'number' },
   CampaignContent: { places: ['sendSimpleCampaign body', 'sendAdvancedCampaign body messages item'] },

@@ -18,14 +18,14 @@ interface SettingFact {
 
 /** The answer of the server that UPDATE_CHECK_URL names. */
 export interface UpdateNotice {
-  /** False if no address is set, so that no request was made. */
+  /** False if no address is set. The gateway then makes no request. */
   readonly checks: boolean;
   /** The newest release; '' if unknown. */
   readonly latest: string;
   readonly isNewer: boolean;
   /** The page of the release; '' if the answer named none. */
   readonly page: string;
-  /** Unix milliseconds; 0 before the first answer. */
+  /** The time of the last answer, in Unix milliseconds; 0 before the first answer. */
   readonly checkedAt: number;
   /** The reason why the last request failed; '' if it worked. */
   readonly error: string;
@@ -58,9 +58,9 @@ export interface ServerFacts {
   update(): Promise<UpdateNotice>;
   /** Returns the use of the database. It may be called for every view, because the answer is cached. */
   databaseUse(): Promise<DatabaseUse>;
-  /** Bytes of all kept files in the store of this process; null until they were counted. */
+  /** Returns the size of all kept files in the store of this process, in bytes; null until they were counted. */
   fileBytes(): number | null;
-  /** The disk of the data folder, in bytes. */
+  /** Returns the free space and the size of the disk of the data folder, in bytes. */
   disk(): { readonly free: number; readonly size: number };
 }
 
@@ -80,16 +80,16 @@ export interface StreamLimits {
   readonly inspectorPerCaller: number;
   /** The largest number of inspector streams of all callers. */
   readonly inspectorInAll: number;
-  /** Milliseconds between two comments that keep an idle connection open. */
+  /** The pause between two comments that keep an idle connection open. In milliseconds. */
   readonly heartbeatMs: number;
-  /** Bounds for a slow subscriber. If it exceeds one of them, and still does `graceMs` later, its stream is ended. */
+  /** Bounds for a slow subscriber. If a subscriber exceeds a bound, and still does `graceMs` later, its stream is ended. */
   readonly backlogBytes: number;
   readonly backlogEvents: number;
   readonly graceMs: number;
-  /** Bytes per instance that a returning client may ask for. The value is below the backlog, so that a replay does not cut the client. */
+  /** The largest replay for a returning client of an instance, in bytes. The value is below the backlog, so a replay does not cut the client. */
   readonly ringBytes: number;
   readonly ringEvents: number;
-  /** Milliseconds for which the ring of an instance is still filled after its last subscriber left. */
+  /** The time for which the ring of an instance is still filled after its last subscriber left. In milliseconds. */
   readonly lingerMs: number;
   /** Time in which an ending stream may send its remaining frames. In milliseconds. */
   readonly endMs: number;
@@ -135,19 +135,19 @@ interface HttpMetrics {
 export type McpGroup = 'reading' | 'sending' | 'changing';
 
 export interface HttpOptions {
-  /** The metrics. If absent, nothing is counted, and `/metrics` does not exist. */
+  /** The metrics. If they are absent, requests are not counted, and `/metrics` does not exist. */
   readonly metrics?: HttpMetrics;
   /** Address of this server as integrators see it. */
   readonly baseUrl: string;
-  /** The server address in the OpenAPI document. `/` stands for the address from which the document was fetched. */
+  /** The server address in the OpenAPI document. `/` is the address from which the document was fetched. */
   readonly serverUrl: string;
   /** True if administrative endpoints answer 403. */
   readonly demoServer: boolean;
   /** Largest body in bytes. */
   readonly bodyLimit: number;
-  /** Bytes of the largest file in a body. Bodies with files may be larger than others. */
+  /** The size of the largest file in a body, in bytes. Bodies with files may be larger than bodies without them. */
   readonly mediaBytes: number;
-  /** Bytes of one page of `/message/find` and `/chat/find`. */
+  /** The largest page of `/message/find` and `/chat/find`. In bytes. */
   readonly answerBytes: number;
   /** Largest file in bytes that an answer may contain as base64. */
   readonly base64Bytes: number;
@@ -155,13 +155,13 @@ export interface HttpOptions {
   readonly requestsPerSecond: number;
   /** Wrong tokens from one address within a minute; 0: no limit. */
   readonly authFailuresPerMinute: number;
-  /** Milliseconds that a session of the dashboard lasts. */
+  /** The lifetime of a session of the dashboard. In milliseconds. */
   readonly adminSessionMs: number;
   /** The phone of the simulated platform; null beside the real platform. */
   readonly simulatedPhone: SimulatedPhone | null;
   /** Proxies whose `X-Forwarded-For` is trusted: `private`, `loopback`, addresses and subnets. */
   readonly trustedProxies: readonly string[];
-  /** Origins whose pages may call the interface. `*` stands for every origin; an empty list allows none. */
+  /** Origins whose pages may call the interface. `*` allows every origin; an empty list allows none. */
   readonly corsOrigins: readonly string[];
   /** True if every endpoint accepts `?token=` and `?admintoken=`. The logs of proxies show addresses with their tokens. */
   readonly allowQueryTokens: boolean;
@@ -179,7 +179,7 @@ export interface HttpOptions {
   readonly restart: RequestRestart;
   /** Returns the reasons why the database does not work; empty if it works. */
   storageTroubles(): readonly string[];
-  /** The clock, in Unix milliseconds; the system clock if absent. */
+  /** Returns the time in Unix milliseconds. The system clock is used if the function is absent. */
   readonly now?: () => number;
   readonly stream?: Partial<StreamLimits>;
   /** Tracing. If absent, requests have no spans. */

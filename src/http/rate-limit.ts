@@ -29,7 +29,7 @@ export const networkOf = (ip: string): string => {
   return `${[...first, ...Array<string>(zeros).fill('0'), ...last].slice(0, networkGroups).join(':')}::/64`;
 };
 
-/** True if the request has a forwarded address from a proxy that is not trusted. */
+/** Returns true if the request has a forwarded address from a proxy that is not trusted. */
 const isFromUnknownProxy = ({ headers, ips }: FastifyRequest): boolean =>
   headers['x-forwarded-for'] !== undefined && (ips === undefined || ips.length < 2);
 
@@ -58,7 +58,7 @@ export const warnOfUnknownProxy = (app: FastifyInstance, log: HttpLog): void => 
 // concurrent requests would all find the limit free.
 
 const windowMs = 60_000;
-/** Largest number of remembered networks, the latest ones. Each takes some 100 bytes. */
+/** Largest number of remembered networks, the latest ones. Each network needs some 100 bytes. */
 const remembered = 20_000;
 
 interface Guesses {
@@ -71,12 +71,12 @@ export class GuessLimit {
   readonly #most: number;
   readonly #networks = new Map<string, Guesses>();
 
-  /** `most`: wrong guesses of one network within a minute. Guesses that are still being looked up count too. */
+  /** Makes the limit. `most` is the number of wrong guesses of one network within a minute. Guesses that are still being looked up count too. */
   constructor(most: number) {
     this.#most = most;
   }
 
-  /** Takes a try. Returns null, or the seconds until the next try is free. */
+  /** Counts a try. Returns null, or the seconds until the next try is free. */
   take(network: string, now: number): number | null {
     const known = this.#networks.get(network);
     const tries = known !== undefined && known.until > now ? known : this.#begin(network, now);
@@ -107,12 +107,12 @@ declare module 'fastify' {
   }
 }
 
-/** Seconds until a request is allowed; null if this request is allowed. */
+/** The time until a request is allowed, in seconds; null if this request is allowed. */
 type Wait = number | null;
 
 /** Tries of one kind of token, by the network of the request. */
 export interface Tries {
-  /** Takes a try. Call this before a token is looked up. */
+  /** Counts a try. Call this before a token is looked up. */
   take(request: FastifyRequest): Wait;
   /** Refunds the try. Call this if the token was right, or could not be looked up. */
   giveBack(request: FastifyRequest): void;
@@ -122,15 +122,15 @@ export interface AuthenticationLimit {
   readonly admin: Tries;
   readonly instance: Tries;
   /**
-   * Tries for cookies that are no session of this process. They are counted apart, so that a browser with an ended session does not use up
-   * the tries of the admin token.
+   * Tries for cookies that are no session of this process. They are counted separately. A browser with an ended session therefore does not use
+   * up the tries of the admin token.
    */
   readonly session: Tries;
 }
 
 const unlimited: Tries = { take: () => null, giveBack: () => undefined };
 
-/** `max`: wrong guesses of one network within a minute; 0 is no limit. */
+/** Makes the tries of one kind of token. `max` is the number of wrong guesses of one network within a minute; 0 is no limit. */
 export const triesOf = (max: number): Tries => {
   if (max === 0) return unlimited;
   const limit = new GuessLimit(max);
@@ -159,7 +159,7 @@ export const guessed = async <T>(
   return { found };
 };
 
-/** Finds the session of a request. A session that is known here costs no try, and neither does a missing cookie. Any other cookie costs a query. */
+/** Finds the session of a request. A session in memory costs no try, and a missing cookie costs none. Any other cookie costs a query. */
 export const guessedSession = async (
   sessions: AdminSessions,
   { session }: AuthenticationLimit,
@@ -184,7 +184,7 @@ const checkOf = (app: FastifyInstance, options: CreateRateLimitOptions): Check =
 };
 
 /**
- * Limits guesses. Call this before `guardRoutes`, which takes tries. Above the limit no admin token is checked, because a token that a person
+ * Limits guesses. Call this before `guardRoutes`, which counts tries. Above the limit no admin token is checked, because a token that a person
  * chose could be guessed. A token of an instance has 40 random characters, so a right one is always accepted. A misconfigured client therefore
  * locks out no other client behind the same proxy.
  */
@@ -212,7 +212,7 @@ export const limitRequests = (app: FastifyInstance, { requestsPerSecond: max }: 
 
 type GuessedKind = 'admin' | 'instance' | 'passkeyCode' | 'session' | 'signIn';
 
-/** Milliseconds for which the guesses of an address are one line. */
+/** The period in which the guesses of an address become one line. In milliseconds. */
 const period = 60_000;
 /**
  * Addresses with a separate line in a period. The guesses of all further addresses share one line. This bounds memory and log in a distributed

@@ -5,10 +5,9 @@
 import type { Role } from '#actors/gateway.ts';
 import type { Address } from './route.ts';
 
-/** The roles by the first address of a route, which also stands for its aliases. */
+/** The least role for each route. The key is the first address of a route; the role also applies to its aliases. */
 export const leastRoles: Readonly<Partial<Record<Address, Role>>> = {
-  // The state of sessions and of the server. These answers contain no message text and no code for linking. They show only the host of a
-  // receiver.
+  // The state of sessions and of the server. The answers contain no message text and no code for linking. They show only the host of a receiver.
   'GET /instance/all': 'viewer',
   'GET /instance/status': 'viewer',
   'GET /admin/actors': 'viewer',
@@ -82,7 +81,7 @@ export const leastRoles: Readonly<Partial<Record<Address, Role>>> = {
   'POST /sender/listmessages': 'operator',
   'GET /sender/stats': 'operator',
 
-  // Settings, secrets, deletion and people. The default would be the same; these rows show that it was chosen.
+  // Settings, secrets, deletion and people. The default role is the same. The rows show that this role was chosen.
   'POST /instance/create': 'administrator',
   'POST /instance/updateAdminFields': 'administrator',
   'DELETE /admin/refused/:instance/:id': 'administrator',

@@ -36,12 +36,12 @@ export interface Credential {
 
 /** The refusal for a cookie that a page of another site made the browser send. */
 export const forged: Denial = { status: 403, text: 'the session counts for requests of the dashboard only' };
-/** The refusal for a user whose role is too low. */
+/** Returns the refusal for a user whose role is too low. */
 export const roleText = (role: string, least: string): string => `the role ${role} does not allow this: it needs the role ${least}`;
 /** The refusal for an instance that the page still shows, but that is deleted. */
 export const noSuchInstance: Denial = { status: 404, text: 'instance not found' };
 
-/** The refusal for every invalid code. It is one sentence, so that it reveals nothing to an attacker. */
+/** The refusal for every invalid code. All reasons share one sentence, so that it reveals nothing to an attacker. */
 export const wrongCodeText = 'this code does not count: it was used, has expired, or was never made. Ask for a new one';
 
 const unauthorized: Denial = { status: 401, text: 'Unauthorized' };
@@ -110,7 +110,7 @@ export type AnswerOf<Schema extends TSchema> = Frozen<Static<Schema>>;
 
 export interface Call<Params, Body, Query> {
   readonly gateway: Gateway;
-  /** Unix milliseconds. */
+  /** The time of the request, in Unix milliseconds. */
   readonly now: number;
   /** Largest size of one page, in bytes. */
   readonly answerBytes: number;
@@ -179,7 +179,7 @@ export const platformRefusals = { notSent: {}, refused: {}, unknown: {}, notSupp
 
 /** A row without its call: its shapes and its texts. */
 interface RowSpec<Params extends TSchema, Body extends TSchema, Query extends TSchema, Answer extends TSchema> {
-  /** The addresses. The first one is the name of the route; the others are aliases. */
+  /** The addresses. The first address is the name of the route; each further address is an alias. */
   readonly on: readonly [Address, ...Address[]];
   readonly operationId: string;
   readonly tag: string;

@@ -1,6 +1,6 @@
 /**
- * Answers while the database is migrated, or reads its log after a crash. Both may take minutes, in which the process is alive but not
- * ready. The gateway then takes the port over.
+ * Answers while the database is migrated, or reads its log after a crash. Both may need minutes, in which the process is alive but not ready.
+ * The gateway then takes the port over.
  */
 import { createServer, type Server } from 'node:http';
 
@@ -31,7 +31,7 @@ export const sentenceOf = (waited: Waited): string => {
 };
 
 const alive = /^\/health(\/live)?(\?|$)/;
-/** Seconds after which a client may retry. */
+/** The time after which a client may retry. In seconds. */
 const retryAfter = 5;
 
 /** `closers`: closes the room if the start fails. */

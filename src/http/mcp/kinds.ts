@@ -7,7 +7,7 @@ export interface ToolKind {
   readonly group: McpGroup;
   /** True if the user is asked before each call. */
   readonly asks: boolean;
-  /** The hints of the protocol. `destructiveHint`: the tool overwrites or removes something. `idempotentHint`: a repeated call changes nothing more. */
+  /** The hints of the protocol. `destructiveHint`: the tool overwrites or removes data. `idempotentHint`: a repeated call has no further effect. */
   readonly annotations: { readonly readOnlyHint: boolean; readonly destructiveHint: boolean; readonly idempotentHint: boolean };
 }
 
@@ -36,9 +36,9 @@ const table: readonly (readonly [kind: ToolKind, operations: string])[] = [
     `sendText sendMedia sendContact sendLocation sendGroupInvite sendEvent sendMenu sendCarousel sendLocationButton sendRequestPayment sendPixButton
     sendStatus showTyping inviteChannelAdmin`,
   ],
-  // These operations replace messages that people have read.
+  // Operations that replace messages which people have read.
   [kind('sending', ['destroys', 'repeats']), 'editMessage editPost reactToMessage reactToPost'],
-  // These operations write to many people at once.
+  // Operations that write to many people at once.
   [kind('sending', ['asks']), 'sendSimpleCampaign sendAdvancedCampaign'],
   [
     kind('changing', []),
@@ -56,7 +56,7 @@ const table: readonly (readonly [kind: ToolKind, operations: string])[] = [
     setGroupTimer setGroupPicture editCommunityGroups changeBusinessProfile saveProduct hideProduct changeCollection muteChannel renameChannel
     describeChannel setChannelReactions setChannelPicture editLead nameLeadFields labelChat updateChatbotSettings rejectCall`,
   ],
-  // These operations delete, leave, log out, block, withdraw rights, or send events and messages to another service.
+  // Operations that delete, leave, log out, block, withdraw rights, or send events and messages to another service.
   [
     kind('changing', ['destroys', 'repeats', 'asks']),
     `connectInstance disconnectInstance deleteInstance setInstanceProxy removeInstanceProxy editCampaign clearDoneCampaigns clearAllCampaigns clearQueue

@@ -16,9 +16,9 @@ interface Shape {
   readonly items?: object;
 }
 
-/** Characters of one value. A longer value is shortened, so that it cannot hide other values. */
+/** Largest length of one value in a question, in characters. A longer value is shortened, so that it cannot hide other values. */
 const shownOfValue = 300;
-/** Characters of a whole question. A person does not read more. */
+/** Largest length of a whole question, in characters. A person does not read more. */
 const room = 8_000;
 /** The deepest nesting of objects and lists. Real operations have less. */
 const deepest = 6;
@@ -83,9 +83,12 @@ const perSession = 5;
 const perInstance = 20;
 /** Open questions of all instances. */
 const inAll = 200;
-/** Characters of a message whose call waits for a confirmation: 13 MB for all open questions. Parsed JSON takes several times as much. */
+/**
+ * Largest length of a message whose call waits for a confirmation, in characters. All open questions together hold at most 13 MB. Parsed JSON
+ * needs several times as much memory.
+ */
 const longestMessage = 65_536;
-/** Milliseconds that a person has to confirm a call. */
+/** The time in which a person has to confirm a call. In milliseconds. */
 const confirmMs = 300_000;
 
 /** The schema of the answer. All questions share one object, so that the library compiles it once. */

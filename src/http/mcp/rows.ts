@@ -38,7 +38,7 @@ const runFor =
       remoteAddress: ip,
       headers: { ...request.headers, token, host, 'x-request-id': id, ...(traceparent === undefined ? {} : { traceparent }) },
     });
-    // An attacker could persuade a model that knows the token to send the token to others.
+    // An attacker could persuade a model that knows the token to send the token to a third party.
     return { status: statusCode, text: payload.replaceAll(token, ''), hint: String(headers['x-error-hint'] ?? '') };
   };
 
@@ -57,7 +57,7 @@ const callerOf = (request: FastifyRequest, reply: FastifyReply, transport: WebSt
   length: () => JSON.stringify(request.body).length,
   drop(id) {
     transport.closeSSEStream(id);
-    // Without a stream the library sends nothing and drops the request.
+    // Without a stream the library drops the request and sends no answer.
     void transport.send({ jsonrpc: '2.0', id, result: {} }).catch(() => undefined);
   },
 });
@@ -89,7 +89,7 @@ const beginsSession = ({ method, params }: Readonly<Record<string, unknown>>): b
   method === 'initialize' &&
   (params as { readonly capabilities?: { readonly elicitation?: object } } | null)?.capabilities?.elicitation !== undefined;
 
-/** `rows`: the interface, whose operations become tools. The caller closes the sessions. */
+/** Makes the routes of `/mcp`. The operations of `rows` become tools. The caller closes the sessions. */
 export const mcpRoutes = (
   { version, mcpTools }: HttpOptions,
   rows: readonly Route[],

@@ -8,7 +8,7 @@ import type { InstanceId } from '#actors/gateway.ts';
 const perInstance = 20;
 /** Sessions of all instances. Each holds some 6 KB. */
 const inAll = 1_000;
-/** Milliseconds after which an unused session ends. The client then begins a new session. */
+/** The time after which an unused session ends, in milliseconds. The client then begins a new session. */
 const idleMs = 30 * 60_000;
 
 interface Session {
@@ -22,7 +22,7 @@ export class McpSessions {
   /** The sessions by their name, the least recently used first. */
   readonly #sessions = new Map<string, Session>();
 
-  /** `idle`: milliseconds that an unused session lasts. */
+  /** Makes an empty list of sessions. `idle` is the lifetime of an unused session in milliseconds. */
   constructor(idle = idleMs) {
     this.#idle = idle;
   }

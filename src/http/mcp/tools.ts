@@ -34,7 +34,10 @@ export interface Tool {
   /** The address of the operation, such as `POST /send/text`. */
   readonly address: string;
   readonly asks: boolean;
-  /** Returns why the request of a call cannot be made; null if it can. Unknown arguments could hide the others from the person who confirms a call. */
+  /**
+   * Returns the reason why the request of a call cannot be made; null if it can. Unknown arguments are refused, because they could hide the
+   * known arguments from the person who confirms a call.
+   */
   objection(input: Json): string | null;
   /** Puts each argument into the part of the request to which it belongs. */
   request(input: Json): ToolRequest;
@@ -69,7 +72,7 @@ const textsOf = (input: Json, { properties }: Part): Readonly<Record<string, str
 /** Reads the text of an error answer. */
 const errorText = (error: string): string => JSON.stringify({ error });
 
-/** Path segments that HTTP clients remove. With them the request would reach another operation. */
+/** Returns true for path segments that HTTP clients remove. With such a segment the request would reach another operation. */
 const isNoSegment = (text: string | undefined): boolean => text === undefined || text === '' || text === '.' || text === '..';
 
 const toolOf = (row: Route, { asks, annotations }: ToolKind, shared: SharedSchemas): Tool => {
@@ -120,7 +123,7 @@ const toolOf = (row: Route, { asks, annotations }: ToolKind, shared: SharedSchem
   };
 };
 
-/** Returns the tools of these groups by their name. Rows that the table of kinds does not name are no tools. */
+/** Returns the tools of the groups, by their name. A row becomes a tool only if the table of kinds names it. */
 export const toolsOf = (rows: readonly Route[], groups: readonly McpGroup[], shared: SharedSchemas): ReadonlyMap<string, Tool> =>
   new Map(
     rows.flatMap((row) => {

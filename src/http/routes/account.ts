@@ -3,7 +3,7 @@ import { type BodyLimit, mapResult, performs, platformRefusals, type Refusals, r
 import * as shape from '../schemas/account.ts';
 import { CallAnswer, CallBody, RejectBody } from '../schemas/account.ts';
 
-// Shared parts of rows that take a picture of a person or group.
+// Shared parts of rows that accept a picture of a person or group.
 
 /** Largest body in bytes. It has room for a phone's photograph as base64. */
 export const pictureBodyLimit: BodyLimit = { bytes: 8_388_608 };
@@ -16,12 +16,12 @@ export const pictureRefusals = {
   invalid: { example: 'the file begins like image/jpeg, but it is damaged' },
 } as const satisfies Refusals;
 
-/** The picture from the client; '' to remove the current one. */
+/** Returns the picture from the client; '' to remove the current picture. */
 export const pictureSource = (image: string): string => (/^(?:remove|delete)?$/i.test(image.trim()) ? '' : image);
 
 const tag = 'instance';
 
-/** Unix seconds. */
+/** Converts Unix milliseconds to Unix seconds. */
 const seconds = (now: number): number => Math.floor(now / 1000);
 
 export const accountRoutes: readonly Route[] = [

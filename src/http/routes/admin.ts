@@ -36,7 +36,7 @@ const createdView = (view: InstanceView, now: number) => ({
   info: 'Use the token to connect the instance: POST /instance/connect.',
 });
 
-/** A rotation that came too early says when the last one was and when the next one is allowed. */
+/** Makes the fields of a refused rotation: the time of the last rotation and the time of the next one. */
 const cooldown = ({ pause }: Refusal, now: number) =>
   pause === undefined ? {} : { last_rotated_at: pause.from, next_rotation_at: pause.to, retry_after_ms: Math.max(0, pause.to - now) };
 

@@ -79,7 +79,7 @@ const collectionRoutes: readonly Route[] = [
 
 const invalidPayload = { '*': 'invalid payload' } as const;
 
-/** Makes the outcome of each field, for a change that was applied in part or not at all. */
+/** Makes the outcome of each field, for a change that was applied only in part or failed. */
 const countsView = (updated: readonly string[], failed: Readonly<Record<string, string>>) => ({
   response: { ...Object.fromEntries(updated.map((field) => [field, 'updated'])), ...failed },
   updated: updated.length,

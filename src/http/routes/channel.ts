@@ -34,7 +34,7 @@ const channelRefusals: Refusals = {
 
 const noChannel: InvalidTexts = { jid: badId, id: badId };
 
-/** The field that `badId` leaves out. */
+/** Returns the hint for the field that `badId` leaves out. */
 const channelHint = (given: unknown): string => (given === undefined || given === '' ? 'jid is required' : 'jid is no id of a channel');
 
 /** Returns the channel of a body. Refuses a body without a channel. */

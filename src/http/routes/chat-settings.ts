@@ -41,7 +41,7 @@ interface Change<Body extends typeof number> {
   /** A sentence of a 400, for the documents. */
   readonly invalid?: string;
   readonly says: (body: Static<TObject<Body>>) => string;
-  /** `now`: Unix milliseconds. */
+  /** Makes the change. `now` is in Unix milliseconds. */
   readonly change: (body: Static<TObject<Body>>, now: number) => ChatChange;
 }
 
@@ -97,7 +97,7 @@ const changes: readonly Route[] = [
   }),
 ];
 
-/** Seconds, with the word for them. */
+/** The durations in seconds, with their names. */
 const timers: readonly (readonly [seconds: number, label: string])[] = [
   [0, 'off'],
   [86_400, '1d'],

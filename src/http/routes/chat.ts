@@ -38,7 +38,7 @@ type Operator = ChatFilter['operator'];
 /** Operators of two characters come first, because `>=` begins with `>`. */
 const prefixes: readonly Operator[] = ['!~', '!=', '>=', '<=', '~', '=', '>', '<'];
 
-/** The two fields that the view derives from others. Storage derives them for filters too. */
+/** The two fields that the view derives from other fields. Storage derives them for filters too. */
 const filterable: Readonly<Record<string, ChatField>> = {
   ...chatFields,
   wa_fastid: { type: 'text', key: null },
@@ -77,7 +77,7 @@ const filterOf = (field: string, { type }: ChatField, raw: string): Result<ChatF
 /** Largest number of filters in a search, as documented. Each filter is compared with every chat of the instance. */
 const mostFilters = 18;
 
-/** Unknown fields are ignored. An empty text does not filter. */
+/** Reads the filters of a body. Unknown fields are ignored. An empty text does not filter. */
 const filtersOf = (body: Body): Result<readonly ChatFilter[]> => {
   const filters: ChatFilter[] = [];
   for (const [name, raw] of Object.entries(body)) {
@@ -157,7 +157,7 @@ export const chatRoutes: readonly Route[] = [
 
 // Leads: notes of integrators about a chat. They stay on this server.
 
-/** An empty value removes the field. */
+/** Returns the value to store. An empty value removes the field. */
 const kept = (name: string, value: unknown): unknown => {
   const field = chatFields[name];
   if (Array.isArray(value)) {

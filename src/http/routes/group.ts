@@ -27,7 +27,7 @@ export const tag = 'group';
 
 type Asking = Pick<Call<unknown, unknown, unknown>, 'gateway' | 'id'>;
 
-/** The account, as a member of its groups. */
+/** Returns the account as a member of its groups. */
 const accountOf = ({ gateway, id }: Asking) => {
   const record = gateway.view(id)?.record;
   if (!record) return null;
@@ -38,7 +38,7 @@ const accountOf = ({ gateway, id }: Asking) => {
 /** Makes the view of a group for the account of the call. */
 export const ownView = (group: Stored, call: Asking) => groupView(group, { me: accountOf(call) });
 
-/** `group` and `needs_refresh` of an answer. */
+/** Makes the fields `group` and `needs_refresh` of an answer. */
 export const changedView = (group: Stored | null, call: Asking) => ({
   ...(group === null ? {} : { group: ownView(group, call) }),
   needs_refresh: group === null,
@@ -56,7 +56,7 @@ interface Listing extends GroupQuery {
   readonly force: boolean;
 }
 
-/** Reads pieces of a page until the page or the answer is full. */
+/** Reads groups in batches until the page or the answer is full. */
 const listed = async ({ gateway, id, answerBytes }: Call<unknown, unknown, unknown>, query: Listing) => {
   const me = accountOf({ gateway, id });
   const view = (group: Stored) => groupView(group, { me, members: query.members });

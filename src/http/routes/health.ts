@@ -31,7 +31,7 @@ const warningsOf = (gateway: Gateway): { readonly warnings?: readonly string[] }
   return warnings.length === 0 ? {} : { warnings };
 };
 
-/** True if the request gets reasons and counts, according to HEALTH_DETAILS. Above the limit of wrong admin tokens, no token is checked. */
+/** Returns true if the request gets reasons and counts, according to HEALTH_DETAILS. Above the limit of wrong admin tokens, no token is checked. */
 const mayKnow = ({ healthDetails }: HttpOptions, gateway: Gateway, request: FastifyRequest): boolean => {
   const { admin } = request.server.authenticationLimit;
   const token = request.headers['admintoken'];
@@ -103,7 +103,7 @@ export const metricsRoutes = ({ metrics }: HttpOptions): readonly Route[] =>
 
 // The event stream of an instance.
 
-/** Seconds after which a broken connection is detected. */
+/** The Retry-After of a refused stream, in seconds. A broken connection is detected within this time. */
 const retryAfterSeconds = 15;
 
 export const streamRoutes = (hub: Hub): readonly Route[] => [

@@ -32,7 +32,7 @@ const layoutsOf = (machine: string): Layouts => {
   );
 };
 
-/** The options of all rows of the inspector. These rows answer during an overload too, because operators then need them most. */
+/** The options of all rows of the inspector. The rows answer during an overload too, because operators then need them most. */
 const common = { credential: 'admin', tag: 'inspector', relieves: true } as const;
 
 const rows = { usual: 200, most: 1000 };
@@ -66,7 +66,7 @@ const eventOf = ({ type, webhook, worker, level, minutes = 60 }: Static<typeof s
   return done(type === 'restartWorker' ? { type, worker: worker ?? null } : { type });
 };
 
-/** Seconds after which a broken connection is detected. */
+/** The Retry-After of a refused stream, in seconds. A broken connection is detected within this time. */
 const retryAfterSeconds = 15;
 
 /** Names the caller whose streams are counted together: all sessions of a user, or the network of an admin token. */
@@ -162,7 +162,7 @@ const pictureRoute = route({
   },
 });
 
-/** The charts are read when the server starts. */
+/** Makes the rows of the inspector. The charts are read when the server starts. */
 export const inspectorRoutes = (hub: InspectorHub): readonly Route[] => {
   const layouts = { lifecycle: layoutsOf('lifecycle'), instance: layoutsOf('instance') };
   return [

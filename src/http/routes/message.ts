@@ -27,7 +27,7 @@ import {
 
 const tag = 'message';
 
-/** Returns the filter. An empty text filters nothing, like an absent one. */
+/** Returns the filter. An empty text does not filter, like an absent one. */
 const queryOf = (body: Static<typeof FindMessagesBody>): MessageQuery => ({
   ...(body.id ? { id: String(body.id) } : {}),
   ...(body.chatid ? { chatId: String(body.chatid) } : {}),

@@ -10,7 +10,7 @@ import { ScanAnswer, SessionAnswer, TokenAnswer } from '../schemas/server.ts';
 
 const tag = 'admin';
 
-/** True for rows that exist only beside a simulated platform. */
+/** Makes the row of a scan, which exists only beside a simulated platform. */
 const scanRow = (phone: SimulatedPhone): Route =>
   route({
     on: ['POST /admin/sandbox/scan'],

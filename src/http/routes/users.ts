@@ -28,7 +28,7 @@ const wrong = { example: 'the password is wrong' } as const;
 const changedMeanwhile = { example: 'another request has just changed the user' } as const;
 const tooMany = { example: 'Rate limit exceeded' } as const;
 
-/** The user of the request; null for the admin token. */
+/** Returns the user of the request; null for the admin token. */
 const userOf = ({ caller }: FastifyRequest): SessionUser | null => (caller?.actor === 'user' ? caller.user : null);
 
 const noUser = refuse('invalid', 'the admin token has no password of its own: sign in by a name');
@@ -219,13 +219,13 @@ const exportPage = 1_000;
 
 const columns = ['id', 'at', 'actor', 'who', 'address', 'method', 'route', 'instance', 'subject', 'status'] as const;
 
-/** Quotes a cell (RFC 4180). A spreadsheet reads a text that begins with one of these signs as a formula, so a quote goes before it. */
+/** Quotes a cell (RFC 4180). A spreadsheet reads a text that begins with a sign of the pattern as a formula, so a quote goes before it. */
 const cell = (value: string | number): string => {
   const text = typeof value === 'number' ? String(value) : value.replace(/^\s*[=+\-@\t\r\n]/, "'$&");
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 };
 
-/** Formats a time so that people and spreadsheets can read it. */
+/** Makes the CSV line of an entry. People and spreadsheets can read its time. */
 const csvLine = (entry: AuditEntry): string =>
   `${columns.map((name) => cell(name === 'at' ? isoTime(entry.at) : entry[name])).join(',')}\r\n`;
 
@@ -234,7 +234,7 @@ const formats = {
   csv: { type: 'text/csv; charset=utf-8', head: `${columns.join(',')}\r\n`, line: csvLine },
 } as const;
 
-/** Yields all entries that fit, page by page, so that an export of any length takes the memory of one page. */
+/** Yields all entries that fit, page by page. An export of any length therefore needs the memory of one page. */
 async function* linesOf({ auditPage }: Gateway, query: AuditQuery, { head, line }: (typeof formats)['csv' | 'ndjson']) {
   if (head !== '') yield head;
   let { before } = query;
@@ -262,7 +262,7 @@ const sendExport = async (reply: FastifyReply, gateway: Gateway, query: AuditQue
     if (first.done !== true) yield first.value;
     yield* lines;
   };
-  // The cut connection tells the client that the export is incomplete.
+  // The cut connection shows the client that the export is incomplete.
   await pipeline(Readable.from(all()), reply.raw).catch(() => reply.raw.destroy());
   return null;
 };

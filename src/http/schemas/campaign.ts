@@ -31,7 +31,7 @@ export const campaignTypes = [
 
 export type CampaignType = (typeof campaignTypes)[number];
 
-/** Seconds between two messages if the request has none. */
+/** The pause between two messages if the request has none. In seconds. */
 export const usualDelay = { min: 10, max: 30 };
 
 const mostSeconds = 86_400;
@@ -48,7 +48,7 @@ const scheduledFor = Count(
 const info = optional(Text(2_000, 'A name or remark of your own'));
 const type = OneOf(campaignTypes, { description: 'Kind of message; the other fields are those of the send of this kind' });
 
-/** A recipient. An invalid or empty entry becomes a failed recipient, so that one gap in a list of thousands does not refuse the others. */
+/** A recipient. An invalid or empty entry becomes a failed recipient. One gap in a list of thousands therefore does not refuse the whole list. */
 const Entry = LooseText(128, 'Digits with country code, or an id with its suffix; what is neither is `Failed` from the beginning');
 
 /** Makes the shape of a message. `content` has the fields of the sends. */

@@ -57,7 +57,7 @@ export const Channel = Type.Object(
   },
 );
 
-/** An id, which must be a text. A JSON number would lose its last digits. */
+/** Makes the schema of an id, which must be a text. A JSON number would lose its last digits. */
 const Id = (description: string) => Type.String({ maxLength: 128, description, examples: [channelExample] });
 
 /** The fields that name a channel. */

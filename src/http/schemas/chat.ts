@@ -1,4 +1,4 @@
-/** Shapes of chats. Fields and filters come from the contract's table, so a new field appears in these shapes automatically. */
+/** Shapes of chats. Fields and filters come from the contract's table, so a new field appears in the shapes automatically. */
 import { type TProperties, type TSchema, Type } from 'typebox';
 import {
   chatFields,
@@ -129,7 +129,7 @@ export const number = { number: NumberText('The chat: its number, or its id') };
 
 export const ofChat = <T extends TProperties>(fields: T) => Type.Object({ ...number, ...fields });
 
-/** Hours of muting; −1 is for ever, 0 ends it. */
+/** The durations of muting in hours; −1 is for ever, 0 ends it. */
 export const muteHours = [0, 8, 168, -1] as const;
 
 export const MuteBody = ofChat({
@@ -210,7 +210,7 @@ export const FieldsMapBody = Type.Unsafe<Readonly<Record<string, string | undefi
   ),
 );
 
-/** The fields of a lead. Other keys of a body are ignored. */
+/** Returns the fields of a lead. Other keys of a body are ignored. */
 export const namesOf = (body: Readonly<Record<string, string | undefined>>): Readonly<Record<string, string>> =>
   Object.fromEntries(customFields.flatMap((name) => (body[name] === undefined ? [] : [[name, body[name].trim()]])));
 

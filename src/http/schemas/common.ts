@@ -3,7 +3,7 @@ export { Count, Flag, FreeObject, LooseText, OneOf, optional, Text, TextOrNull }
 import { LooseText } from '#src/contract/shapes.ts';
 import { type Static, type TSchema, type TUnsafe, Type } from 'typebox';
 
-/** A text that is not blank. The routes trim it. */
+/** Makes the schema of a text that is not blank. The routes trim the text. */
 export const Name = (description: string, example = 'shop') =>
   Type.String({ minLength: 1, maxLength: 200, pattern: '\\S', description, examples: [example] });
 
@@ -12,10 +12,10 @@ export const like = <T extends TSchema>(schema: T, example: unknown): T => ({ ..
 
 export const numberExample = '5511999999999';
 
-/** The recipient of a message, or a chat. */
+/** Makes the schema of the recipient of a message, or of a chat. */
 export const NumberText = (description: string) => like(LooseText(128, description, 1), numberExample);
 
-/** Makes a reference to a shape of `sharedSchemas`, so that the documents contain it once. The type is that of the shape. */
+/** Makes a reference to a shape of `sharedSchemas`. The documents therefore contain the shape once. The type is that of the shape. */
 export const ref = <T extends TSchema>(shared: T): TUnsafe<Static<T>> =>
   Type.Unsafe<Static<T>>({ $ref: `${(shared as { readonly $id?: string }).$id}#` });
 
@@ -28,7 +28,7 @@ type Words<Names extends string> = Names extends `${infer First}\n${infer Rest}`
       ? never
       : Names;
 
-/** Makes fields with these names and one schema. */
+/** Makes fields with the names and one schema. */
 export const fields = <const Names extends string, T extends TSchema>(names: Names, schema: T): { [Name in Words<Names>]: T } =>
   Object.fromEntries(
     names

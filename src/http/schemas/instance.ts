@@ -67,7 +67,7 @@ const Base64Url = (description: string, example: string) =>
     example,
   );
 
-/** The fields of `PublicKeyCredential.toJSON()`; others are ignored. */
+/** The fields of `PublicKeyCredential.toJSON()`; further fields are ignored. */
 export const PasskeyBody = Type.Object({
   id: Base64Url('The id of the passkey', 'q3sWZ1bDDmz8x9lqQvQ4Yg'),
   rawId: Base64Url('The same id', 'q3sWZ1bDDmz8x9lqQvQ4Yg'),
@@ -201,7 +201,7 @@ export const AdminFieldsBody = Type.Object({
   adminField02: optional(Text(1000, 'Free field of the administrator')),
 });
 
-/** Seconds of an hour. With a longer delay the queue would outlive its messages. */
+/** The longest delay, in seconds. With a longer delay the queue would outlive its messages. */
 const longestDelay = 3_600;
 export const DelayBody = Type.Object({
   msg_delay_min: Count(0, longestDelay, 'Seconds between two messages of the asynchronous queue, at least'),

@@ -19,7 +19,7 @@ export const sendOptions = {
   async: optional(Flag('Queue the message and answer at once')),
 };
 
-/** The client's idempotency key. A repeated request with the same key gets the first answer and does nothing. */
+/** Makes the header of the client's idempotency key. A repeated request with the same key gets the first answer and has no effect. */
 const keyHeaders = (thing: string, again: string) =>
   Type.Object({
     'idempotency-key': optional(
@@ -40,7 +40,7 @@ export const uncertainFields = {
   messageid: Type.String({ description: 'The message, to be looked up with POST /message/find' }),
 };
 
-/** The stored message, and the outcome of the send. `further` has fields of `response` that only some sends have. */
+/** Makes the answer of a send: the stored message, and the outcome. `further` has fields of `response` that only some sends have. */
 export const SentAnswer = (further: Readonly<Record<string, TSchema>> = {}) =>
   Type.Intersect(
     [

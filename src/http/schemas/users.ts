@@ -10,7 +10,10 @@ const RoleName = OneOf(roles, {
 
 const UserId = Type.String({ minLength: 1, maxLength: 64, description: 'Id of the user', examples: ['u3f9a0c81d2e4b5'] });
 
-/** The largest length of a password in characters. Longer passwords would take too long to hash. The gateway checks the length too. */
+/**
+ * Makes the schema of a password with its largest length in characters. Hashing a longer password would need too much time. The gateway checks
+ * the length too.
+ */
 const Password = (description: string) =>
   Type.String({ minLength: 1, maxLength: passwordLengths.max * 2, description, examples: ['a long secret of mine'] });
 

@@ -16,8 +16,8 @@ const heartbeat = comment('keep-alive');
 const gap = comment('gap: some of the steps after the given one are not kept any more');
 
 /**
- * Writes the steps that the reader missed. Returns the number of the last step. Each owner counts steps from 1, so that a number of an
- * earlier owner is meaningless.
+ * Writes the steps that the reader missed. Returns the number of the last step. Each owner counts steps from 1, so a number of an earlier
+ * owner is meaningless.
  */
 const pushMissed = async (gateway: Gateway, id: InstanceId, after: number, sink: Sink): Promise<number> => {
   const actor = await gateway.actor(id);
@@ -26,7 +26,7 @@ const pushMissed = async (gateway: Gateway, id: InstanceId, after: number, sink:
   const isGap = after > last || after < first - 1;
   if (isGap) sink.push(gap);
   const missed = isGap ? steps : steps.filter(({ n }) => n > after);
-  // Replayed steps are written in one piece, so that they do not count as a reader's lag.
+  // Replayed steps are one write, so they do not count as a reader's lag.
   if (missed.length > 0) sink.push(Buffer.concat(missed.map(frameOf)));
   return last;
 };

@@ -108,7 +108,7 @@ export class InstanceStream {
   #ended = false;
   #unsubscribe: (() => void) | null = null;
 
-  /** `onEnd` is called once: when the instance is deleted, its token changes, or no subscriber is left for a while. */
+  /** Makes the stream of an instance. `onEnd` is called once: when the instance is deleted, its token changes, or no subscriber is left for a while. */
   constructor(gateway: Gateway, id: InstanceId, limits: StreamLimits, onEnd: () => void) {
     this.#gateway = gateway;
     this.#id = id;
@@ -147,7 +147,7 @@ export class InstanceStream {
     void this.#joinAfterPast(subscriber, lastEventId);
   }
 
-  /** The feed continues for a while. A reader that was cut reconnects within seconds and asks for the missed events. */
+  /** Removes a subscriber. The feed continues for a while, because a reader that was cut reconnects within seconds and asks for the missed events. */
   leave(subscriber: Subscriber): void {
     this.#subscribers.delete(subscriber);
     this.#joining.delete(subscriber);
@@ -184,7 +184,7 @@ export class InstanceStream {
 
   #admit(subscriber: Subscriber, missed: readonly Framed[]): void {
     const wanted = missed.filter(({ event }) => wants(subscriber.subscription, event));
-    // Replayed events are written in one piece, so that they do not count as a reader's lag.
+    // Replayed events are one write, so they do not count as a reader's lag.
     if (wanted.length > 0) subscriber.push(Buffer.concat(wanted.map(({ frame }) => frame)));
     this.#subscribers.add(subscriber);
   }

@@ -71,7 +71,7 @@ export class Sink {
     this.#meter = meter;
     meter?.stream('opened');
     response.once('close', () => meter?.stream('closed'));
-    // Clients wait for the headers before they do anything that causes events.
+    // Clients wait for the headers before any action that causes events.
     response.writeHead(200, { ...headers, ...more }).flushHeaders();
   }
 
@@ -91,7 +91,7 @@ export class Sink {
     if (this.#behind === 0 && !this.#isGone) this.#response.write(frame);
   }
 
-  /** Ends the stream. Cuts the connection if the reader does not take the rest in time. */
+  /** Ends the stream. Cuts the connection if the reader does not read the remaining frames in time. */
   end(): void {
     this.#response.end();
     const force = setTimeout(() => this.#response.destroy(), this.#limits.endMs).unref();
@@ -127,7 +127,7 @@ export class Subscriber extends Sink {
 
 // One event in the form in which it is sent. It is made once and shared by all subscribers.
 
-/** A new message is sent with its own fields, and its chat as a further field. The other types keep their keys. */
+/** Returns the data of an event. A new message has its own fields, and its chat as a further field. The data of other types is their payload. */
 const dataOf = ({ type, payload }: GatewayEvent): unknown => {
   const message = payload['message'];
   if (type !== 'messages' || typeof message !== 'object' || message === null) return payload;

@@ -135,7 +135,7 @@ const fields = {
 
 type Body = { readonly [K in keyof typeof fields]?: Static<(typeof fields)[K]> } & { readonly name: string; readonly startTime: number };
 
-/** Seconds before the start at which phones remind people by themselves. */
+/** The time before the start at which phones remind people by themselves. In seconds. */
 const usualReminder = 3600;
 
 const reminderOf = ({ hasReminder, reminderOffsetSec }: Body): number | null =>

@@ -58,7 +58,7 @@ const textRows = [
 
 // Every send of the interface.
 
-/** The sends that go to a chat. */
+/** Returns the sends that go to a chat. */
 export const chatSendRoutes = ({ mediaBytes }: Pick<HttpOptions, 'mediaBytes'>): readonly SendRoute[] => [
   ...textRows,
   ...mediaRows(mediaBytes),

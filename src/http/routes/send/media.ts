@@ -12,12 +12,10 @@ const onceKinds: readonly MediaKind[] = ['image', 'video', 'videoplay', 'audio',
 
 export const isAddress = (source: string): boolean => /^\s*https?:/i.test(source);
 
-/** A file in the body, which is not stored with the other fields. */
+/** Returns true for a file in the body. It is not stored with the other fields. */
 export const isBare = (source: string): boolean => source !== '' && !isAddress(source);
 
-/**
- * Largest body in bytes. A file in the body is base64, often with line breaks. A thumbnail of up to a megabyte and texts come in addition.
- */
+/** Returns the limit of a body with a file. The file is base64, often with line breaks. A thumbnail of up to a megabyte and texts come in addition. */
 export const bodyLimitOf = (fileBytes: number): BodyLimit => ({
   bytes: Math.ceil(fileBytes * 1.4) + 2_097_152,
   setting: 'MEDIA_MAX_BYTES',

@@ -29,7 +29,7 @@ interface Stored {
   readonly content: string;
 }
 
-/** A message with buttons. */
+/** Describes a stored message with one kind of button. */
 const nativeFlow = (button: string): Stored => ({
   messageType: 'NativeFlowMessage',
   content: `{body: {text}, nativeFlowMessage: {buttons: [{name: "${button}", buttonParamsJSON}], messageParamsJSON, messageVersion}}`,
@@ -91,7 +91,7 @@ interface SendSpec<Fields extends TProperties> {
   content(body: Body<Fields>, now: number): Result<SendContent>;
 }
 
-/** The fields of a body that mean something, without those that are `left` out. */
+/** Returns the known fields of a body without those in `left`. */
 export const picked = (body: Readonly<Record<string, unknown>>, known: readonly string[], left: readonly string[] = []) =>
   Object.fromEntries(known.filter((key) => body[key] !== undefined && !left.includes(key)).map((key) => [key, body[key]]));
 
@@ -103,7 +103,7 @@ const sendOf = (body: Static<Common>, content: SendContent, quotes: boolean): Se
   forward: body.forward ?? false,
 });
 
-/** Serialises a value so that equal values give the same JSON, whatever the order of their fields. */
+/** Serialises a value. Equal values give the same JSON, whatever the order of their fields. */
 const canonical = (value: unknown): string =>
   JSON.stringify(value, (_key, one: unknown) =>
     one !== null && typeof one === 'object' && !Array.isArray(one)
@@ -196,7 +196,7 @@ export interface SendRoute extends Route {
   prepare(body: unknown, now: number): Result<PreparedSend>;
 }
 
-/** A row of the table of routes. */
+/** Makes the row of a send. */
 export const sendRow = <const Fields extends TProperties>(spec: SendSpec<Fields>): SendRoute => {
   const body = Type.Object({ number: Recipient, ...spec.fields, ...sendOptions });
   const known = Object.keys(body.properties);

@@ -53,7 +53,7 @@ const carousel = 'POST /send/carousel';
 /** Fields of a send that a campaign cannot have. There is no message to quote, and a campaign has a queue of its own. */
 const unused: ReadonlySet<string> = new Set(['number', 'type', 'replyid', 'async']);
 
-/** The type of a message with its fields. The send of its kind checks the other fields. */
+/** Describes a field with its JSON type. The send of its kind checks the field in full. */
 const described = (schema: TSchema): TSchema => {
   const { type, items, description, examples } = schema as Readonly<Record<string, unknown>>;
   const itemType = (items as { readonly type?: unknown } | undefined)?.type;
@@ -137,7 +137,7 @@ const readTime = (written: unknown): unknown => {
   if (match === null) return written;
   const zone = match[0].length > 10 && match.groups?.['zone'] === undefined ? 'Z' : '';
   const at = Date.parse(match[0].replace(' ', 'T') + zone);
-  // A smaller number would be read as minutes. Either way, the time is long past.
+  // A smaller number would be read as minutes. With both numbers, the time is long past.
   return Number.isNaN(at) ? written : Math.max(at, mostSeconds);
 };
 
