@@ -10,11 +10,11 @@ interface ZipFile {
   readonly bytes: Buffer;
 }
 
-/** 1 January 1980, the first date of the format, so that the same files always make the same archive. */
+/** 1 January 1980, the first date of the format. With a constant date the same files always make the same archive. */
 const date = 0x0021;
 const version = 20;
 
-/** The fields that both headers of a file share, from "version needed" to "extra field length". */
+/** Makes the fields that both headers of a file share, from "version needed" to "extra field length". */
 const common = ({ name, bytes }: ZipFile): Buffer => {
   const fields = Buffer.alloc(26);
   fields.writeUInt16LE(version, 0);

@@ -6,7 +6,7 @@ import { extname } from 'node:path';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 
-/** Packages that a module of the page may import beside its neighbours. All of them import `preact` by this name too, so that there is one copy of it. */
+/** Packages that a module of the page may import beside its neighbours. All of them import `preact` by this name too, so the page loads one copy of it. */
 export const library = ['preact', 'preact/hooks', 'htm', 'htm/preact', '@preact/signals-core', '@preact/signals', 'uplot'] as const;
 
 /** Modules of packages whose main file is not for browsers. */
@@ -54,9 +54,9 @@ interface PageDocument extends PageFile {
 }
 
 interface PageFiles {
-  /** The document, which is the same for every view. It names the files by addresses with their version, so that browsers keep them for ever. */
+  /** Returns the document, which is the same for every view. It names the files by addresses with their version, so browsers keep them for ever. */
   document(): Promise<PageDocument>;
-  /** null when there is no file of this name. */
+  /** Returns a file; null if there is no file of this name. */
   file(name: string): Promise<PageFile | null>;
 }
 
@@ -87,7 +87,7 @@ const policyOf = (importMap: string): string =>
     "frame-ancestors 'none'",
   ].join('; ');
 
-/** Returns the document. It names all modules, so that the browser requests them at once and not level by level. */
+/** Returns the document. It names all modules, so the browser requests them at once and not level by level. */
 const documentOf = (importMap: string, base: string, names: readonly string[], icons: string): string => {
   const of = (ending: string): readonly string[] => names.filter((name) => name.endsWith(ending)).map((name) => base + name);
   const modules = of('.js').filter(
@@ -132,7 +132,7 @@ export const openPageFiles = (): PageFiles => {
   const kept = new Map<string, { readonly changed: number; readonly file: PageFile }>();
 
   return {
-    // The version follows from the files on the disk: after a change of the page a reload is enough.
+    // Returns the document with the version of the files on the disk. After a change of the page a reload is enough.
     async document() {
       const base = `/admin/files/${await versionOf(table)}/`;
       const importMap = JSON.stringify({ imports: Object.fromEntries(library.map((name) => [name, base + libraryFile(name)])) });

@@ -32,10 +32,10 @@ export interface Message {
   readonly fromMe: boolean;
   readonly messageType: string;
   readonly messageTimestamp: number;
-  /** '' for messages of others. */
+  /** The status of the message; '' for messages of other people. */
   readonly status: string;
   readonly text: string;
-  /** Id of the message that this one answers. */
+  /** Id of the message that this message answers. */
   readonly quoted: string;
   /** Id of the message that an edit changes. An edited message has the id of its last edit. */
   readonly edited: string;

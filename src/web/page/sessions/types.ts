@@ -20,7 +20,7 @@ export interface Row {
   /** True if the session has credentials. */
   linked: boolean;
   since: number;
-  /** The reason why the session is not connected; '' if nothing is wrong. */
+  /** The reason why the session is not connected; '' if the session has no problem. */
   reason: string;
   cause: string;
   lastEvent: number;
