@@ -29,7 +29,7 @@ const secondsOf = (ms: number | null): number | null => (ms === null ? null : Ma
 interface Folder {
   readonly campaign: EstimatedCampaign;
   readonly owner: string;
-  /** Unix milliseconds. */
+  /** The time of the view, in Unix milliseconds. */
   readonly now: number;
 }
 

@@ -135,7 +135,7 @@ export const chatColumns = Object.fromEntries(rows.flatMap(([, { type, key }]) =
   Record<ChatKey, FieldType>
 >;
 
-/** A chat about which nothing is known. */
+/** A chat without any known facts. */
 export const emptyChat = {
   ...Object.fromEntries(rows.flatMap(([, field]) => (field.key === null ? [] : [[field.key, emptyValueOf(field)]]))),
   extra: Object.freeze({}),

@@ -35,7 +35,7 @@ const groupNumber = /^\d{16,}$|^\d{5,}-\d{5,}$/;
 const withOwner = /^\d{5,}:(?!\d{1,4}(?:@|$))(.+)$/;
 const withDevice = /^([\w.-]+?)(?:_\d+)?(?::\d+)?@([\w.]+)$/;
 
-/** Returns the possible ids for the number of a quick id, which does not tell the kind of the chat. */
+/** Returns the possible ids for the number of a quick id, which does not show the kind of the chat. */
 const ofAnyKind = (number: string): readonly string[] =>
   ['s.whatsapp.net', 'g.us', 'lid', 'newsletter'].map((server) => `${number}@${server}`);
 
@@ -52,8 +52,8 @@ export const chatIdsOf = (name: string): readonly string[] => {
 };
 
 /**
- * Returns true if a text names one whole chat, and is not a part of an id to search for. A text of digits alone returns false, because it
- * may be either.
+ * Returns true if a text names one whole chat, and is not a part of an id to search for. A text of digits alone returns false, because it may
+ * be a whole number or a part.
  */
 export const isWholeChatId = (text: string): boolean => withOwner.test(text.trim()) || withDevice.test(text.trim());
 
@@ -73,7 +73,7 @@ const communityView = ({ id, name, image, preview, defaultGroup }: ParentCommuni
   default_subgroup_jid: defaultGroup,
 });
 
-/** A template that is copied for every view. Adding its many fields one by one would take three times as long. */
+/** A template that is copied for every view. Adding its many fields one by one would be three times as slow. */
 const emptyView: Readonly<Record<string, unknown>> = {
   ...Object.fromEntries(fields.map(([name, field]) => [name, emptyValueOf(field)])),
   wa_fastid: '',
@@ -83,7 +83,7 @@ const emptyView: Readonly<Record<string, unknown>> = {
 export type ChatView = ChatValues & {
   readonly wa_fastid: string;
   readonly owner: string;
-  /** Unix milliseconds. */
+  /** The time at which the contact's identity changed, in Unix milliseconds. */
   readonly wa_identityChangedAt?: number;
   readonly parent_community?: ReturnType<typeof communityView>;
 };
@@ -147,7 +147,7 @@ export const compactChatView = (chat: Chat, owner: string): CompactChatView => {
 const byCount = ([a, x]: readonly [string, ChatTally], [b, y]: readonly [string, ChatTally]): number =>
   y.total - x.total || (a < b ? -1 : 1);
 
-/** The counts of `totalChatsStats`. The lists begin with the most frequent value. */
+/** Makes the counts of `totalChatsStats`. The lists begin with the most frequent value. */
 export const chatStatsView = ({ kinds, labels, attendants }: ChatStats) => ({
   total_chats: kinds.all,
   open_chats: kinds.open,
@@ -158,7 +158,7 @@ export const chatStatsView = ({ kinds, labels, attendants }: ChatStats) => ({
   attendant_counts: [...attendants].toSorted(byCount).map(([attendant, tally]) => ({ attendant_id: attendant, ...tally })),
 });
 
-/** The view of a chat in a `chat_labels` event. */
+/** Makes the view of a chat in a `chat_labels` event. */
 export const chatLabelsView = ({ chatId, phone, labels }: Pick<Chat, 'chatId' | 'phone' | 'labels'>) => ({
   wa_chatid: chatId,
   phone,
@@ -179,8 +179,8 @@ export const contactView = (chat: Pick<Chat, 'chatId' | 'chatLid' | 'phone' | 'c
 const suffix = '@s.whatsapp.net';
 
 /**
- * Returns the phone number of a person; '' for any other chat. A call takes some ten microseconds, so it is made once per chat and not once
- * per message.
+ * Returns the phone number of a person; '' for any other chat. A call needs some ten microseconds, so callers make it once per chat and not
+ * once per message.
  */
 export const phoneOf = (chatId: string): string => {
   if (!chatId.endsWith(suffix)) return '';
@@ -230,7 +230,7 @@ export const removedContactView = ({ contactId }: Contact) => ({ jid: contactId,
 
 // The answer of `/chat/check` for a number or group.
 
-/** `isInWhatsapp` is absent if the platform did not answer. `error` then has the reason. */
+/** Makes the view of a checked number. `isInWhatsapp` is absent if the platform did not answer. `error` then has the reason. */
 export const checkedNumberView = ({ query, chatId, lid, exists, businessName, groupName, error }: CheckedNumber) => ({
   query,
   jid: chatId,

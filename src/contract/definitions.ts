@@ -78,10 +78,10 @@ export const labelColors = [
 /** Returns `<owner>:<labelid>`, the form of label ids in a chat. */
 export const fullLabelId = (owner: string, labelId: string): string => `${owner}:${labelId}`;
 
-/** Returns the id of a label on the phone, from either of the two stored forms. */
+/** Returns the id of a label on the phone, from a stored id with or without the owner. */
 export const bareLabelId = (id: string): string => id.slice(id.indexOf(':') + 1);
 
-/** Returns the phone's id of a label, from either form that a client may send. Returns null if the id cannot belong to this account. */
+/** Returns the phone's id of a label, from an id with or without the owner. Returns null if the id cannot belong to this account. */
 export const givenLabelId = (text: string, owner: string): string | null => {
   const own = `${owner}:`;
   const id = owner !== '' && text.startsWith(own) ? text.slice(own.length) : text;

@@ -144,7 +144,8 @@ const rawView = ({ tag, attrs, content }: RawChange): RawView => ({
 });
 
 /**
- * The settings in an event: each setting has its own object. The interface has no name for the right to add members, so the platform's name is used.
+ * Makes the settings in an event. Each setting has its own object. The interface has no name for the right to add members, so the platform's
+ * name is used.
  */
 const settingsView = (settings: GroupSettings) => ({
   ...(settings.subject === undefined ? {} : { Name: subject.view(settings) }),

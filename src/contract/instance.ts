@@ -11,7 +11,7 @@ import { isoTime, timeText } from './formats.ts';
 // The form of an instance in the interface (`Instance` of the OpenAPI document).
 
 interface ShownInstance extends InstanceView {
-  /** Unix milliseconds. */
+  /** The time of the view, in Unix milliseconds. */
   readonly now: number;
 }
 
@@ -178,7 +178,7 @@ export const citiesView = ({ value: country, cities }: ProxyCountry, state: stri
 interface ServerHealth {
   /** True if the database answers and the server accepts requests. */
   readonly healthy: boolean;
-  /** Unix milliseconds. */
+  /** The time of the answer, in Unix milliseconds. */
   readonly now: number;
 }
 

@@ -100,7 +100,7 @@ export const messageView = (
   return message.post ? { ...view, ...postOf(message.post) } : view;
 };
 
-/** `<owner>:<messageid>`, the form of message ids in events. */
+/** Returns `<owner>:<messageid>`, the form of message ids in events. */
 export const fullMessageId = (owner: string, messageId: string): string => `${owner}:${messageId}`;
 
 /** Makes the view of a message in an event, with the full id and the fields that only events have. */

@@ -72,7 +72,7 @@ export const newsView = (news: News) => {
 
 // The `history` event. The body of a batch has a size limit, whatever the size of the platform's part.
 
-/** Bytes of the items in one body. The rest of 256 KiB is for the numbers of the batch and the envelope. */
+/** Largest size of the items in one body, in bytes. The remaining 6 KiB of 256 KiB are for the numbers of the batch and the envelope. */
 const limit = 250 * 1024;
 
 type Item = Readonly<Record<string, unknown>>;
@@ -138,7 +138,7 @@ const sentences: Readonly<Record<HistoryRequest['state'], string>> = {
   unanswered: 'The phone has not answered: it may be off',
 };
 
-/** Makes the view of a request. `next_request` is the body of a request for the messages before these. */
+/** Makes the view of a request. `next_request` is the body of a request for the messages before the requested ones. */
 export const historyRequestView = (request: HistoryRequest, { mode, count }: { readonly mode: string; readonly count: number }) => ({
   success: true,
   mode,

@@ -54,7 +54,7 @@ const maybeText = optional(text);
 const code = optional(Type.Integer({ description: 'Status code of the receiver; absent if it gave none', examples: [502] }));
 const posted = (description: string) => Type.Unsafe<unknown>({ type: 'object', additionalProperties: true, description });
 
-/** Returns the value; undefined if it equals `none`, which stands for a missing value. */
+/** Returns the value; undefined if it equals `none`, which marks a missing value. */
 const unless = <T>(value: T, none: T): T | undefined => (value === none ? undefined : value);
 const timeUnless0 = (time: number): string | undefined => (time === 0 ? undefined : isoTime(time));
 
@@ -94,8 +94,8 @@ const delivery = fieldsOf<DeliveryView & { readonly withInstance: boolean }>()({
 export const deliveryFields = delivery.schemas;
 
 /**
- * The fields of an attempt. The answer of a receiver may come from inside the operator's network. The holder of an instance token chooses the
- * address, so that holder does not get the answer.
+ * The fields of an attempt. The holder of an instance token chooses the address of a receiver. The answer may therefore come from inside the
+ * operator's network, so this holder does not get the answer.
  */
 const attempt = fieldsOf<Try & { readonly withAnswer: boolean }>()({
   started: [text, ({ at }) => isoTime(at)],
