@@ -23,7 +23,7 @@ import { headersOf, recordOf, textOf, textsOf, webhookOf } from './settings.ts';
 
 // Chats and messages as lines of an archive, and back: lines with rows of one table each, and a line that counts all rows.
 
-/** Characters of a line. Only a line with a single large row may be longer. */
+/** Largest length of a line, in characters. Only a line with a single large row may be longer. */
 const lineCharacters = 512 << 10;
 
 const damaged = new SourceFault('The archive is damaged');
@@ -38,7 +38,7 @@ const lineIn = (text: string): unknown => {
 
 type RowLine = Partial<ArchivedRows> & { readonly endOfRows?: number };
 
-/** Splits pieces into lines of bounded length. */
+/** Yields batches of rows as lines of bounded length. The last line counts all rows. */
 export async function* linesOfRows(pieces: AsyncIterable<ArchivedRows>): AsyncIterable<string> {
   let total = 0;
   for await (const { of, rows } of pieces) {

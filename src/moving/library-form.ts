@@ -1,6 +1,6 @@
 /**
- * Credentials and keys as programs around the client library store them: JSON with several spellings of bytes, and the named texts of Redis
- * hashes and tables.
+ * Credentials and keys in the forms of programs that use the client library: JSON with several encodings of bytes, fields of Redis hashes, and
+ * rows of tables.
  */
 import { readFile, stat } from 'node:fs/promises';
 import { type AuthenticationCreds, BufferJSON, initAuthCreds, proto } from '@whiskeysockets/baileys';
@@ -55,15 +55,15 @@ export const idOfFile = (type: KeyType, name: string): string => {
   return parts.length < 3 ? name : [parts.slice(0, -2).join('--'), ...parts.slice(-2)].join('::');
 };
 
-/** Bytes. Longer values are not keys. */
+/** The largest length of a list that is read as bytes. A longer value is no key. */
 const longestBytes = 1 << 20;
 
 const isByteList = (value: unknown): value is readonly number[] =>
   Array.isArray(value) && value.length <= longestBytes && value.every((one) => Number.isInteger(one) && one >= 0 && one <= 255);
 
 /**
- * Reads bytes in any spelling: revived, base64 text, a list of numbers, `{type, data}` in either form, or an object of indices. Returns null
- * for other values.
+ * Reads bytes in any encoding: revived, base64 text, a list of numbers, `{type, data}` with base64 or a list, or an object of indices. Returns
+ * null for other values.
  */
 export const bytesOf = (value: unknown): Buffer | null => {
   if (value instanceof Uint8Array) return Buffer.from(value);
@@ -207,7 +207,7 @@ const converters: Readonly<Partial<Record<KeyType, (value: unknown) => unknown>>
   tctoken: tokenOf,
 };
 
-/** True if keys of this type are copied. The other types are caches, or versions of the shared state, which is read again. */
+/** Returns true if keys of this type are copied. Keys of other types are caches, or versions of the shared state, which is read again. */
 export const isCarried = (type: KeyType): boolean => converters[type] !== undefined;
 
 /** Reads a key from parsed JSON. Returns null if the value is not valid. */
@@ -216,7 +216,7 @@ export const readKey = (type: KeyType, id: string, value: unknown): SessionKey |
   return converted === null ? null : { type, id, value: converted };
 };
 
-// Sessions in stores of named texts: fields of a Redis hash, or rows of a table.
+// Reads sessions whose credentials and keys are single texts: the fields of a Redis hash, or the rows of a table.
 
 /** Texts by the names of their fields. */
 export type Hash = Readonly<Record<string, unknown>>;
@@ -262,7 +262,7 @@ const largestDump = 1 << 30;
 
 const isHash = (value: unknown): value is Hash => typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Reads a dump of Redis: a JSON object with hashes by their keys. Throws `SourceFault` for anything else. */
+/** Reads a dump of Redis: a JSON object with hashes by their keys. Throws `SourceFault` if the file has another form. */
 export const readDump = async (path: string): Promise<Readonly<Record<string, Hash>>> => {
   const found = await stat(path).catch(() => null);
   if (found === null || !found.isFile()) throw new SourceFault('The dump of Redis is no file');

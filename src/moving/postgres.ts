@@ -6,7 +6,7 @@ import { SourceFault } from './session.ts';
 export interface SourceDatabase {
   /** Returns rows. Throws `SourceFault` if the database refuses or does not answer; `stream` and `columns` do the same. */
   rows<Row extends object>(text: string, values?: readonly unknown[]): Promise<readonly Row[]>;
-  /** Rows in pieces, so that memory does not grow with the table. Other statements may run between two rows. */
+  /** Streams rows in batches, so memory does not grow with the table. Other statements may run between two rows. */
   stream<Row extends object>(text: string, values?: readonly unknown[]): AsyncIterable<Row>;
   /** Returns the names of the columns of a table or view in the search path, as they are spelled; empty if there is no such table. */
   columns(table: string): Promise<ReadonlySet<string>>;

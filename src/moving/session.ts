@@ -44,8 +44,8 @@ export interface CarriedSettings {
 export const noSettings: CarriedSettings = { token: '', proxy: '', webhooks: [], lost: [] };
 
 /**
- * The state of the session in its source. `loggedOut`: the platform ended the session, and it is not imported. `connected`: the source uses the session, as
- * far as its store knows. `unknown`: the store does not tell.
+ * The state of the session in its source. `loggedOut`: the platform ended the session, and it is not imported. `connected`: the source uses
+ * the session, as far as its store knows. `unknown`: the store does not show the state.
  */
 export type SourceState = 'loggedOut' | 'connected' | 'stopped' | 'unknown';
 
@@ -56,8 +56,8 @@ export interface FoundSession {
   /** Complete credentials: see `completeCredentials`. If `me` or `account` is missing, the reader refuses the session. */
   readonly creds: AuthenticationCreds;
   /**
-   * Reads the keys in any order. Call it at most once, before the next session is requested. It may throw `SourceFault`; then this session is not
-   * imported, and the others are.
+   * Reads the keys in any order. Call it at most once, before the next session is requested. After a `SourceFault` this session is not
+   * imported, and the import goes on with the next session.
    */
   keys(): AsyncIterable<SessionKey>;
   readonly settings: CarriedSettings;
@@ -80,7 +80,7 @@ interface RefusedSession {
 
 export type Found = FoundSession | RefusedSession;
 
-/** The fault of a source or of a part of it. `message` is one sentence for the operator, and holds no secret and no content. */
+/** The fault of a source or of one session. `message` is one sentence for the operator, and holds no secret and no content. */
 export class SourceFault extends Error {
   override readonly name = 'SourceFault';
 }

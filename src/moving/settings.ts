@@ -7,7 +7,7 @@ interface MappedEvents {
   readonly lost: readonly string[];
 }
 
-/** Maps names of events by a table. A name that maps to `all` stands for all events. */
+/** Maps names of events by a table. A name that maps to `all` selects all events. */
 export const mapEvents = (names: readonly string[], table: Readonly<Record<string, string>>): MappedEvents => {
   const known = names.filter((name) => Object.hasOwn(table, name));
   const events = [...new Set(known.map((name) => table[name] ?? ''))];
@@ -38,7 +38,7 @@ export const textsOf = (value: unknown): readonly string[] => (Array.isArray(val
 export const recordOf = (value: unknown): Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Readonly<Record<string, unknown>>) : {};
 
-/** Bytes of a key in the Standard Webhooks specification. */
+/** The shortest and the longest key in the Standard Webhooks specification. In bytes. */
 const [least, most] = [24, 64] as const;
 
 /** Returns the secret of a webhook for the signing key of the source; '' for a key that is no secret of Standard Webhooks. */

@@ -1,4 +1,7 @@
-/** The thread that reads one SQLite file. A query over a foreign database may take any time, and `DatabaseSync` would block the event loop meanwhile. */
+/**
+ * The thread that reads one SQLite file. A query over a foreign database may be slow without a bound, and `DatabaseSync` would block the event
+ * loop meanwhile.
+ */
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
 
@@ -13,9 +16,9 @@ export type SqliteAnswer =
   | { readonly ok: true; readonly rows: readonly Readonly<Record<string, unknown>>[]; readonly isLast: boolean }
   | { readonly ok: false; readonly message: string };
 
-/** A page of rows ends at either bound, so that the main thread handles it within a few milliseconds. */
+/** The bounds of a page of rows. A page ends at the first bound that is reached. The main thread handles such a page within a few milliseconds. */
 const [mostRows, mostBytes] = [200, 256 * 1024] as const;
-/** Bytes of one value. The largest records, sender keys of large groups, have some hundred kilobytes. */
+/** Largest size of one value, in bytes. The largest records, sender keys of large groups, have some hundred kilobytes. */
 const longestValue = 4 << 20;
 
 /**

@@ -10,7 +10,7 @@ import type { SqliteAnswer, SqliteRequest } from './sqlite-worker.ts';
 
 // The main thread's part of the SQLite reader. It requests rows, and ends the thread.
 
-/** Time-out of one page of rows, in milliseconds. Sorting a table of a real store takes a second. */
+/** Time-out of one page of rows, in milliseconds. Sorting a table of a real store needs a second. */
 const longestStepMs = 60_000;
 
 interface Waiting {
@@ -27,7 +27,7 @@ interface SqliteThreadOptions {
   readonly name: string;
   /** A signal that aborts the query under way, and ends the thread. */
   readonly signal: AbortSignal;
-  /** Milliseconds for one page of rows. */
+  /** The time-out of one page of rows. In milliseconds. */
   readonly stepMs?: number;
 }
 
@@ -94,7 +94,7 @@ class SqliteThread {
   /** Sends a request, and waits for its answer. The request null waits for the first answer of the thread, which comes when the file is open. */
   async #ask(request: SqliteRequest | null): Promise<SqliteAnswer> {
     if (this.#fault !== null) throw this.#fault.error;
-    // The first answer takes longer, because it includes the start of the thread.
+    // The time-out of the first answer is fixed, because this answer includes the start of the thread.
     const ms = request === null ? longestStepMs : this.#stepMs;
     const tooLong = new SourceFault(`${this.#name} cannot be read any further: a query takes longer than ${ms / 1_000} s`);
     const limit = setTimeout(() => this.#fail(tooLong), ms);
@@ -118,7 +118,7 @@ class SqliteThread {
   }
 }
 
-// Reads an SQLite file of another program from a copy, so that the source does not change by a byte.
+// Reads an SQLite file of another program from a copy. The source is never written.
 
 /** The database file, its write-ahead log with committed changes, and the journal of an interrupted transaction. */
 const parts = ['', '-wal', '-shm', '-journal'] as const;
@@ -150,7 +150,7 @@ const checkHeader = async (path: string): Promise<void> => {
 /** Returns size and time of the last write of every part, with '' for a part that does not exist. */
 const print = async (path: string): Promise<string> => {
   const all = await Promise.all(parts.map((part) => stat(`${path}${part}`).catch(() => null)));
-  // A reader also changes the index of the log (`-shm`), so that file is ignored.
+  // A reader also changes the index of the log (`-shm`), so this file is ignored.
   return all.map((one, at) => (one === null || parts[at] === '-shm' ? '' : `${one.size}:${one.mtimeMs}`)).join();
 };
 
@@ -193,9 +193,9 @@ const sourceOf = (thread: SqliteThread, removed: () => Promise<void>): SourceDat
 };
 
 /**
- * Copies the file with its log to a folder that only this user can enter. Opens the copy in a thread of its own. The copy holds private keys. Its
- * name is removed as soon as the copy is open, so that a killed process leaves nothing behind. If the system does not allow that, `close` removes the
- * name. Throws `SourceFault`. The signal ends the thread; `stepMs` bounds the time of a page of rows.
+ * Copies the file with its log to a folder that only this user can enter. Opens the copy in a thread of its own. The copy holds private keys.
+ * Its name is removed as soon as the copy is open, so that a killed process leaves no copy behind. If the system does not allow that, `close`
+ * removes the name. Throws `SourceFault`. The signal ends the thread; `stepMs` bounds the time of a page of rows.
  */
 export const openSqlite = async (path: string, signal = new AbortController().signal, stepMs?: number): Promise<SourceDatabase> => {
   await checkHeader(path);

@@ -13,15 +13,13 @@ import { type Reader, SourceFault } from './session.ts';
 // Unpacks a tar archive into a folder. Only files and folders inside that folder are created.
 
 const block = 512;
-/**
- * Largest number of entries in an archive. A large account of the bare library has 30,000 files, and each takes about half a millisecond.
- */
+/** Largest number of entries in an archive. A large account of the bare library has 30,000 files, and unpacking a file needs about half a millisecond. */
 const mostEntries = 60_000;
-/** Bytes of a whole name, and of one part of the name. File systems allow 255 bytes for a part. */
+/** Largest lengths of a whole name, and of one part of the name. In bytes. File systems allow 255 bytes for a part. */
 const [longestName, longestPart] = [2_048, 255];
-/** The deepest nesting of folders. The store of a gateway has four levels; the rest is room for the path of a container's volume. */
+/** The deepest nesting of folders. The store of a gateway has four levels. Further levels are room for the path of a container's volume. */
 const deepest = 32;
-/** Bytes of an extended header. */
+/** Largest size of an extended header. In bytes. */
 const longestExtension = 16_384;
 
 const textIn = (bytes: Uint8Array): string => {
@@ -188,7 +186,7 @@ const otherArchives: readonly (readonly [string, string])[] = [
   ['Rar!', 'a RAR archive'],
 ];
 
-/** Returns the innermost folder that is not just a wrapper. Some archives contain the folders around a store, and others do not. */
+/** Returns the innermost folder that is not just a wrapper. Some archives also contain the folders around a store. */
 const innermost = async (folder: string): Promise<string> => {
   const [only, ...others] = await readdir(folder, { withFileTypes: true });
   if (only === undefined || others.length > 0 || !only.isDirectory()) return folder;

@@ -29,7 +29,8 @@ const credentialsFile = 'creds.json';
 const largestFile = 32 << 20;
 
 /**
- * Files that are read in one turn of the event loop, in some two milliseconds. Asynchronous reads would take ten times as long for such small files.
+ * The number of files that are read in one turn of the event loop. They need some two milliseconds. Asynchronous reads would be ten times as
+ * slow for such small files.
  */
 const filesOfTurn = 64;
 
@@ -88,7 +89,7 @@ export const sessionInFolder = async (folder: string, facts: FolderFacts, signal
   }
 };
 
-/** True if this folder has credentials. */
+/** Returns true if this folder has credentials. */
 export const holdsCredentials = (folder: string): Promise<boolean> =>
   stat(join(folder, credentialsFile)).then(
     (found) => found.isFile(),

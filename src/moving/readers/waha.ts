@@ -1,6 +1,4 @@
-/**
- * WAHA with its engine NOWEB. A session is either a folder of the client library with its configuration, or a PostgreSQL database.
- */
+/** WAHA with its engine NOWEB. A session is a folder of the client library with its configuration, or a PostgreSQL database. */
 import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { keysInFields, readJson, sessionOfFields } from '../library-form.ts';

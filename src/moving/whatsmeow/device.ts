@@ -108,7 +108,7 @@ export const identityOf = (row: Row, id: string): SessionKey => ({
   value: withCurveType(bytesIn(row, 'identity', keyLength)),
 });
 
-/** Returns null if the record has nothing to copy. Throws `BrokenRow` and `UnreadableRecord`. */
+/** Converts a session. Returns null if the record has no data to copy. Throws `BrokenRow` and `UnreadableRecord`. */
 export const sessionOf = (row: Row, id: string, now: number): SessionKey | null => {
   const value = sessionRecordOf(bytesIn(row, 'session'), now);
   return value && { type: 'session', id, value };

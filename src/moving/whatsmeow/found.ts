@@ -36,7 +36,7 @@ class LeftOut {
   readonly #notes: string[];
   readonly #counts = new Map<string, number>();
 
-  /** Sentences are added to `notes` by `tell`. */
+  /** Makes an empty count. `tell` adds one sentence for each reason to `notes`. */
   constructor(notes: string[]) {
     this.#notes = notes;
   }

@@ -136,7 +136,7 @@ const chainOf = (chain: GoObject, chainType: 1 | 2): readonly [string, Chain] =>
   const { Key, Index } = objectOf(chain['ChainKey']);
   // Go counts the next message. libsignal-node counts the last message that was written or read.
   const chainKey = { counter: numberOf(Index) - 1, key: base64(bytesOf(Key, secretLength)) };
-  // whatsmeow stores derived keys of skipped messages, and the library stores their seeds. These keys cannot be converted.
+  // whatsmeow stores derived keys of skipped messages, and the library stores their seeds. Derived keys cannot be converted to seeds.
   return [publicKey(chain['SenderRatchetKeyPublic']), { chainKey, chainType, messageKeys: {} }];
 };
 
@@ -152,14 +152,15 @@ const pendingOf = (value: unknown): SessionEntry['pendingPreKey'] => {
 };
 
 /**
- * True for the receiving chain of an initiator's state under the signed pre-key of the contact. No message is ever read by it, and libsignal-node has no
- * such chain. With it, answers of Go clients that count from -1 would be unreadable.
+ * Returns true for the receiving chain of an initiator's state under the signed pre-key of the contact. No message is ever read by this chain,
+ * and libsignal-node has no such chain. With it, answers of Go clients that count from -1 would be unreadable.
  */
 const isUnread = (chain: GoObject): boolean => objectOf(chain['ChainKey'])['Index'] === 0;
 
 /**
- * True if a first message (`pkmsg`) of the contact was skipped, whose key is lost. In a carried session it would fail as a repetition, for which the
- * library asks for nothing. Without the session it fails for its used pre-key, and the contact sends it again.
+ * Returns true if a first message (`pkmsg`) of the contact was skipped. Its key cannot be converted. In a carried session the message would
+ * fail as a repetition, and the library would not ask for it again. Without the session it fails for its used pre-key, and the contact sends
+ * it again.
  */
 const lostFirstMessages = (state: GoObject): boolean => {
   const chains = listOf(state['ReceiverChains']);
@@ -198,8 +199,8 @@ const entryOf = (state: GoObject, age: number, now: number): SessionEntry => {
 };
 
 /**
- * Converts a record. Returns null when no session of it can be carried. Throws `UnreadableRecord`. `now` in Unix milliseconds: libsignal-node tries
- * sessions in the order of their last use.
+ * Converts a record. Returns null if no session of the record can be carried. Throws `UnreadableRecord`. `now` is in Unix milliseconds.
+ * libsignal-node tries sessions in the order of their last use.
  */
 export const sessionRecordOf = (record: Uint8Array, now: number): SessionRecord | null => {
   const { SessionState, PreviousStates } = parseRecord(record);

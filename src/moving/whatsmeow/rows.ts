@@ -23,7 +23,7 @@ export const bytesIn = (row: Row, column: string, length?: number): Buffer => {
   return value;
 };
 
-/** Returns a whole number from zero up. BIGINT arrives as text. Throws `BrokenRow` for everything else. */
+/** Returns a whole number from zero up. BIGINT arrives as text. Throws `BrokenRow` for any other value. */
 export const wholeIn = (row: Row, column: string): number => {
   const value = row[column];
   const number = typeof value === 'string' && value !== '' ? Number(value) : value;
@@ -87,7 +87,7 @@ export const deviceJid = (jid: string): string => jid.replace(/\.0(?=[:@])/, '')
 const pkcs8 = Buffer.from('302e020100300506032b656e04220420', 'hex');
 const keyLength = 32;
 
-/** Computes the public half, which takes 0.15 ms. Clamping the private key would not change it. */
+/** Computes the public half in about 0.15 ms. Clamping the private key would not change the public key. */
 export const keyPairOf = (secret: Buffer): KeyPair => {
   const key = createPrivateKey({ key: Buffer.concat([pkcs8, secret]), format: 'der', type: 'pkcs8' });
   return { private: secret, public: createPublicKey(key).export({ format: 'der', type: 'spki' }).subarray(-keyLength) };

@@ -38,7 +38,10 @@ export class WhatsmeowStore {
   readonly #keys: SourceDatabase;
   readonly #columns = new Map<SourceDatabase, Map<string, Promise<ReadonlySet<string>>>>();
 
-  /** `keys`: a separate database with identities, sessions, pre-keys and sender keys, if there is one. The caller closes both. */
+  /**
+   * Opens the store. `keys` is a separate database with identities, sessions, pre-keys and sender keys, if there is one. The caller closes
+   * both databases.
+   */
   constructor(main: SourceDatabase, keys: SourceDatabase = main) {
     this.#main = main;
     this.#keys = keys;
@@ -58,7 +61,7 @@ export class WhatsmeowStore {
     return { lastPreKeyId: Number(last?.['key_id'] ?? 0), newestKeyId: Buffer.isBuffer(id) ? id : null };
   }
 
-  /** Reads the rows of this device in pieces. A table that does not exist has no rows, and a column that does not exist is absent. */
+  /** Streams the rows of this device. A table that does not exist has no rows, and a column that does not exist is absent. */
   async *each(device: Row, table: Table, wanted: readonly string[], end = ''): AsyncIterable<Row> {
     const database = keyTables.has(table) ? this.#keys : this.#main;
     const columns = await this.#existing(database, table.name, wanted);
@@ -119,7 +122,7 @@ const kindOf = async (path: string): Promise<'file' | 'folder' | 'nothing'> =>
 
 export const exists = async (path: string): Promise<boolean> => (await kindOf(path)) !== 'nothing';
 
-/** Returns the first of these files that exists in the folder, or the path itself when it is a file. Throws `SourceFault`. */
+/** Returns the first file of the names that exists in the folder, or the path itself if it is a file. Throws `SourceFault`. */
 export const fileIn = async (path: string, names: readonly string[]): Promise<string> => {
   const kind = await kindOf(path);
   if (kind === 'file') return path;
@@ -128,7 +131,7 @@ export const fileIn = async (path: string, names: readonly string[]): Promise<st
   throw new SourceFault(`The folder holds none of the files ${names.join(', ')}`);
 };
 
-/** Returns the place of the tables of whatsmeow. Throws `SourceFault` when neither an address nor a path is given. */
+/** Returns the place of the tables of whatsmeow. Throws `SourceFault` if no address and no path is given. */
 export const mainPlace = async ({ url, path }: SourceOptions, names: readonly string[]): Promise<string> => {
   if (url !== null) {
     if (!isAddress(url)) throw new SourceFault('--url is not the address of a PostgreSQL database');
