@@ -45,7 +45,7 @@ export const createAttachments = ({ intake, workshop, files }: AttachmentParts):
     const kept = await files.keep(instance, file, { ...made, mimetype: prepared.mimetype, filename });
     if (kept === null) return unknownInstance;
     const { name, url, hash, size } = kept;
-    // The type and the name come from this request. The stored file may have others, from an earlier send of the same bytes.
+    // The type and the name come from this request. The stored file may have another type and name, from an earlier send of the same bytes.
     const { width, height, seconds, isAnimated, mimetype } = prepared;
     const facts = { width, height, seconds, isAnimated, thumbnail: base64(prepared.thumbnail), waveform: base64(prepared.waveform) };
     return done({ name, url, hash, size, mimetype, filename: filename || taken.filename, ...facts });

@@ -24,7 +24,7 @@ export interface MediaLimits {
 /** A prepared file without its owner. */
 export type Made = Omit<PreparedMedia, 'discard'>;
 
-/** Facts for a file about which nothing is known. */
+/** The facts of a file if none are known. */
 export const noFacts = {
   thumbnail: null,
   width: null,
@@ -48,7 +48,7 @@ export interface Bench {
   unused(path: string): void;
 }
 
-/** Makes the file for a message. Returns the source itself if nothing had to change. Fails with `MediaFailure`. */
+/** Makes the file for a message. Returns the source itself if it needs no change. Fails with `MediaFailure`. */
 export type Maker = (file: SourceFile, bench: Bench) => Promise<Made>;
 
 /** The temporary paths of one preparation. */
@@ -66,7 +66,7 @@ export class Scraps {
     return path;
   }
 
-  /** Notes that no file was made at this path, so that none is removed. */
+  /** Notes that no file was made at this path. The clean-up then skips the path. */
   unused(path: string): void {
     this.#paths.delete(path);
   }

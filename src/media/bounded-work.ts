@@ -43,7 +43,7 @@ export class BoundedWork {
   readonly #closing = new AbortController();
   readonly #underWay = new Set<Promise<unknown>>();
 
-  /** `late` makes the refusal for a time-out. */
+  /** Sets the time-out of all work. `late` makes the refusal for a time-out. */
   constructor(timeoutMs: number, late: () => MediaFailure) {
     this.#timeoutMs = timeoutMs;
     this.#late = late;

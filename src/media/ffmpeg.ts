@@ -1,4 +1,4 @@
-/** Runs ffmpeg. It reads one file and nothing else, and its time, memory, threads and output are bounded. */
+/** Runs ffmpeg. It reads only one file, and its time, memory, threads and output are bounded. */
 import { spawn } from 'node:child_process';
 import { readdir, readlink, realpath } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -13,7 +13,7 @@ interface ChildTask {
   readonly cwd: string;
   /** A signal that kills the program. */
   readonly signal: AbortSignal;
-  /** Receives the output of the program in pieces. */
+  /** Receives the output of the program in chunks. */
   readonly onOutput: (bytes: Buffer) => void;
 }
 
@@ -135,7 +135,7 @@ interface FfmpegOptions {
   /** The number of concurrent conversions. Probes are short and are not limited. */
   readonly jobs: number;
   readonly maxPixels: number;
-  /** Seconds of processor time after which a conversion ends by itself. This bound still holds if the gateway is killed. */
+  /** The bound of processor time after which a conversion ends by itself, in seconds. This bound still holds if the gateway is killed. */
   readonly cpuSeconds: number;
 }
 
@@ -157,7 +157,7 @@ const largestAllocation = 536_870_912;
 /** A low sample rate, which is enough for a waveform. */
 const sampleRate = '8000';
 
-/** The first arguments of every ffmpeg run: no questions, and bounds that still hold if the gateway is killed. */
+/** Returns the first arguments of every ffmpeg run: no questions, and bounds that still hold if the gateway is killed. */
 const begin = ({ cpuSeconds }: FfmpegOptions): readonly string[] => {
   const bounds = ['-max_alloc', String(largestAllocation), '-timelimit', String(cpuSeconds)];
   return ['-nostdin', '-hide_banner', '-v', 'error', '-y', ...bounds];

@@ -22,7 +22,7 @@ const usual: Readonly<Record<string, string>> = {
 
 const headBytes = 4_096;
 
-/** Text that may precede the first element. Each pattern can match in one way only, so that a hostile file causes no backtracking. */
+/** Text that may precede the first element. Each pattern can match in one way only. A hostile file therefore causes no backtracking. */
 const prologs: readonly RegExp[] = [/\s+/y, /<\?xml[^>]*>/iy, /<!doctype\s+svg[^>]*>/iy];
 
 /** Returns the text after white space, comments and the declarations of a document. */
@@ -116,15 +116,15 @@ interface TakeOptions {
 
 interface ReceiveOptions extends TakeOptions {
   readonly filename?: string;
-  /** Bytes, in place of the limit for files of clients. */
+  /** The bound of this file, in bytes. It replaces the limit for files of clients. */
   readonly maxBytes?: number;
 }
 
 /** The intake of files. Refusals: `tooLarge`; `invalid` with the fault of the source; `unavailable` after an abort and while the server stops. */
 export interface Intake {
-  /** Takes a file from `source`: an http(s) URL, a data URL, or base64 in either alphabet. */
+  /** Stores a file from `source`: an http(s) URL, a data URL, or base64 in the standard or the URL-safe alphabet. */
   take(source: string, options?: TakeOptions): Promise<Result<TakenFile>>;
-  /** Takes streamed bytes, such as a download from the platform. The chunks are consumed and freed. Rejects if `bytes` fails. */
+  /** Stores streamed bytes, such as a download from the platform. The chunks are consumed and freed. Rejects if `bytes` fails. */
   receive(bytes: AsyncIterable<Uint8Array>, options?: ReceiveOptions): Promise<Result<TakenFile>>;
   /** Refuses all new work. Resolves when no work is left. */
   close(): Promise<void>;
@@ -132,7 +132,7 @@ export interface Intake {
 
 export interface IntakeOptions extends FetchOptions {
   readonly folder: TemporaryFolder;
-  /** Milliseconds for a whole file. */
+  /** The time-out of a whole file. In milliseconds. */
   readonly timeoutMs: number;
 }
 
@@ -146,7 +146,7 @@ interface Written {
 /** Bounds of the bytes that are gathered for one write. Each write is a task in another thread, which costs more than hashing 64 KiB. */
 const gathered = { bytes: 512 * 1024, pieces: 64 } as const;
 
-/** Writes all pieces, and frees their memory. */
+/** Writes all chunks, and frees their memory. */
 const writeOut = async (file: FileHandle, pieces: readonly Uint8Array[], bytes: number): Promise<void> => {
   const { bytesWritten } = await file.writev(pieces);
   if (bytesWritten < bytes) await file.writeFile(Buffer.concat(pieces).subarray(bytesWritten));

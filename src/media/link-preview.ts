@@ -1,4 +1,4 @@
-/** Makes the preview of a link: fetches the page and its picture behind the address guard, with bounds on everything. */
+/** Makes the preview of a link: fetches the page and its picture through the address guard, with bounds on time and size. */
 import { type Dispatcher, request } from 'undici';
 import { type AddressGuard, createAgent, deadline } from '#src/webhooks/address-guard.ts';
 import type { Media, PreviewPictures } from './media.ts';
@@ -83,7 +83,7 @@ export interface LinkPreview {
 
 /** The maker of previews. `large` requests a large picture in addition to the small one. No method rejects. */
 export interface LinkPreviews {
-  /** Makes the preview of a page. Returns null if the page cannot be fetched in time, or describes nothing. */
+  /** Makes the preview of a page. Returns null if the page cannot be fetched in time, or has no title. */
   page(url: string, large: boolean): Promise<LinkPreview | null>;
   /** Makes previews of an address or of bytes. Returns null if the source is no picture, or cannot be fetched in time. */
   picture(source: string | Uint8Array, large: boolean): Promise<PreviewPictures | null>;
@@ -160,7 +160,7 @@ export const createLinkPreviews = ({ guard, media, userAgent, timeoutMs = 3_000 
     return found && media.previewPictures(found.bytes, large);
   };
 
-  /** Runs the work within the time-out. Returns null if the work fails or takes longer. */
+  /** Runs the work within the time-out. Returns null if the work fails or exceeds the time-out. */
   const inTime = async <T>(work: (signal: AbortSignal) => Promise<T | null>): Promise<T | null> => {
     const { signal, clear } = deadline(timeoutMs);
     try {

@@ -49,7 +49,7 @@ const pictureTasks: Readonly<Record<PictureKind, string>> = {
   product: 'prepareProduct',
 };
 
-/** Milliseconds after which an idle thread ends. Threads start with the first task, so an idle gateway has none. */
+/** The time after which an idle thread ends, in milliseconds. Threads start with the first task, so an idle gateway has none. */
 const idleMs = 30_000;
 
 export const createMedia = ({ threads = 2 }: { threads?: number } = {}): Media => {

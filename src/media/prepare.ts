@@ -123,7 +123,7 @@ export interface WorkshopOptions extends MediaLimits {
   readonly ffmpeg: string | null;
   /** The number of concurrent pictures, and also of concurrent conversions of ffmpeg. */
   readonly jobs: number;
-  /** Milliseconds for one file, including the wait for its turn. */
+  /** The time-out of one file, including the wait for its turn. In milliseconds. */
   readonly timeoutMs: number;
 }
 
@@ -153,7 +153,7 @@ export const createWorkshop = ({ folder, jobs, timeoutMs, ffmpeg: program, ...op
   const late = (): MediaFailure => new MediaFailure('limited', 'the file could not be converted in time', { retryAfter: 30 });
   const bounded = new BoundedWork(timeoutMs, late);
 
-  /** Runs one piece of work, and removes its temporary files except the result. */
+  /** Runs one task, and removes its temporary files except the result. */
   const onBench = async (work: (bench: Bench) => Promise<Made>, wishes: PrepareWishes, signal: AbortSignal): Promise<PreparedMedia> => {
     const scraps = new Scraps(folder);
     try {

@@ -15,7 +15,7 @@ export interface SourceFile {
 export interface PreparedMedia extends SourceFile {
   /** A small JPEG that is part of the message; null if there is no picture. */
   readonly thumbnail: Uint8Array | null;
-  /** Pixels as displayed, after rotation. Null if the file has no picture, or if the size is unknown. */
+  /** Width and height in pixels as displayed, after rotation. Null if the file has no picture, or if the size is unknown. */
   readonly width: number | null;
   readonly height: number | null;
   /** Length in seconds, rounded to milliseconds; null if the file has no length. */

@@ -23,7 +23,7 @@ export interface Seal {
   readonly size: number;
 }
 
-/** Bytes of the authentication code that are kept. They are the end of the file. */
+/** The length of the kept part of the authentication code, in bytes. This part is the end of the file. */
 export const macBytes = 10;
 const pieceBytes = 64 * 1024;
 

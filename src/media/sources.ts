@@ -42,9 +42,9 @@ const nameFrom = (disposition: string, url: string): string => {
   return plainName(named ?? '') || plainName(unescaped(URL.parse(url)?.pathname ?? ''));
 };
 
-// Decodes data URLs and base64 in slices, so that a text of 90 MB never has a second copy in memory.
+// Decodes data URLs and base64 in slices, so a text of 90 MB never has a second copy in memory.
 
-/** Characters that are decoded between two turns of the event loop. They take some milliseconds. */
+/** The length of a slice between two turns of the event loop, in characters. Decoding a slice needs some milliseconds. */
 const sliceLength = 262_144;
 /** The largest data URL without base64, in characters. This form is meant for short texts. */
 const longestPlain = 1_048_576;
@@ -73,7 +73,7 @@ const lastBytes = (digits: string): Buffer => {
   return bytes;
 };
 
-/** Decodes base64 in either alphabet, with white space, with or without padding. Any other character fails. */
+/** Decodes base64 in the standard or the URL-safe alphabet, with white space, with or without padding. Any other character fails. */
 function* base64Bytes(text: string, from: number, escapes: boolean): Generator<Buffer> {
   let [rest, padding] = ['', 0];
   for (const slice of slicesOf(text, from, escapes)) {
@@ -114,7 +114,7 @@ export const inlineBytes = (text: string): { readonly bytes: Iterable<Buffer>; r
 export interface FetchOptions {
   readonly guard: AddressGuard;
   readonly userAgent: string;
-  /** Milliseconds of the longest wait for the connection, for the headers and between two pieces of the body. */
+  /** The longest wait for the connection, for the headers and between two chunks of the body. In milliseconds. */
   readonly silenceMs: number;
   readonly maxBytes: number;
 }

@@ -1,4 +1,4 @@
-/** Reads audio and video files without ffmpeg, in the threads of the pool. Parsing a hostile file may take long. */
+/** Reads audio and video files without ffmpeg, in the threads of the pool. Parsing a hostile file may be slow. */
 import { open } from 'node:fs/promises';
 import { parseFile } from 'music-metadata';
 import { mp4Facts, type TrackFacts, wholeMs } from './track-facts.ts';

@@ -33,7 +33,7 @@ const look = async (file: SourceFile, { ffmpeg, media, signal }: Bench): Promise
   return facts;
 };
 
-/** Converts the file with these output options. Returns the new file and its facts. */
+/** Converts the file with the given output options. Returns the new file and its facts. */
 const convert = async (
   file: SourceFile,
   ffmpeg: Ffmpeg,

@@ -35,7 +35,7 @@ const attempts = [
 ] as const;
 const smallBytes = 10_240;
 const largeSide = 800;
-/** Pixels. A picture with more pixels is not opened. */
+/** Largest picture that is opened. In pixels. */
 const mostPixels = 50_000_000;
 
 const jpegOf = async (picture: Uint8Array, side: number, quality: number) => {
