@@ -1,7 +1,7 @@
 /**
- * The services that agents ask, called through OpenAI's client of chat completions. The actors handle retries, deadlines and circuit breakers, so
- * those of the client are off. A message is sent as a whole, so an answer is streamed only if the service offers no other form. The library is loaded
- * with the first question, because it takes 36 MB and 100 ms of processor time.
+ * The services that agents ask, called through OpenAI's client of chat completions. The actors handle retries, deadlines and circuit breakers,
+ * so those of the client are off. A message is sent as a whole, so an answer is streamed only if the service offers no other form. The library
+ * is loaded with the first question, because it needs 36 MB and 100 ms of processor time.
  */
 import type OpenAI from 'openai';
 import type { ChatCompletion, ChatCompletionCreateParamsNonStreaming, ChatCompletionMessageParam } from 'openai/resources/chat/completions';
@@ -32,7 +32,7 @@ const addresses: Readonly<Record<ChatbotAgent['provider'], string>> = {
 
 const addressOf = ({ provider, baseUrl }: Pick<ChatbotAgent, 'provider' | 'baseUrl'>): string => baseUrl || addresses[provider];
 
-/** The largest answer in bytes: the longest text with each character escaped twice, and its tool calls. Parsing it takes some 10 ms. */
+/** The largest answer in bytes: the longest text with each character escaped twice, and its tool calls. Parsing it needs some 10 ms. */
 const largest = 1_048_576;
 
 /** Tool calls that are read from one answer, and the longest parts of a tool call in characters. */
@@ -85,7 +85,7 @@ const askedOf = (question: ModelQuestion): Asked => {
   ];
   const tools = toolsFor(question);
   const { shown, sent } = optionsOf(agent, maxTokens);
-  // OpenAI's own models refuse the older name; other services know only that name.
+  // OpenAI's own models refuse the older name of the field. Other services know only the older name.
   const most = agent.provider === 'openai' ? { max_completion_tokens: maxTokens } : { max_tokens: maxTokens };
   return { body: { ...sent, ...most, messages, ...(tools.length === 0 ? {} : { tools }) }, request: { messages, tools, options: shown } };
 };
@@ -121,13 +121,10 @@ const failureOf = (error: unknown): ModelAnswer => {
 
 type Clean = (text: string) => string;
 
-/** Characters. A shorter key may occur in ordinary texts by chance, so it is not replaced. */
+/** The shortest key that is replaced, in characters. A shorter key may occur in ordinary texts by chance. */
 const shortestKey = 8;
 
-/**
- * Makes a function that cleans texts of a service before they are stored and shown. It removes the key and characters that no database
- * takes.
- */
+/** Makes a function that cleans texts of a service before they are stored and shown. It removes the key and characters that no database can store. */
 const cleanerFor = (key: string): Clean => {
   const hidden: Clean = key.length < shortestKey ? (text) => text : (text) => text.replaceAll(key, '********');
   return (text) => hidden(text.replaceAll('\0', '').toWellFormed());
@@ -205,7 +202,7 @@ const sentHeaders = ['accept', 'authorization', 'content-type', 'user-agent'];
 const onlySent = (headers: RequestInit['headers']): [string, string][] =>
   [...new Headers(headers).entries()].filter(([name]) => sentHeaders.includes(name));
 
-/** Makes a client. All of its options are set, so that the library reads none from the environment. */
+/** Makes a client. All of its options are set, because the library reads missing options from the environment. */
 const clientOf = (Client: typeof OpenAI, { agent, key }: ModelQuestion, userAgent: string, dispatcher: Agent): OpenAI =>
   new Client({
     apiKey: key === '' ? 'none' : key,
@@ -217,7 +214,7 @@ const clientOf = (Client: typeof OpenAI, { agent, key }: ModelQuestion, userAgen
     maxRetries: 0,
     logLevel: 'off',
     defaultHeaders: { 'user-agent': userAgent, ...(key === '' ? { authorization: null } : {}) },
-    // A redirect would carry the key to another host.
+    // Refuses redirects, because a redirect would carry the key to another host.
     fetch: ((url: string, init: RequestInit) =>
       fetch(url, {
         ...(init as object),
@@ -230,7 +227,7 @@ const clientOf = (Client: typeof OpenAI, { agent, key }: ModelQuestion, userAgen
 /** The number of remembered services that answer only with `stream: true`. */
 const mostStreaming = 1_000;
 
-/** True if the service refused the question because it only streams answers. The text of the refusal is not kept. */
+/** Returns true if the service refused the question because it only streams answers. The text of the refusal is not kept. */
 const wantsStream = (error: unknown): boolean => {
   const { status, message } = error as { readonly status?: unknown; readonly message?: unknown };
   return (status === 400 || status === 422) && typeof message === 'string' && /\bstream(?:ing|ed)?\b/i.test(message);

@@ -1,4 +1,4 @@
-/** Joins the chunks of a streamed answer into a whole one. Some services stream without a request to do so, and others only stream. */
+/** Joins the chunks of a streamed answer into a whole one. Some services stream without a request to do so, and some offer no whole answer. */
 import type { ChatCompletion } from 'openai/resources/chat/completions';
 
 interface CallPart {

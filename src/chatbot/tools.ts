@@ -78,7 +78,7 @@ const tools: Readonly<Record<AgentTool, Tool<TObject>>> = {
               strict,
             ),
           },
-    // The shape has checked the name, so the list contains it.
+    // Returns the call. The shape has checked the name, so the list contains it.
     call: ({ name, caption = '' }, { agent: { media } }) => ({
       tool: 'sendMedia',
       media: media.find((one) => one.name === name)!,
@@ -106,7 +106,7 @@ const parsed = (text: string): unknown => {
   }
 };
 
-/** See `ChatModels.toolCall`. */
+/** Checks the call of a tool: see `ChatModels.toolCall`. */
 export const toolCallOf = (offer: Offer, wish: ToolWish): Result<ToolCall> => {
   const name = offer.agent.tools.find((one) => tools[one].name === wish.name);
   const offered = name === undefined ? null : tools[name].offer(offer);
