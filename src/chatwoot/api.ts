@@ -63,7 +63,10 @@ const sourceOf = (body: unknown, id: number): string => {
 const isOpen = (body: unknown): boolean =>
   typeof body === 'object' && body !== null && (!Object.hasOwn(body, 'private') || field(body, 'private') === false);
 
-/** Returns null for posts that need no action: notes between agents, messages of contacts, changes of other things. */
+/**
+ * Reads a post of Chatwoot's webhook. Returns null for posts that need no action: notes between agents, messages of contacts, and changes of
+ * other resources.
+ */
 export const readHook = (body: unknown): ChatwootNews | null => {
   const id = idOf(field(body, 'id'));
   const conversation = field(body, 'conversation');
@@ -89,7 +92,7 @@ export const readHook = (body: unknown): ChatwootNews | null => {
 
 // A message in the form that Chatwoot accepts: JSON, or a form if it has a file.
 
-/** Characters of one text that Chatwoot accepts. */
+/** Largest length of one text that Chatwoot accepts. In characters. */
 const longest = 150_000;
 
 const messageBody = async ({ text, incoming, private: isNote, sourceId, replyTo, file }: ChatwootPost): Promise<object | FormData> => {

@@ -1,4 +1,4 @@
-/** Sends one request to a Chatwoot server. The request is guarded and bounded in time and bytes, and its errors reveal nothing secret. */
+/** Sends one request to a Chatwoot server. The request is guarded and bounded in time and bytes, and its errors contain no secret. */
 import { STATUS_CODES } from 'node:http';
 import { FormData, request } from 'undici';
 import type { ChatwootTarget } from '#actors/model.ts';
@@ -23,7 +23,7 @@ export interface Ask {
   readonly path: string;
   /** JSON, or a form with a file. */
   readonly body?: object | FormData;
-  /** Bytes of the file in the form. */
+  /** The size of the file in the form. In bytes. */
   readonly bytes?: number;
   /** True if a caller waits for the answer. The time-out is then shorter. */
   readonly isAwaited?: boolean;
