@@ -1,6 +1,6 @@
 /**
- * Reads the script of the API reference out of its package. The package holds the script as a text in a module, whose import takes 100 ms and 35 MB.
- * A thread imports the module, compresses the script (4.9 MB to 1.4 MB) and ends.
+ * Reads the script of the API reference out of its package. The package holds the script as a text in a module, whose import needs 100 ms and
+ * 35 MB. A thread imports the module, compresses the script (4.9 MB to 1.4 MB) and ends.
  */
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';

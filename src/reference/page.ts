@@ -1,4 +1,4 @@
-/** Serves the API reference (Scalar): a page that reads an OpenAPI document in the browser. All of it comes from this server. */
+/** Serves the API reference (Scalar): a page that reads an OpenAPI document in the browser. All of its files come from this server. */
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
@@ -7,8 +7,9 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { readBundle } from './bundle.ts';
 
 /**
- * Scripts are files of this server, without `unsafe-eval`. Scalar writes `style` attributes, which no nonce and no hash can allow, so its documentation
- * asks for `unsafe-inline` in `style-src`. The page can send requests and load pictures from this server only, so a style can take nothing out of it.
+ * Scripts are files of this server, without `unsafe-eval`. Scalar writes `style` attributes, which no nonce and no hash can allow, so its
+ * documentation asks for `unsafe-inline` in `style-src`. The page can send requests and load pictures from this server only, so a style cannot
+ * send data to another server.
  */
 const policy = [
   "default-src 'none'",
@@ -34,7 +35,7 @@ interface ReferenceOptions {
   readonly dashboard?: string;
 }
 
-/** The title and the addresses are constants of the program, so they are not escaped. */
+/** Makes the page. The title and the addresses are constants of the program, so they are not escaped. */
 const pageOf = ({ title, document, dashboard }: ReferenceOptions): string => `<!doctype html>
 <html lang="en">
 <head>
@@ -81,7 +82,7 @@ const send = async ({ headers }: FastifyRequest, reply: FastifyReply, { type, gz
   return reply.send(await promisify(gunzip)(gzipped));
 };
 
-/** Makes a file on its first request. A failure is not kept, so that the next request tries again. */
+/** Makes a file on its first request. A failure is not cached, so the next request tries again. */
 const whenAsked = (type: string, make: () => Promise<Buffer>): (() => Promise<Served>) => {
   let kept: Promise<Served> | undefined;
   return () => {
