@@ -9,7 +9,7 @@ type Class = 'metadata' | 'loopback' | 'private' | 'unspecified' | 'link-local' 
 
 /**
  * The special ranges of the registries of IANA (RFC 6890 and later). The first class that matches applies; all other addresses are public.
- * Metadata services come first, since some stand inside private or public ranges: AWS, Alibaba, Azure, Oracle.
+ * Metadata services come first, because some are inside private or public ranges: AWS, Alibaba, Azure, Oracle.
  */
 const policy: readonly (readonly [Class, readonly string[]])[] = [
   ['metadata', ['169.254.169.254/32', '169.254.170.2/32', '100.100.100.200/32', '168.63.129.16/32', '192.0.0.192/32']],
@@ -20,7 +20,7 @@ const policy: readonly (readonly [Class, readonly string[]])[] = [
   ['unspecified', ['0.0.0.0/8', '::/128']],
   ['link-local', ['169.254.0.0/16', 'fe80::/10', 'fec0::/10']],
   ['multicast', ['224.0.0.0/4', 'ff00::/8']],
-  // IPv4 ranges of the registry, then IPv4-compatible, discard, Teredo with the rest of 2001::/23, and documentation.
+  // IPv4 ranges of the registry, then the IPv6 ranges: IPv4-compatible, discard, 2001::/23 with Teredo, and documentation.
   ['reserved', ['192.0.0.0/24', '192.0.2.0/24', '192.88.99.0/24', '198.18.0.0/15', '198.51.100.0/24', '203.0.113.0/24', '240.0.0.0/4']],
   ['reserved', ['::/96', '100::/64', '2001::/23', '2001:db8::/32', '3fff::/20']],
 ];
@@ -132,7 +132,7 @@ export const createAddressGuard = ({ allow, setting = 'ALLOW_PRIVATE_RECEIVERS',
   return { checkUrl, checkHost, lookup };
 };
 
-// The HTTP client for addresses that users gave. It is guarded, pooled and bounded, and its errors reveal nothing secret.
+// The HTTP client for addresses that users gave. It is guarded, pooled and bounded, and its errors contain no secret.
 
 /** Makes the client. `most` is the largest answer in bytes; -1: no bound. */
 export const createAgent = (guard: AddressGuard, timeoutMs: number, connections = 64, most = -1): Agent =>
@@ -172,7 +172,7 @@ const sentences: readonly (readonly [RegExp, string])[] = [
   [/CERT|VERIFY|SSL|TLS|EPROTO/, 'TLS failed'],
 ];
 
-/** Returns a readable reason without the URL or any part of it. */
+/** Returns a readable reason without the URL or any part of the URL. */
 export const reasonOf = (error: unknown): string => {
   if (error instanceof AddressRefused) return error.message;
   const { code, name } = error as { code?: unknown; name?: unknown };

@@ -15,7 +15,7 @@ export interface Answer {
   readonly text: string;
 }
 
-/** Bytes of a refusal's body that are kept, so that an operator can find the reason. */
+/** The length of the kept beginning of a refusal's body, in bytes. An operator finds the reason in this part. */
 const keptBytes = 1_000;
 
 interface PostOptions {
@@ -23,9 +23,9 @@ interface PostOptions {
   readonly path: string;
   readonly body: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Milliseconds from the call to the end of the answer. */
+  /** The time-out from the call to the end of the answer. In milliseconds. */
   readonly timeoutMs: number;
-  /** Bytes of the answer that are read, so that its connection can be used again. */
+  /** The largest part of the answer that is read, in bytes. The connection can be used again only after the whole answer was read. */
   readonly most: number;
   readonly cuts?: Cuts;
 }
@@ -38,7 +38,7 @@ const readable = (bytes: Buffer): string => {
   return text.slice(0, end).replace(/[^\P{Cc}\t\n\r]/gu, '');
 };
 
-/** Returns the error of an attempt that took too long. It has the code of other time-outs, so that it is reported like them. */
+/** Returns the error of an attempt that exceeded its time-out. It has the code of other time-outs, so it is reported like them. */
 const late = (): Error => Object.assign(new Error('no answer in time'), { code: 'UND_ERR_ABORTED' });
 
 class Listener implements Dispatcher.DispatchHandler {
@@ -50,7 +50,7 @@ class Listener implements Dispatcher.DispatchHandler {
   #controller: Dispatcher.DispatchController | null = null;
   #answer: Omit<Answer, 'text'> | null = null;
   readonly #kept: Buffer[] = [];
-  /** Bytes of the body that may still be kept. */
+  /** The length of the body that may still be kept. In bytes. */
   #wanted = 0;
   #left: number;
   #over = false;
@@ -146,17 +146,17 @@ interface ReceiverOptions {
   readonly userAgent: string;
   /** Concurrent connections to one host. */
   readonly connections?: number;
-  /** Unix time in milliseconds, for a Retry-After that names a date. */
+  /** Returns the time in Unix milliseconds, for a Retry-After that names a date. */
   readonly now?: () => number;
 }
 
-/** Bytes of an answer that are read. Only its status code matters, but a connection can be reused only if the body was read. */
+/** The largest part of an answer that is read, in bytes. Only its status code matters, but a connection can be reused only if the body was read. */
 const answerBytes = 65_536;
 /** Longest pause that a receiver may ask for, in seconds. */
 const maxRetryAfter = 3_600;
 
 interface Place {
-  /** The reason why nothing is posted to this address; null if it is allowed. */
+  /** The reason why requests to this address are refused; null if the address is allowed. */
   readonly refusal: string | null;
   readonly origin: string;
   readonly path: string;
@@ -180,7 +180,7 @@ export const createReceiver = ({
   const dispatcher = createAgent(guard, timeoutMs, connections);
   const defaults = { 'content-type': 'application/json', 'user-agent': userAgent };
 
-  /** Parsed addresses. Most posts go to few addresses, and parsing an address takes a noticeable part of the time of a post. */
+  /** Parsed addresses. Most posts go to few addresses, and parsing an address is a noticeable part of the time of a post. */
   const known = new Map<string, Place>();
   const placeOf = (url: string): Place => {
     const found = known.get(url);
@@ -214,7 +214,7 @@ export const createReceiver = ({
 // Signatures of the Standard Webhooks specification: HMAC-SHA256 over id, timestamp and body, under a secret that both sides know.
 
 const prefix = 'whsec_';
-/** Bytes of a secret: the least and the most that the specification allows, and the length of a generated secret. */
+/** The lengths of a secret in bytes: the least and the most that the specification allows, and the length of a generated secret. */
 const [least, most, made] = [24, 64, 32];
 
 const keyOf = (secret: string): Buffer => Buffer.from(secret.slice(prefix.length), 'base64');
