@@ -38,7 +38,7 @@ export const checkNode = (settings: Settings, log: Log): void => {
 /** The number of events per instance that NATS keeps. A node remembers the same number for a stream. */
 const keptEach = defaultStreamLimits.ringEvents;
 
-/** Milliseconds between two checks for nodes that do not sign their messages. */
+/** The pause between two checks for nodes that do not sign their messages. In milliseconds. */
 const lookMs = 5_000;
 
 /**
@@ -47,7 +47,7 @@ const lookMs = 5_000;
  */
 const unsignedNodes = async (leases: LeaseStore, onOpen: OnOpen): Promise<() => boolean> => {
   let isFound = await leases.anyUnsigned();
-  // If the query fails, the last known value stays.
+  // Queries again. If the query fails, the last known value is kept.
   const look = (): void =>
     void leases.anyUnsigned().then(
       (found) => (isFound = found),
@@ -67,7 +67,7 @@ const busOf = async (
     log.warn({ missing: 'NATS_URL', effect: 'a request for an instance of another node answers 503' }, 'node.alone');
     return null;
   }
-  // A gateway without a cluster loads none of these modules.
+  // A gateway without a cluster does not load the modules of the bus.
   const [{ NatsBus }, { Signing }] = await Promise.all([import('#src/bus/nats.ts'), import('#src/bus/signing.ts')]);
   const takesUnsigned = await unsignedNodes(leases, onOpen);
   const keys = [settings.encryptionKey, settings.encryptionKeyOld].filter((key) => key !== null);

@@ -25,8 +25,8 @@ interface Release {
 }
 
 /**
- * Reads `tag_name` of a code forge or `version` of a package registry. A list of releases has the newest one first. Returns null if there is
- * neither.
+ * Reads `tag_name` of a code forge or `version` of a package registry. A list of releases has the newest one first. Returns null if the answer
+ * has no version.
  */
 export const releaseIn = (answer: unknown): Release | null => {
   const one = (Array.isArray(answer) ? answer[0] : answer) as Readonly<Record<string, unknown>> | null | undefined;
@@ -39,7 +39,7 @@ export const releaseIn = (answer: unknown): Release | null => {
 /** The time-out of one answer in milliseconds, and its largest size in bytes. A list of releases has some hundred kilobytes. */
 const answerMs = 10_000;
 const mostBytes = 4 * 1024 * 1024;
-/** Milliseconds for which an answer or a failure is remembered. */
+/** The times for which an answer and a failure are remembered. In milliseconds. */
 const keptMs = { good: 6 * 3_600_000, bad: 60_000 };
 
 const askRelease = async (url: string, allow: readonly string[], userAgent: string): Promise<Release> => {
@@ -109,7 +109,7 @@ export const createUpdates = ({ url, version, allow, now }: UpdatesInput): Serve
 
 // The facts for the pages.
 
-/** Milliseconds for which the size of the database is remembered, so that reloading a page costs nothing. */
+/** The time for which the size of the database is remembered, in milliseconds. Reloading a page then costs no query. */
 const useMs = 30_000;
 
 /** Caches the answer of a function. Concurrent callers share one request. A failure is not cached. */
@@ -127,7 +127,7 @@ export const remembered = <T>(ask: () => Promise<T>, ms: number, now: () => numb
   };
 };
 
-/** The version of Baileys that is installed. */
+/** Returns the version of Baileys that is installed. */
 const baileysVersion = (): string => {
   const path = new URL('../../node_modules/@whiskeysockets/baileys/package.json', import.meta.url);
   return (JSON.parse(readFileSync(path, 'utf8')) as { readonly version: string }).version;
