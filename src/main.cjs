@@ -12,7 +12,7 @@ if (major < needed) {
   );
   process.exitCode = 1;
 } else {
-  // Compiled code is kept beside the dependencies: a start takes half the processor time with it. If that folder is not writable, no code is kept.
+  // Compiled code is kept beside the dependencies. With this cache a start needs half the processor time. If the folder is not writable, no code is kept.
   require('node:module').enableCompileCache(require('node:path').join(__dirname, '..', 'node_modules', '.cache', 'dormouse'));
   import('./start.ts')
     .then(({ start }) => start(process.argv.slice(2)))
