@@ -50,7 +50,7 @@ const { values } = commandLine(
 
 const leastPassphrase = 12;
 
-/** Ids of the instances that were named. */
+/** Returns the ids of the instances that the command names. */
 const idsOf = async (client: AdminClient): Promise<readonly string[]> => {
   if (values.instance.length === 0) return [];
   const all = await client.instances();

@@ -31,7 +31,7 @@ export class LogOutput {
     this.#onRecovered = onRecovered;
   }
 
-  /** Lines that were lost since the last written line. */
+  /** Returns the number of lines that were lost since the last written line. */
   get lost(): number {
     return this.#lost;
   }

@@ -1,4 +1,4 @@
-/** Watches the machine of this node: its clock against the clock of the database, and the free space on the disk of the data folder. */
+/** Watches the machine of this node: compares its clock with the clock of the database, and checks the free space on the disk of the data folder. */
 import { statfs } from 'node:fs/promises';
 import { type Disk, type Log, StorageFailure, type Time } from '#actors/ports.ts';
 
