@@ -16,7 +16,10 @@ export const addressBookHas = ({ appState, people }: Pick<Parts, 'appState' | 'p
 
 type Category = 'profile' | 'status' | 'last' | 'online';
 
-/** `profile`: the picture, `status`: the about text, `last`: the time of the last visit, `online`: the online state. */
+/**
+ * Returns true if `viewer` may see a part of the owner's profile. `profile`: the picture, `status`: the about text, `last`: the time of the
+ * last visit, `online`: the online state.
+ */
 export function maySee(parts: Pick<Parts, 'appState' | 'people'>, owner: Person, viewer: Person, category: Category): boolean {
   if (owner === viewer) return true;
   if (owner.blocked.includes(viewer.number)) return false;

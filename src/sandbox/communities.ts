@@ -102,7 +102,7 @@ function dismiss(parts: Parts, community: Group, group: Group, by: Person): void
   for (const one of [community, ...others]) parts.groups.remove(one, by, leaving);
 }
 
-// The rules for joining a group: a person is added by a member, uses a link or an invitation, or is approved by an admin.
+// The rules for joining a group. A member adds a person, an admin approves a request, or the person uses a link or an invitation.
 
 /** The period within which a person who left cannot be added again. In milliseconds. */
 const leftLately = 24 * 3600_000;

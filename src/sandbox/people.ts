@@ -258,7 +258,7 @@ export class People {
   }
 
   subscribe(listener: (event: WorldEvent) => void): () => void {
-    // Events are emitted in the middle of the platform's work, so a subscriber that throws must not break it.
+    // Events are emitted in the middle of the platform's work. A subscriber that throws must not interrupt this work.
     const guarded = (event: WorldEvent): void => {
       try {
         listener(event);

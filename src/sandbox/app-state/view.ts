@@ -67,7 +67,7 @@ class Phone {
     this.draft.chats.set(chat, settings);
   }
 
-  /** `about`: chat, id, `1` for an own message and otherwise `0`, and in groups the author, otherwise `0`. */
+  /** Changes the settings of a message. The list has the chat, the id, `1` for an own message and otherwise `0`, and in groups the author, otherwise `0`. */
   onMessage(
     [jid, id = '', fromMe, participant]: readonly string[],
     change: (message: Writable<MessageSettings>) => void,

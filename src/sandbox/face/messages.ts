@@ -129,7 +129,7 @@ export interface ShownMessage {
 
 /** Messages and presence of people. */
 export interface MessagesFace {
-  /** A person writes to `to` (digits, or a group's jid). The message waits while the receiver is offline. Returns the platform's message id. */
+  /** Sends a message of a person to `to` (digits, or a group's jid). The message waits while the receiver is offline. Returns the platform's message id. */
   send(
     from: Digits,
     to: string,
@@ -151,7 +151,7 @@ export interface MessagesFace {
     number: Digits,
     input: { readonly type: 'delivered' | 'read' | 'played'; readonly ids?: readonly string[]; readonly chat?: string },
   ): Promise<void>;
-  /** Composing, recording and paused belong to a chat (`to`). Available and unavailable are for all chats. */
+  /** Sends the presence of a person. Composing, recording and paused belong to a chat (`to`). Available and unavailable are for all chats. */
   presence(
     number: Digits,
     input: { readonly state: 'composing' | 'recording' | 'paused' | 'available' | 'unavailable'; readonly to?: string },

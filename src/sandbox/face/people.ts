@@ -99,15 +99,15 @@ export interface PeopleFace {
     /** True if the platform hides the number of this person. All stanzas then have only the LID. */
     readonly withoutNumber?: boolean;
     /**
-     * Messages to the person, and their repetitions, are refused with 463 unless they show a privacy token of the person; additions to groups with
-     * 403. The person's phone adds the token to its messages.
+     * True if messages to the person, and their repetitions, are refused with 463 unless they show a privacy token of the person. Additions to
+     * groups are then refused with 403. The person's phone adds the token to its messages.
      */
     readonly needsTokens?: boolean;
     /** True if the app was installed again on the phone, which then has other keys. Linked devices of other people are notified. */
     readonly reinstalled?: boolean;
     /**
-     * True: the account was deleted, and the number has a new one with another LID and other keys. Messages to the former LID are lost, and are
-     * acknowledged with `refresh_lid` (WhiskeySockets/Baileys 2661, oxidezap/whatsapp-rust 1313).
+     * True if the account was deleted, and the number has a new account with another LID and other keys. Messages to the former LID are lost,
+     * and are acknowledged with `refresh_lid` (WhiskeySockets/Baileys 2661, oxidezap/whatsapp-rust 1313).
      */
     readonly registeredAnew?: boolean;
     /** True if the phone answers no request of its linked devices. */

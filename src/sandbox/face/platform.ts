@@ -149,8 +149,8 @@ export interface VersionRules {
   /** Versions that are refused with 405, even if they are new. */
   readonly broken?: string;
   /**
-   * True: requests in the older form, which clients used before the summer of 2026, are refused (look-ups, new groups) or have no effect (typing,
-   * about texts).
+   * True if requests in the older form are refused (look-ups, new groups) or have no effect (typing, about texts). Clients used this form
+   * before the summer of 2026.
    */
   readonly newForms?: boolean;
   readonly connect?: string;

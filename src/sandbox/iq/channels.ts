@@ -1,6 +1,6 @@
 /**
- * Requests of clients about channels, by the id of the query: those of today's web client, and those that older clients send
- * (sources: vinikjkkj/wa-spec packages/mex with its captured answers, oxidezap/whatsapp-rust, tulir/whatsmeow, Baileys).
+ * Requests of clients about channels, by the id of the query. The queries are those of the current web client and of older clients. Sources:
+ * vinikjkkj/wa-spec packages/mex with its captured answers, oxidezap/whatsapp-rust, tulir/whatsmeow, Baileys.
  */
 import { keepPicture } from '../account.ts';
 import { lidJid, pnJid } from '../address.ts';
@@ -51,7 +51,7 @@ const pictureIn = (query: DeviceQuery, value: unknown): Picture | null =>
 
 type OnChannel = (query: DeviceQuery, channel: Channel, variables: Variables) => unknown;
 
-/** A query whose variables name a channel. Its answer is in the field `root`. */
+/** Makes a query whose variables name a channel. Its answer is in the field `root`. */
 const onChannel =
   (root: string, work: OnChannel) =>
   (query: DeviceQuery, variables: Variables): unknown => ({

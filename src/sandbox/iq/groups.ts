@@ -200,7 +200,7 @@ export const groupQueries: DeviceQueries = {
   },
   'w:g2/set/remove': (query) => {
     const { group, me } = asAdmin(query);
-    // The creator cannot be removed.
+    // The creator cannot be removed from the group.
     const apply = (people: Person[]): Person[] =>
       query.parts.groups.remove(
         group,

@@ -59,7 +59,7 @@ const profileMex: MexQueries = {
   '35936238352686172': () => ({ xwa2_channels_reports: { channels_reports: [] } }),
 };
 
-/** The quota of new chats of an account. Each query uses its own word for it. */
+/** Makes the query of an account's quota of new chats. `type` is the name of the quota in this query. */
 const capping =
   (type: string) =>
   ({ parts, device }: DeviceQuery, { input }: Variables): unknown => {

@@ -5,9 +5,9 @@ import { type BinaryNode, child, childBytes, node, text } from '../nodes.ts';
 import type { PasskeyCeremony } from '../passkey/ceremony.ts';
 import type { Answer, OpenQueries, Query } from './query.ts';
 
-// Names that a client may use in the request for a pairing code. The platform refuses every other `companion_platform_display` with 400:
-// "Chrome (Acme)" was refused and "Chrome (Windows)" was taken on 2026-08-12 (WhiskeySockets/Baileys 2560 and PR 2769,
-// oxidezap/whatsapp-rust PR 979).
+// Names that a client may use in the request for a pairing code. The platform refuses every other `companion_platform_display` with 400. On
+// 2026-08-12 it refused "Chrome (Acme)" and accepted "Chrome (Windows)" (WhiskeySockets/Baileys 2560 and PR 2769, oxidezap/whatsapp-rust PR
+// 979).
 
 /** The browser that belongs to each platform id. Id 7 (desktop programs) and above are refused (Baileys PR 2409). */
 const browsers: Readonly<Record<string, string>> = { 1: 'Chrome', 2: 'Edge', 3: 'Firefox', 4: 'IE', 5: 'Opera', 6: 'Safari' };

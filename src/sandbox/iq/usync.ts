@@ -41,13 +41,13 @@ const protocols: Readonly<Record<string, Protocol>> = {
       ? node('status', { code: '401', type: 'fail' })
       : node('status', { t: unixSeconds(Date.now()) }, Buffer.from(person?.about ?? ''));
   },
-  // Known protocols for which the simulated platform has no data.
   business: (_query, { person }) => {
     if (!person?.businessName) return undefined;
     const details = proto.VerifiedNameCertificate.Details.encode({ verifiedName: person.businessName }).finish();
     const certificate = proto.VerifiedNameCertificate.encode({ details }).finish();
     return node('business', {}, [node('verified_name', { v: '2' }, certificate)]);
   },
+  // Known protocols for which the simulated platform has no data.
   picture: () => undefined,
   username: () => undefined,
   text_status: () => undefined,

@@ -229,7 +229,7 @@ interface Heading {
   readonly edit: string | undefined;
 }
 
-/** Wraps an envelope. It has its own `type`; the `type` of the content belongs to the stanza. */
+/** Wraps an envelope in a node. The envelope has its own `type`; the `type` of the content belongs to the stanza. */
 const encNode = (type: string, ciphertext: Uint8Array, { type: _type, ...attrs }: EnvelopeAttributes): BinaryNode =>
   node('enc', { v: '2', ...attrs, type }, ciphertext);
 

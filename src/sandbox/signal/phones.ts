@@ -38,9 +38,9 @@ const repairSenderKeys = (): void => {
   };
 };
 
-// Decrypts a Signal message in the way of Signal's own library. Each session with the sender is tried on a copy. The session that fits
-// becomes the open one, which is used for answers. libsignal 6 instead advances the ratchet of every session that it tries, and stores
-// those that did not fit.
+// Decrypts a Signal message like Signal's own library. Each session with the sender is tried on a copy. The session that fits becomes the open
+// session, which is used for answers. libsignal 6 instead advances the ratchet of every session that it tries, and also stores the sessions
+// that did not fit.
 
 interface StoredSession {
   /** `closed` is -1 for the open session, else the time of its closing in Unix milliseconds. */

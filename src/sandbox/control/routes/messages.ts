@@ -69,7 +69,7 @@ export const messages: FastifyPluginAsyncTypebox<{ sandbox: Sandbox; sentLog: Se
     '/contacts/:number/messages',
     {
       bodyLimit: mediaBodyLimit,
-      // The schema chooses its branch by the type. A body without one is a text, so the type is added before the validation.
+      // The schema chooses its branch by the type. A body without a type is a text message, so the type is added before the validation.
       preValidation: async (request) => {
         if (!Array.isArray(request.body)) request.body = Object.assign({ type: 'text' }, request.body);
       },
@@ -113,7 +113,7 @@ export const messages: FastifyPluginAsyncTypebox<{ sandbox: Sandbox; sentLog: Se
   );
 };
 
-/** The route by which a phone asks for a message again. */
+/** Adds the route by which a phone asks for a message again. */
 export const retries: FastifyPluginAsyncTypebox<{ sandbox: Sandbox }> = async (app, { sandbox }) => {
   app.post(
     '/contacts/:number/retries',
