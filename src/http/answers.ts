@@ -56,7 +56,7 @@ export const pageWithin = <Item, View>(
   return { views, cut: false, json: `[${texts.join(',')}]` };
 };
 
-/** An answer with a page as one of its fields. */
+/** Makes an answer with a page as one of its fields. */
 export const withPage = <const Name extends string, View, More extends object>(
   name: Name,
   { views, json }: Page<View>,

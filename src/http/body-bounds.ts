@@ -93,7 +93,7 @@ export class BodyBudget {
     this.#all -= bytes;
   }
 
-  /** The reserved bytes of all callers. */
+  /** Returns the number of reserved bytes of all callers. */
   get held(): number {
     return this.#all;
   }

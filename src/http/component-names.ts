@@ -153,7 +153,10 @@ const usualErrors = [
   ['without a token:', 'OpenErrors'],
 ] as const;
 
-/** Returns possible names for an error of a place such as `sendText 404`: the name of its status, and if that is taken, the name with the operation. */
+/**
+ * Returns possible names for an error of a place such as `sendText 404`. The first name is that of its status. The second name, with the
+ * operation, is for a document in which the first is taken.
+ */
 export const errorNames = (place: string, answer: Readonly<Record<string, unknown>>): readonly string[] => {
   const given = namesByPlace[place];
   if (given !== undefined) return [given];

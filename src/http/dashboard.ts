@@ -110,7 +110,7 @@ interface Session extends SessionOwner {
   readonly since: number;
   readonly until: number;
   readonly timer: NodeJS.Timeout;
-  /** Answers under way. A stream stays among them until it ends. */
+  /** Answers under way. A stream is among them until it ends. */
   readonly open: Set<ServerResponse>;
 }
 

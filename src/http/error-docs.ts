@@ -25,7 +25,7 @@ const denialsOf = ({ credential }: Route): readonly ErrorCase[] => {
   return wanted === null ? [] : [wanted.missing, wanted.wrong];
 };
 
-/** Errors that may occur before `run` is called, and errors that may occur in any route. */
+/** Returns the errors that may occur before `run` is called, and the errors that may occur in any route. */
 const usualErrors = (spec: Route): readonly ErrorCase[] => {
   const takes = spec.params ?? spec.query ?? spec.body;
   const hasBody = methodOf(spec) !== 'GET' && spec.takesBytes === undefined;
@@ -91,7 +91,7 @@ const lineOf = ({ status, text }: Pick<ErrorCase, 'status' | 'text'>): string =>
 
 const refusalCases = (...names: readonly Reason[]): readonly ErrorCase[] => names.map((name) => refusalTable[name]);
 
-/** Errors that most operations with this credential have. */
+/** Returns the errors that most operations with this credential have. */
 const commonErrors = (credential: Credential | null): readonly ErrorCase[] => [
   { status: 400, text: 'the body is not valid JSON' },
   ...(credential === null ? [] : [credential.missing, credential.wrong]),

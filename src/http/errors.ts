@@ -117,7 +117,8 @@ const frameworkTexts: Readonly<Record<string, string>> = {
 };
 
 /**
- * Errors of the language, whose messages describe code. Messages of other errors may quote a query with its values, so they are not logged.
+ * Returns true for errors of the language, whose messages describe code. Messages of other errors may quote a query with its values, so they
+ * are not logged.
  */
 const messageIsSafe = (error: Error): boolean =>
   error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError;

@@ -5,8 +5,8 @@ type Json = Readonly<Record<string, unknown>>;
 /** The fields that two objects have in common. */
 interface GroupRow {
   /**
-   * The places of both objects. A place is a named schema, a group of an earlier row, or an operation with the way to the object. A single place is a named
-   * schema, whose fields are the group.
+   * The places of both objects. A place is a named schema, a group of an earlier row, or an operation with the path to the object. A single
+   * place is a named schema, whose fields are the group.
    */
   readonly places: readonly [one: string, other?: string];
   /** Common fields that each object keeps itself, separated by spaces. */
@@ -63,7 +63,7 @@ const schemasByPlace = (document: Json): ReadonlyMap<string, unknown> => {
   return new Map([...Object.entries(inside(document, 'components', 'schemas') ?? {}), ...operations.flatMap(rootsOf)]);
 };
 
-/** Walks the words of a place: a number is a part of a composition, `item` is an element of a list, and any other word is a field. */
+/** Returns the object at a place. In the place a number is a part of a composition, `item` is an element of a list, and any other word is a field. */
 const objectAt = (schemas: ReadonlyMap<string, unknown>, place: string): Json | undefined => {
   const words = place.split(' ');
   const start = schemas.has(words[0] ?? '') ? 1 : 2;

@@ -58,7 +58,10 @@ const shapeExample = (shape: Shape, shared: SharedSchemas): unknown => {
 
 export const exampleOf = (schema: TSchema, shared: SharedSchemas): unknown => shapeExample(schema as Shape, shared);
 
-/** Readers make the example of an answer from its schema, whose fields and shared shapes have examples. The document has only the examples that a row gives. */
+/**
+ * Makes the successful answers of an operation. The document has only the examples that a row gives. Readers make other examples from the
+ * schema, whose fields and shared shapes have examples.
+ */
 const successResponses = (spec: Route): Readonly<Record<number, object>> => {
   const usual = spec.status ?? 200;
   const headers = Object.fromEntries(

@@ -8,7 +8,7 @@ interface SettingFact {
   readonly name: string;
   readonly group: string;
   readonly about: string;
-  /** `program`: derived from other settings, or set by the way in which the program was started. */
+  /** The source of the value. `program`: derived from other settings, or set by the command line. */
   readonly source: 'environment' | 'file' | 'program' | 'default';
   readonly value: string;
   readonly default: string;

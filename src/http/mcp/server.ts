@@ -38,7 +38,7 @@ export interface Caller {
   readonly drop: (request: RequestId) => void;
 }
 
-/** Gives the caller to the library. Each message has its own, since a token may change within a session. */
+/** Passes the caller to the library. Each message has a caller of its own, because a token may change within a session. */
 export const callerWith = (token: string, caller: Caller): AuthInfo => ({ token, clientId: '', scopes: [], extra: { caller } });
 
 const callerOf = (info: AuthInfo | undefined): Caller => {

@@ -38,14 +38,17 @@ type Operator = ChatFilter['operator'];
 /** Operators of two characters come first, because `>=` begins with `>`. */
 const prefixes: readonly Operator[] = ['!~', '!=', '>=', '<=', '~', '=', '>', '<'];
 
-/** The two fields that the view derives from other fields. Storage derives them for filters too. */
+/** The fields of filters: those of a chat, and two fields that the view derives from other fields. Storage derives both fields for filters too. */
 const filterable: Readonly<Record<string, ChatField>> = {
   ...chatFields,
   wa_fastid: { type: 'text', key: null },
   owner: { type: 'text', key: null },
 };
 
-/** Without an operator, a filter tests that a text contains the value, that a list has it as an entry, or that another field equals it. */
+/**
+ * The operators of a filter that names none, by the type of the field. A text must contain the value, a list must have it as an entry, and any
+ * other field must equal it.
+ */
 const usualOperator: Readonly<Record<FieldType, Operator>> = { text: '~', list: '=', number: '=', boolean: '=' };
 
 const allowed: Readonly<Record<FieldType, readonly Operator[]>> = {

@@ -79,7 +79,7 @@ export const healthRoutes = (options: HttpOptions): readonly Route[] => [
   }),
 ];
 
-/** Metrics as Prometheus reads them. */
+/** Makes the route of the metrics in the format of Prometheus. */
 export const metricsRoutes = ({ metrics }: HttpOptions): readonly Route[] =>
   metrics === undefined
     ? []

@@ -25,7 +25,10 @@ import { tooMany } from './send/row.ts';
 
 const common = { credential: 'instance', tag: 'chat' } as const;
 
-/** Clients send numbers with many kinds of punctuation. Ids of the platform have a suffix. */
+/**
+ * Removes punctuation from a number, because clients send many kinds of it. A text with other characters, such as an id with its suffix, is
+ * returned unchanged.
+ */
 const plainNumber = (written: string | number): string => {
   const text = String(written).trim();
   return /^\+?[\d\s().-]+$/.test(text) ? text.replaceAll(/\D/g, '') : text;

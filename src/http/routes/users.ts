@@ -156,7 +156,7 @@ const ownRows = (sessions: AdminSessions): readonly Route[] => [
   }),
 ];
 
-/** Administrators see and end every session. Other users see and end their own. */
+/** Returns the sessions that the user may see and end: administrators all sessions, and other users their own. */
 const visibleTo = (request: FastifyRequest, all: readonly OpenSession[]): readonly OpenSession[] => {
   const user = userOf(request);
   return user === null || mayAct(user.role, 'administrator') ? all : all.filter((session) => session.user?.id === user.id);
