@@ -49,7 +49,7 @@ export interface PageFile {
 }
 
 interface PageDocument extends PageFile {
-  /** Its Content-Security-Policy. */
+  /** The Content-Security-Policy of the document. */
   readonly policy: string;
 }
 

@@ -67,7 +67,7 @@ export interface Reaction {
   readonly isOwn: boolean;
 }
 
-/** A message as it is shown. */
+/** A message in the form that the page shows. */
 export interface Item {
   readonly message: Message;
   readonly text: string;
