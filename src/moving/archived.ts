@@ -75,8 +75,8 @@ export async function* rowsIn(lines: AsyncIterator<string>): AsyncIterable<Archi
   }
 }
 
-// Sessions as lines of an archive, and back. A session is a line with its credentials, lines with its keys, and a line that counts them. If
-// the first line says so, lines with chats and messages follow, and a line that counts their rows.
+// Sessions as lines of an archive, and back. A session is a line with its credentials, lines with its keys, and a line with the number of
+// keys. If the first line announces chats and messages, lines with them follow, and a line with the number of rows.
 
 /** Keys of one line. */
 const keysOfLine = 50;

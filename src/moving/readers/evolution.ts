@@ -75,7 +75,7 @@ const rowOf = async (database: SourceDatabase, table: string, id: string): Promi
   return (await database.rows<SettingsRow>(`select * from "${table}" where "instanceId" = $1`, [id]))[0] ?? {};
 };
 
-/** Settings of `Setting` that this gateway lacks, or offers in another way. */
+/** Settings of `Setting` that this gateway lacks, or offers in another form. */
 const switches: Readonly<Record<string, string>> = {
   rejectCall: 'calls are rejected with POST /call/reject',
   alwaysOnline: 'presence is set with POST /instance/presence',
