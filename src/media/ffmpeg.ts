@@ -257,7 +257,7 @@ export const endLeftoverChildren = async (folder: string): Promise<number> => {
     try {
       process.kill(pid, 'SIGKILL');
     } catch {
-      // It has ended meanwhile.
+      // The process has ended meanwhile.
     }
   }
   return leftovers.length;
