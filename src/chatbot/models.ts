@@ -52,7 +52,7 @@ const messageOf = (turn: ModelMessage): ChatCompletionMessageParam => {
 /** Converts percent, as the interface has them, into the number of the protocol. */
 const share = (percent: number): number => percent / 100;
 
-/** Options that are set, by their names in the interface and by their names in the protocol. */
+/** Returns the options that are set, by their names in the interface and by their names in the protocol. */
 const optionsOf = ({ model, temperature, diversity, frequencyPenalty, presencePenalty }: ChatbotAgent, maxTokens: number) => ({
   shown: {
     model,
