@@ -4,7 +4,7 @@ import type { Log } from '#actors/ports.ts';
 /** The time after which the log names a part that is still closing. In milliseconds. */
 const usuallyClosed = 5_000;
 
-/** Closes resources in the reverse order of their opening. If one resource fails to close, the next ones are closed all the same. */
+/** Closes resources in the reverse order of their opening. A resource that fails to close does not prevent the closing of the next ones. */
 export class Closers {
   readonly #log: Log;
   readonly #slowMs: number;

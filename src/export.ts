@@ -92,7 +92,7 @@ const writeArchive = async (client: AdminClient, parts: readonly ExportPart[], s
   process.stdout.write(`The archive is whole: ${out}. Keep the passphrase: nothing opens the archive without it.\n`);
 };
 
-/** Reports a session that was not exported. The export goes on with the other sessions. */
+/** Reports a session that was not exported. The export continues with the next session. */
 const refused = (reason: unknown): string => {
   if (typeof reason !== 'string' && !(reason instanceof SourceFault)) throw reason;
   process.exitCode = 1;

@@ -1,5 +1,5 @@
 /**
- * Gives memory back to the system when the process is quiet. V8 keeps the pages of a burst (a start, many pairings, a flood) for the next burst.
+ * Returns memory to the system when the process is quiet. V8 keeps the pages of a burst (a start, many pairings, a flood) for the next burst.
  * Its own memory reducer never begins in a server that answers pings. With 200 restored sessions, 180 MB of such pages were empty. V8's memory
  * saver mode lets the reducer begin. The reducer marks objects in small steps, then compacts the heap in one pause.
  */

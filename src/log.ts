@@ -78,8 +78,8 @@ interface LoggedError {
 }
 
 /**
- * Returns the loggable part of an error. The error of a driver may carry rows, and the error of a request its address. Only fields without such
- * values are kept.
+ * Returns the loggable part of an error. The error of a driver may contain rows, and the error of a request may contain its address. Only
+ * fields without such values are kept.
  */
 const loggable = (error: unknown, depth = 0): LoggedError | string => {
   if (!(error instanceof Error)) return typeof error === 'string' ? error : 'not an error';

@@ -45,7 +45,7 @@ export const runCommand = async (work: (signal: AbortSignal) => Promise<void>): 
   }
 };
 
-// Shows how far an import is, and what became of each session.
+// Shows the progress of an import, and the outcome of each session.
 
 const terminalMs = 100;
 const barWidth = 24;

@@ -1,7 +1,4 @@
-/**
- * The simulated platform beside the gateway. It is a separate process, because its root of trust and its keys must never get into live
- * sessions.
- */
+/** The simulated platform beside the gateway. It is a separate process, because live sessions must never use its root of trust and its keys. */
 import { fork } from 'node:child_process';
 import { join } from 'node:path';
 import type { Log } from '#actors/ports.ts';
@@ -9,7 +6,7 @@ import type { Settings } from '#config/load.ts';
 import { isLoopbackAddress } from '#src/base/loopback.ts';
 import type { SimulatedPhone } from '#src/http/options.ts';
 
-/** Defaults that differ with a simulated platform. The environment overrides them. */
+/** Defaults that differ with a simulated platform. Environment variables override the defaults. */
 export const sandboxPreset = { DATA_DIR: './data/sandbox', ALLOW_PRIVATE_RECEIVERS: 'loopback' } as const;
 
 interface SandboxProcess {

@@ -347,7 +347,7 @@ export async function startService(settings: Settings, processLog: RootLog, vers
     closers.add('gateway', stopGateway);
     // The operator gets a new admin token before any other step can fail, because only the hash of the token is stored.
     if (gateway.madeAdminToken !== null) onAdminToken?.(gateway.madeAdminToken);
-    // Building the HTTP interface blocks the event loop for a tenth of a second. Work that the sessions have begun goes first.
+    // Building the HTTP interface blocks the event loop for a tenth of a second. The wait lets pending work of the sessions run first.
     await new Promise((resolve) => setTimeout(resolve));
     signal.throwIfAborted();
     const made = {

@@ -1,4 +1,4 @@
-/** Settings in the form in which the actors and the HTTP interface read them. */
+/** Settings in the form that the actors and the HTTP interface read. */
 import type { RunningGateway } from '#actors/gateway.ts';
 import type { Policy } from '#actors/policy/policy.ts';
 import type { Log } from '#actors/ports.ts';

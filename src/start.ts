@@ -71,7 +71,7 @@ const pidFileIn = (dataDir: string) => {
 };
 
 const surviveSurprises = (log: Log): void => {
-  // On a full disk, output beside the log may get lost. It must not end the process.
+  // On a full disk, output beside the log may be lost. This loss must not end the process.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
   // An unexpected error of one session must not end the process with all sessions. The session handles its own error.
   process.on('unhandledRejection', (error) => log.error({ error }, 'process.unhandledRejection'));
@@ -191,7 +191,7 @@ const madeToken = () => {
   let made: string | null = null;
   return {
     note: (token: string): void => void (made = token),
-    /** Shows the token once. Returns true if there was one. */
+    /** Shows the token once. Returns true if there was a token. */
     tell: (): boolean => {
       const token = made;
       made = null;
