@@ -80,7 +80,7 @@ export function setPicture(parts: Parts, person: Person, picture: Picture | unde
   }
 }
 
-/** Sets whom a person blocks. Notifies the person's devices, except the one that made the change. */
+/** Sets the people whom a person blocks. Notifies the person's devices, except the one that made the change. */
 export function setBlocked({ links, people, random }: Parts, person: Person, blocked: readonly Digits[], maker?: Device): void {
   const before = new Set(person.blocked);
   const after = new Set(blocked);

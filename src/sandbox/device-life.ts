@@ -1,4 +1,4 @@
-/** The life of a linked device: it goes live after its login, and it is unlinked. Pages are notified of both. */
+/** Activates a linked device after its login, and unlinks it. Pages are notified of both. */
 import { announceDevice } from './device-lists.ts';
 import { applyFault, liveKinds } from './live-faults.ts';
 import { sendHistory } from './messages/peer.ts';

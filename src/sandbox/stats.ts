@@ -1,4 +1,4 @@
-/** Counters and calls since the start. Tests compare them with the gateway. */
+/** Counters and calls since the start. Tests compare the gateway with both. */
 import type { CallStep, CallView, Digits, Stats } from './face.ts';
 
 // Counters since the start. Tests compare the gateway with them.

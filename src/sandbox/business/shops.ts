@@ -78,7 +78,7 @@ export class Shops {
     return product;
   }
 
-  /** Returns true if there was one. */
+  /** Deletes a product, also from its collections. Returns false if the shop does not have the product. */
   dropProduct(owner: Digits, id: string): boolean {
     const shop = this.#shop(owner);
     if (!shop.products.delete(id)) return false;

@@ -134,7 +134,7 @@ export function mute(parts: ActionParts, channel: Channel, me: Person, what: 'mu
 export interface ChannelWish {
   readonly name?: string;
   readonly description?: string;
-  /** Null if there is none. */
+  /** The new picture; null removes the picture. */
   readonly picture?: Picture | null;
   readonly reactions?: ReactionCodes;
 }

@@ -21,7 +21,7 @@ import { restrictions, versions, world } from './routes/world.ts';
 import { bodyLimit } from './contents.ts';
 import { createEventStream, createSentLog, type SentStorage } from './sent-log.ts';
 
-// Serves the page's files. The list of files is read once at the start, so that no request can reach other files on the disk.
+// Serves the page's files. The list of files is read once at the start. No request can therefore reach other files on the disk.
 
 const folder = new URL('../page/', import.meta.url);
 

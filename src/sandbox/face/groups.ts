@@ -74,7 +74,7 @@ export interface GroupsFace {
   groups(): readonly GroupView[];
 }
 
-// Channels and their posts, as their owners, admins and followers use them.
+// Channels and their posts, for owners, admins and followers.
 
 // Channels, as their owners, admins and followers use them.
 

@@ -184,7 +184,7 @@ export interface Assertion {
 /** The steps in their order. `refused`: the ceremony has ended. */
 export type CeremonyStage = 'requested' | 'proven' | 'revealed' | 'linking' | 'refused';
 
-/** Faults of the ceremony. `bare`: the request names no options; `stall`: no continuation comes; `twice`: two continuations come. */
+/** Faults of the ceremony. `bare`: the request names no options. `stall`: the client gets no continuation. `twice`: the client gets two continuations. */
 export type CeremonyFault = 'refuse' | 'bare' | 'stall' | 'twice';
 
 export interface PasskeyView {

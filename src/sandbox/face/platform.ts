@@ -40,7 +40,7 @@ export interface Fault {
     | 'forgedPairing' // the next pairing is answered without the secret of the code
     | 'forgedKeys' // the next bundle of keys that the account asks for has a signed pre-key that its owner did not sign; `query`: only keys of this contact
     | 'keysUsedUp' // before the next contact asks for keys of the account, all one-time keys but five are given out
-    | 'identityUntold' // the next phone that is set up anew is not announced; `number` is that of the phone
+    | 'identityUntold' // the next phone that is set up again with new keys is not announced; `number` is the number of the phone
     | 'silentDevices' // no contact is notified of the next device that the account links or unlinks
     | 'corruptFrame' // a transport frame that does not decrypt
     | 'noLogin' // the next login is never answered, pings are
@@ -52,14 +52,14 @@ export interface Fault {
     | 'refuseLookups' // requests about whether numbers have accounts are refused with `code` (429 default)
     | 'refuseQuery' // requests whose name (`xmlns/type/child`) begins with `query` are refused with `code` (403 default)
     | 'pictureSilence' // requests for pictures are never answered
-    | 'garble' // sent messages reach the phones broken, which ask for them again
+    | 'garble' // sent messages reach the phones damaged, and the phones ask for them again
     | 'retryLost' // requests of phones to send a message of the account again are lost
     | 'uploadRefused' // uploads are answered with HTTP `code` (507 default)
     | 'uploadUnauthorised' // the right to upload runs out: 401 until it is asked for again
     | 'uploadSlow' // the host does not read an upload for `ms`
-    | 'uploadCut' // the connection breaks after half of what an upload sends
+    | 'uploadCut' // the connection breaks after half of the bytes of an upload
     | 'duplicate' // the next messages to the account are delivered twice
-    | 'mediaGone' // the next downloads get HTTP `code` (410 default): the host has dropped the file
+    | 'mediaGone' // the next downloads get HTTP `code` (410 default), as if the host had deleted the file
     | 'mediaCut' // … or break off in the middle
     | 'mediaSlow' // … or wait `ms` before each 16 KiB
     | 'mediaForged' // … or give another byte, in the middle or `code` bytes before the end
@@ -142,7 +142,10 @@ export type WorldEvent =
     }
   | { readonly type: 'presence'; readonly of: Digits; readonly chat: string; readonly state: string };
 
-/** The oldest versions, such as `2.3000.1040000000`, that may connect (older ones get 405) and that may be linked (older ones get no `pair-success`). */
+/**
+ * The oldest versions, such as `2.3000.1040000000`, for a connection and for linking. An older version gets 405 at the connection, or no
+ * `pair-success` at the linking.
+ */
 export interface VersionRules {
   /** The version of the current web client, which `/sw.js` names. */
   readonly current?: string;

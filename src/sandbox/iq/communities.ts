@@ -1,4 +1,4 @@
-/** Requests of clients about communities: which groups belong to them. */
+/** Requests of clients about communities and the groups that belong to them. */
 import { linkGroups, subgroupsOf, unlinkGroups, type LinkResult } from '../communities.ts';
 import { SandboxError } from '../face.ts';
 import { child, children, node, type BinaryNode } from '../nodes.ts';

@@ -62,8 +62,8 @@ const nameOf = ({ attrs: { type = 'get', xmlns = '' } }: BinaryNode, request: Bi
   `${xmlns}/${type}/${request?.tag ?? ''}`;
 
 /**
- * Returns the child that says what is asked: the first one that makes a known request. Children come in any order. The library begins an upload of keys
- * with `<registration>`, tulir/whatsmeow too (`prekeys.go`), and vinikjkkj/zapo with `<identity>` (`src/transport/node/builders/prekeys.ts`).
+ * Returns the first child that makes a known request. Children may be in any order. The library and tulir/whatsmeow (`prekeys.go`) begin an
+ * upload of keys with `<registration>`. vinikjkkj/zapo begins it with `<identity>` (`src/transport/node/builders/prekeys.ts`).
  */
 const requestOf = (stanza: BinaryNode): BinaryNode | undefined =>
   allChildren(stanza).find((one) => [openQueries, deviceQueries].some((queries) => Object.hasOwn(queries, nameOf(stanza, one)))) ??

@@ -38,7 +38,7 @@ export interface Arrival {
   readonly at: number;
   /** Stanza attribute `edit`. */
   readonly edit?: string | undefined;
-  /** True if a device writes to its own phone. Clients wrap such messages like copies of sent ones. */
+  /** True if a device writes to its own phone. Clients wrap such messages like copies of sent messages. */
   readonly peer?: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** The view of a phone on a chat. Later messages change earlier ones, by the rules of real apps. */
+/** The view of a phone on a chat. Later messages change earlier messages, by the rules of real apps. */
 import { normalizeMessageContent, proto } from '@whiskeysockets/baileys';
 import { isGroupJid, jidOf } from '../address.ts';
 import { viewSettings } from '../app-state/view.ts';

@@ -82,7 +82,7 @@ const promote = (record: StoredRecord, name: string): StoredRecord => {
   return { ...record, _sessions: Object.fromEntries(sessions) };
 };
 
-/** Decrypts a message that names its session. The used session is the one whose chains moved. */
+/** Decrypts a message that names its session. The used session is found by its changed chains. */
 const decryptFirst = async <T>(sessions: Sessions, decrypt: () => Promise<T>): Promise<T> => {
   const before = sessions.load()?._sessions ?? {};
   const result = await decrypt();

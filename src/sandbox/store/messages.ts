@@ -34,7 +34,7 @@ interface Extra {
   readonly edit?: string;
 }
 
-/** Largest number of messages of a phone, and the number of writes after which older ones are deleted. */
+/** Largest number of messages of a phone, and the number of writes after which older messages are deleted. */
 const maxKept = 20_000;
 const clearEvery = 1000;
 

@@ -1,4 +1,4 @@
-/** Routes of channels: make, look at, change and follow them. */
+/** Routes of channels: make, show, change and follow them. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from 'typebox';
 import type { ChannelChange, ChannelView, PostChange, PostView, Sandbox } from '../../face.ts';
@@ -108,7 +108,7 @@ export const channels: FastifyPluginAsyncTypebox<{ sandbox: Sandbox }> = async (
   );
 };
 
-// Routes of posts of channels: write, look at, change, see and react to them.
+// Routes of posts of channels: write, show, change, see and react to them.
 
 const ServerId = Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'the number of a post in its channel' });
 const ofChannel = Type.Object({ jid: ChannelJid });

@@ -124,7 +124,7 @@ export const phones: FastifyPluginAsyncTypebox<{ sandbox: Sandbox; camera: Camer
   );
 };
 
-// Routes for what an account shows of itself, and to whom.
+// Routes for the profile of an account and its visibility.
 
 const View = Type.Unsafe<AccountView>(
   Type.Object({

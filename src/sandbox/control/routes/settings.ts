@@ -10,7 +10,7 @@ const Chat = { chat: Recipient };
 const On = { on: Type.Boolean() };
 const LabelId = { labelId: Type.String({ minLength: 1, maxLength: 20, description: 'the id of a label' }) };
 
-/** A record instead of a list: the compiler reports a kind of the face that is missing here. */
+/** The fields of each kind of setting. The compiler reports a kind of the `Sandbox` interface that this record lacks. */
 const settingFields: Readonly<Record<Setting['kind'], TProperties>> = {
   label: {
     ...LabelId,
@@ -88,7 +88,7 @@ export const settings: FastifyPluginAsyncTypebox<{ sandbox: Sandbox }> = async (
   );
 };
 
-// The route for what phones show of a chat.
+// The route for the messages that a phone shows in a chat.
 
 const contactTags = ['contacts'];
 

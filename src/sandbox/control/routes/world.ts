@@ -8,7 +8,7 @@ import { answers, Digits, Done, done, NumberParams } from '../contents.ts';
 
 const tags = ['platform'];
 
-/** A record instead of a list: the compiler reports a kind of the face that is missing here. */
+/** The kinds of faults. The compiler reports a kind of the `Sandbox` interface that this record lacks. */
 const faultKinds = Object.keys({
   close: 0,
   reset: 0,
