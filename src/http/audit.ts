@@ -72,7 +72,7 @@ const callerOf = ({ caller, instanceId }: FastifyRequest): Pick<AuditNote, 'acto
   return { actor: caller.actor, who: caller.actor === 'adminToken' ? '' : instanceId };
 };
 
-/** Returns the instance that a request names, if it exists. Otherwise each name that a caller makes up would get an entry. */
+/** Returns the instance that a request names, if it exists. Without this check the audit log would contain names that callers invent. */
 const namedBy = (gateway: Gateway, request: FastifyRequest): string => {
   const { instance = '', id = '' } = (request.params ?? {}) as Readonly<Record<string, string>>;
   const ofPath = instance || ((request.routeOptions.url ?? '').startsWith('/admin/actors/') ? id : '');

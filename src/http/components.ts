@@ -139,7 +139,7 @@ export const withComponents = (document: Json): Json => {
     }
     const name = names.get(key) ?? '';
     const section = made[part.section];
-    // The position is taken before the inner parts are replaced, so that components are in the order of their first place.
+    // The position is taken before the inner parts are replaced. Components are therefore in the order of their first place.
     if (!(name in section)) {
       section[name] = {};
       section[name] = inside({ ...part, place: part.section === 'schemas' ? name : part.place }, replace);

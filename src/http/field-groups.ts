@@ -11,7 +11,7 @@ interface GroupRow {
   readonly places: readonly [one: string, other?: string];
   /** Common fields that each object keeps itself, separated by spaces. */
   readonly kept?: string;
-  /** True if the bounds of the fields also apply to the other object, whose schema lacks them. */
+  /** True if the bounds of the fields also apply to the second object, whose schema lacks them. */
   readonly bounds?: true;
 }
 

@@ -115,7 +115,7 @@ export interface SimulatedPhone {
 /** The answer to a restart request. `underWay`: an earlier request has begun one. */
 export type RestartAnswer = 'begins' | 'underWay' | 'stopping';
 
-/** Stops the service and starts it again when `answered` has settled, so that the answer to the request leaves first. */
+/** Stops the service and starts it again when `answered` has settled. The answer to the request is therefore sent before the stop. */
 export type RequestRestart = (answered: Promise<void>) => RestartAnswer;
 
 /** Counters of the streams. */
@@ -170,7 +170,7 @@ export interface HttpOptions {
   readonly log: HttpLog;
   readonly version: string;
   readonly facts: ServerFacts;
-  /** The callers that get reasons and counts from `/health/ready`. Other callers only get yes or no. */
+  /** The callers that get reasons and counts from `/health/ready`. All other callers only see that the server is ready or not ready. */
   readonly healthDetails: 'all' | 'admin';
   /** Average delay of the event loop in milliseconds above which requests are refused; 0: requests are never refused. */
   readonly overloadLagMs: number;

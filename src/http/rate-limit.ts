@@ -208,7 +208,7 @@ export const limitRequests = (app: FastifyInstance, { requestsPerSecond: max }: 
   });
 };
 
-// Logs the origin of wrong credentials, so that the operator sees an attacker. The guessed values are never logged.
+// Logs the origin of wrong credentials, so that the operator can see an attacker. The guessed values are never logged.
 
 type GuessedKind = 'admin' | 'instance' | 'passkeyCode' | 'session' | 'signIn';
 

@@ -78,10 +78,10 @@ const shownArguments = (input: Json, shape: Shape): string | null => {
 
 // Asks the users of clients to confirm calls. Each open question keeps a call in memory, so their number and size are bounded.
 
-/** Open questions of one session. A person answers them one by one. */
+/** Largest numbers of open questions of one session and of one instance. A person answers the questions of a session one by one. */
 const perSession = 5;
 const perInstance = 20;
-/** Open questions of all instances. */
+/** Largest number of open questions of all instances. */
 const inAll = 200;
 /**
  * Largest length of a message whose call waits for a confirmation, in characters. All open questions together hold at most 13 MB. Parsed JSON

@@ -1,4 +1,4 @@
-/** Routes of the inspector: the charts, and the state of every instance in them. */
+/** Routes of the inspector: the charts, and the state of every instance in the charts. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';

@@ -35,7 +35,7 @@ const wishOf = (body: Static<typeof DownloadBody>): DownloadWish => ({
   apiKey: body.openai_apikey ?? '',
 });
 
-/** Encodes bytes as base64 in groups of three bytes, so that the whole file is never in memory beside its text. */
+/** Encodes bytes as base64 in groups of three bytes. The whole file is therefore never in memory beside its text. */
 const base64Of = async (bytes: AsyncIterable<Uint8Array>): Promise<string> => {
   const parts: string[] = [];
   let rest: Buffer = Buffer.alloc(0);
@@ -90,7 +90,7 @@ export const downloadRoutes = (base64Bytes: number): readonly Route[] => [
   }),
 ];
 
-// Files by their unguessable names. A name is the right to read its file. There is no list of names.
+// Files by their unguessable names. A caller that knows a name may read the file. There is no list of names.
 
 const noFile = refuse('notFound', 'there is no such file; it may have been removed, ask POST /message/download for it again');
 

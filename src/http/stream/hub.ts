@@ -31,7 +31,7 @@ const pushMissed = async (gateway: Gateway, id: InstanceId, after: number, sink:
   return last;
 };
 
-/** Holds back new steps during the look-up of earlier ones. `release`: the last step that was found. */
+/** Holds back new steps during the look-up of earlier steps. `release` sends them; its argument is the last step that was found. */
 const inOrder = (write: (step: Step) => void) => {
   let held: Step[] | null = [];
   const show = (step: Step): void => (held === null ? write(step) : void held.push(step));

@@ -40,7 +40,7 @@ class Ring {
     this.#trim();
   }
 
-  /** Puts earlier events in front, and drops those that the ring already has. There must be no gap between the two. */
+  /** Adds earlier events before the events of the ring, without duplicates. There must be no gap between both. */
   precede({ anchor, framed }: FramedPast): void {
     const first = this.#held[0]?.event.id;
     // The ring already has older events.
@@ -63,7 +63,7 @@ class Ring {
     return index === -1 ? null : this.#held.slice(index + 1);
   }
 
-  /** Returns the events that were pushed after the count `pushed`, as far as the ring still has them. */
+  /** Returns the events that were pushed after the count `pushed`, if the ring still has them. */
   since(pushed: number): readonly Framed[] {
     return this.#held.slice(Math.max(0, this.#held.length - (this.#pushed - pushed)));
   }
@@ -102,7 +102,7 @@ export class InstanceStream {
   /** Subscribers whose past events are being read. */
   readonly #joining = new Set<Subscriber>();
   #reading: Promise<void> | null = null;
-  /** True if the ring goes back as far as the stored past. */
+  /** True if the ring contains all stored past events that were read. */
   #isRead = false;
   #linger: NodeJS.Timeout | undefined;
   #ended = false;

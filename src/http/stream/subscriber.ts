@@ -18,7 +18,7 @@ export interface Subscription {
 
 type Names = string | readonly string[] | undefined;
 
-/** Reads a list. Comma-separated and repeated parameters mean the same. */
+/** Reads a list. Comma-separated and repeated parameters have the same effect. */
 const namesOf = (value: Names = []): readonly string[] => [value].flat().flatMap(commaList);
 
 const isFilter = (name: string): name is MessageFilter => (messageFilters as readonly string[]).includes(name);

@@ -1,7 +1,4 @@
-/**
- * The row of a send: the fields of one kind of content, and the function that turns them into that content. All other parts are the same
- * for all sends.
- */
+/** The row of a send: the fields of one kind of content, and the function that turns the fields into content. All other parts are the same for all sends. */
 import type { FastifyRequest } from 'fastify';
 import { type Static, type TObject, type TProperties, type TSchema, Type } from 'typebox';
 import { buttonsWarning, type Message, type Result, type Send, type SendContent, type SendOptions } from '#actors/gateway.ts';

@@ -104,7 +104,7 @@ export const campaignMessages = (rows: readonly SendRoute[]): CampaignMessages =
     read({ type, ...given }, now, { label, payload }) {
       const one = checked.get(type === 'carousel' && given['carousel'] !== undefined ? carousel : sends[type])!;
       const { buttonText, ...rest } = given;
-      // This number is a placeholder. The payload gets the number of a recipient when its turn comes.
+      // This number is a placeholder. The gateway sets the number of a recipient in the payload when it sends to this recipient.
       const whole = { listButton: buttonText, ...rest, type, number: '0', replyid: undefined, async: false };
       const body = fit(one, Object.fromEntries(Object.entries(whole).filter(([, value]) => value !== undefined)));
       if (!body.ok) return body;
