@@ -70,8 +70,8 @@ const fileOf = async (type: string, bytes: Buffer): Promise<PageFile> => ({
 });
 
 /**
- * Returns the content security policy: the browser may run and load files of this server, and send requests to it alone. The import map is the one inline
- * script, and its hash names it.
+ * Returns the content security policy. The browser may run and load files of this server only, and send requests to this server only. The
+ * import map is the one inline script, and its hash allows it.
  */
 const policyOf = (importMap: string): string =>
   [

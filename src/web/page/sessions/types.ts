@@ -5,7 +5,7 @@ export type Status = 'connected' | 'connecting' | 'hibernated' | 'disconnected';
 /** The groups by which the page counts and filters. `person`: disconnected until a person acts. */
 export type Group = Status | 'person';
 
-/** One session in the list. Times are Unix milliseconds; 0 means never. */
+/** One session in the list. Times are Unix milliseconds; 0 is never. */
 export interface Row {
   readonly id: string;
   name: string;
