@@ -228,7 +228,7 @@ interface MemberRefusal {
   readonly invitation: { readonly code: string; readonly expiresAt: number } | null;
 }
 
-/** Makes the view of a refusal. `Error` is 0 if there is none. */
+/** Makes the view of a refusal. `Error` is 0 if the person was not refused. */
 const refusalView = ({ error, invitation }: MemberRefusal) => ({
   Error: error,
   ...(invitation === null ? {} : { AddRequest: { Code: invitation.code, Expiration: isoTime(invitation.expiresAt) } }),

@@ -15,7 +15,7 @@ const spell = (name: string): string =>
     .map((word) => (capitals.has(word.toLowerCase()) ? word.toUpperCase() : word))
     .join('');
 
-/** Cached spellings. All field names come from the protocol's schema, so there are a few hundred at most. */
+/** Cached spellings. All field names are from the protocol's schema, so the cache has a few hundred entries at most. */
 const spellings = new Map<string, string>();
 
 export const spelled = (name: string): string => {
