@@ -6,7 +6,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { type AuthenticationCreds, BufferJSON, initAuthCreds, proto } from '@whiskeysockets/baileys';
 import { type CarriedSettings, type Found, type KeyType, noSettings, type SessionKey, SourceFault, type SourceState } from './session.ts';
 
-// Completes the credentials of sources that store only a part of what the client library expects.
+// Completes the credentials of sources that store only a part of the fields that the client library expects.
 
 /** The credentials that every source must have: identity, registration and the signature of the account. */
 type NeededCredentials = Pick<AuthenticationCreds, 'noiseKey' | 'signedIdentityKey' | 'signedPreKey' | 'registrationId' | 'me' | 'account'>;

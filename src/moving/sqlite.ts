@@ -91,7 +91,7 @@ class SqliteThread {
     this.#fail(new SourceFault(`${this.#name} is closed`));
   }
 
-  /** Sends a request, and waits for its answer. The request null waits for the first answer of the thread, which comes when the file is open. */
+  /** Sends a request, and waits for its answer. The request null waits for the first answer of the thread, which reports that the file is open. */
   async #ask(request: SqliteRequest | null): Promise<SqliteAnswer> {
     if (this.#fault !== null) throw this.#fault.error;
     // The time-out of the first answer is fixed, because this answer includes the start of the thread.

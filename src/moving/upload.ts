@@ -195,7 +195,7 @@ const innermost = async (folder: string): Promise<string> => {
   return isAround ? innermost(inner) : folder;
 };
 
-/** Throws `SourceFault` if the upload cannot be meant for this reader. */
+/** Throws `SourceFault` if the upload has a form that this reader cannot read. */
 const checkKind = (head: Buffer, from: string, { upload }: Reader): void => {
   const fault = (is: string): SourceFault => new SourceFault(`The upload is ${is}: from=${from} takes ${upload.takes}`);
   if (head.length === 0) throw fault('empty');

@@ -197,7 +197,7 @@ async function* readDatabases(url: string, signal: AbortSignal): AsyncIterable<F
     try {
       if ((await database.columns('auth')).has('data')) {
         const [row] = await database.rows<{ data: unknown }>(`select data::text as data from auth where id = 'creds'`);
-        // WAHA never deletes rows, so used pre-keys are among them. The platform does not ask for them again.
+        // WAHA never deletes rows, so the rows include used pre-keys. The platform does not ask for them again.
         yield sessionOfFields(row?.data, () => keysInFields(rowsOf(database)), { name, settings: wahaSettings(config) });
       } else yield { found: 'refused', name, reason: 'its database has no table auth' };
     } finally {

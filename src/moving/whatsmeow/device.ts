@@ -21,7 +21,7 @@ import { senderKeyOf, sessionRecordOf } from './records.ts';
 
 // Converts a row of `whatsmeow_device` to credentials of the client library.
 
-/** The columns that are read. Some are missing in older schemas (`lid` came with 7). */
+/** The columns that are read. Older schemas lack some of them (`lid` exists since schema 7). */
 export const deviceColumns: readonly string[] =
   `jid registration_id noise_key identity_key signed_pre_key signed_pre_key_id signed_pre_key_sig
    adv_key adv_details adv_account_sig adv_account_sig_key adv_device_sig lid platform business_name push_name`.split(/\s+/);

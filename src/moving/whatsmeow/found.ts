@@ -111,7 +111,7 @@ const keysOf = async function* (store: WhatsmeowStore, device: Row, now: number,
 /** Returns the number of a device, for names and sentences. */
 export const numberOf = (device: Row): string => bareUser(textIn(device, 'jid'));
 
-/** Describes a device. Its `notes` grow while the keys are read: rows that cannot be carried are left out, and one sentence counts them. */
+/** Describes a device. Its `notes` grow while the keys are read. Rows that cannot be carried are left out, and one sentence for each reason counts them. */
 export const foundDevice = async (store: WhatsmeowStore, device: Row, around: Around, now = Date.now()): Promise<Found> => {
   const { name, settings = noSettings, state = 'unknown', notes: given = [] } = around;
   try {

@@ -5,7 +5,7 @@
 import { createPrivateKey, createPublicKey } from 'node:crypto';
 import type { KeyPair } from '@whiskeysockets/baileys';
 
-// Values of rows as `pg` and `node:sqlite` give them: checked before they are used, and never shown.
+// Reads values of rows from `pg` and `node:sqlite`. The values are checked before use and never shown.
 
 /** A row that cannot be used; `message` is a clause without any value. */
 export class BrokenRow extends Error {
@@ -14,7 +14,7 @@ export class BrokenRow extends Error {
 
 export type Row = Readonly<Record<string, unknown>>;
 
-/** Returns the bytes of a column. Throws `BrokenRow` when the column holds no bytes, or another number of them than `length`. */
+/** Returns the bytes of a column. Throws `BrokenRow` if the column has no bytes, or if their number differs from `length`. */
 export const bytesIn = (row: Row, column: string, length?: number): Buffer => {
   const value = row[column];
   if (!Buffer.isBuffer(value)) throw new BrokenRow(`the column ${column} holds no bytes`);
@@ -37,7 +37,7 @@ export const textIn = (row: Row, column: string): string => {
   return typeof value === 'string' ? value : typeof value === 'number' ? String(value) : '';
 };
 
-// Names of people and devices as whatsmeow and as the client library write them, and the mapping between numbers and LIDs.
+// Converts the names of people and devices between whatsmeow and the client library, and reads the mapping between numbers and LIDs.
 
 /** `user[_domain]`: both programs write it alike. */
 const isUser = /^[^\s:@.]+$/;
