@@ -46,7 +46,7 @@ const nameFrom = (disposition: string, url: string): string => {
 
 /** The length of a slice between two turns of the event loop, in characters. Decoding a slice needs some milliseconds. */
 const sliceLength = 262_144;
-/** The largest data URL without base64, in characters. This form is meant for short texts. */
+/** The largest data URL without base64, in characters. Clients use this form for short texts. */
 const longestPlain = 1_048_576;
 const longestHead = 1_024;
 

@@ -3,7 +3,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { move } from 'piscina';
 import QRCode from 'qrcode';
 
-/** Makes a QR code. Level L and a quiet zone of four modules are what phones expect, and give the largest modules. */
+/** Makes a QR code. Phones expect level L and a quiet zone of four modules. Both give the largest modules. */
 export const qrPng = (text: string): Promise<string> => QRCode.toDataURL(text, { errorCorrectionLevel: 'L', margin: 4, scale: 6 });
 
 /** Encodings of a key pair. The raw key is the end of both encodings (RFC 8410). */
