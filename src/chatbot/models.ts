@@ -49,7 +49,7 @@ const messageOf = (turn: ModelMessage): ChatCompletionMessageParam => {
   return { role: 'assistant', content: turn.text, ...(calls.length === 0 ? {} : { tool_calls: calls }) };
 };
 
-/** Converts percent, as the interface has them, into the number of the protocol. */
+/** Converts a percentage of the interface into the number of the protocol. */
 const share = (percent: number): number => percent / 100;
 
 /** Returns the options that are set, by their names in the interface and by their names in the protocol. */

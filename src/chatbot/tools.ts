@@ -29,7 +29,7 @@ const Words = (maxLength: number, description: string) => Type.String({ maxLengt
 
 const strict = { additionalProperties: false } as const;
 
-/** Lead fields that an agent may write. Notes belong to the people who wrote them, and fields of the board are changed by people only. */
+/** Lead fields that an agent may write. Notes and fields of the board are excluded, because only people write them. */
 const writable = leadFields.filter((name) => /^lead_(?:name|fullName|email|personalid|status|field\d\d)$/.test(name));
 
 /** Lets the compiler compare the parts of a tool with each other. */
