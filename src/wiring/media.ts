@@ -1,7 +1,4 @@
-/**
- * Composes the parts that handle files: the store and the ports of downloads; the pool of threads, the intake, the workshop, and the folder
- * between them.
- */
+/** Composes the parts that handle files: the store, the ports of downloads, the pool of threads, the intake, the workshop, and the temporary folder. */
 import { join } from 'node:path';
 import { done } from '#actors/model.ts';
 import type { Chance, FileRows, FileStore, Log, RemovalStore, Sounds } from '#actors/ports.ts';
@@ -112,7 +109,7 @@ export async function openFileParts(given: FileInput) {
   return { files, sounds, downloads: downloadsOf(given), removals: withFiles(given.removals, files) };
 }
 
-// Composes the parts that handle files: the pool of threads, the intake, the workshop, and the folder between them.
+// Composes the parts that prepare files: the pool of threads, the intake, the workshop, and the temporary folder.
 
 interface MediaInput {
   readonly settings: Settings;

@@ -1,4 +1,4 @@
-/** Composes the look-up of the web client's version: the address, the guard or the proxy, and the place where the version is kept. */
+/** Composes the look-up of the web client's version: the address, the guard or the proxy, and the storage of the version. */
 import type { Log, SettingStore, Time } from '#actors/ports.ts';
 import type { Settings } from '#config/load.ts';
 import { trustAddress } from '../platform/wire/trust.ts';
