@@ -35,7 +35,7 @@ const namesIn = (url: string): readonly string[] => [...url.matchAll(/:(\w+)/g)]
 const propertiesOf = (schema: unknown): readonly string[] =>
   Object.keys((schema as { readonly properties?: object } | undefined)?.properties ?? {});
 
-/** Returns why a row cannot be offered; null if it can. */
+/** Returns the reason why a row cannot be offered; null if it can. */
 const faultOf = (spec: Route, url: string): string | null => {
   if (!Object.hasOwn(credentials, spec.credential ?? '')) return 'names no credential; a route that everybody may call says `none`';
   if (!spec.operationId) return 'has no operationId';

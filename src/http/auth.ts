@@ -221,7 +221,7 @@ export const guardRoutes = (
   const { allowQueryTokens, log } = options;
   decorateRequests(app);
 
-  // The dashboard calls with its session. A faulty page cannot leak a token, because it never gets one.
+  // The dashboard authenticates its calls by its session. A faulty page cannot leak a token, because it never gets one.
   app.addHook('preSerialization', (request, _reply, answer, next) =>
     next(
       null,

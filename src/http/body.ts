@@ -8,7 +8,7 @@ import type { TSchema } from 'typebox';
 import { lazyValidators } from '../base/lazy-validators.ts';
 import { BodyError, checkShape } from './body-bounds.ts';
 
-// Bodies are JSON objects only. Input of sloppy old clients is read leniently, and texts that storage cannot keep are refused.
+// Bodies are JSON objects only. Input of old clients is read leniently, and texts that storage cannot keep are refused.
 
 /** Content types that are read as JSON. curl and old clients omit the header or send `text/plain`. */
 const readable = /^(?:application\/(?:[\w.-]+\+)?json|text\/plain|text\/json)\b|^$/i;

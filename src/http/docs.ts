@@ -98,7 +98,7 @@ const corrected = (document: Readonly<Record<string, unknown>>): Readonly<Record
   for (const path of Object.values((document['paths'] ?? {}) as Readonly<Record<string, Readonly<Record<string, Operation>>>>)) {
     for (const { parameters = [], requestBody, responses } of Object.values(path)) {
       if (requestBody) requestBody.required = Object.values(requestBody.content).some(({ schema }) => schema?.required !== undefined);
-      // Parameters and bodies are optional in OpenAPI unless they say that they are required.
+      // Parameters and bodies are optional in OpenAPI unless they are marked as required.
       for (const one of [...parameters, ...(requestBody ? [requestBody] : [])]) if (one.required === false) delete one.required;
       for (const response of Object.values(responses)) if (response.description === 'Default Response') response.description = '';
     }

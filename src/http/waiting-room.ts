@@ -34,7 +34,7 @@ const alive = /^\/health(\/live)?(\?|$)/;
 /** The time after which a client may retry. In seconds. */
 const retryAfter = 5;
 
-/** `closers`: closes the room if the start fails. */
+/** Makes the waiting room. `closers` closes the room if the start fails. */
 export const createWaitingRoom = (
   address: { readonly host: string; readonly port: number },
   version: string,

@@ -6,7 +6,7 @@ import type { InstanceId } from '#actors/gateway.ts';
 
 /** The largest number of sessions of one instance. A further session ends the least recently used one. */
 const perInstance = 20;
-/** Sessions of all instances. Each holds some 6 KB. */
+/** The largest number of sessions of all instances. A session needs some 6 KB. */
 const inAll = 1_000;
 /** The time after which an unused session ends, in milliseconds. The client then begins a new session. */
 const idleMs = 30 * 60_000;

@@ -143,7 +143,7 @@ const restartRow = ({ restart }: HttpOptions): Route =>
     answer: RestartingAnswer,
     refusals: { conflict: { example: underWay } },
     run: ({ reply }) => {
-      // Continues even if the client has gone meanwhile.
+      // Continues even if the client has disconnected meanwhile.
       const answered = new Promise<void>((resolve) => void finished(reply.raw, () => resolve()));
       const came = restart(answered);
       if (came === 'underWay') return refuse('conflict', underWay);
@@ -259,7 +259,7 @@ export const movingRoutes: readonly Route[] = [
       reply.raw.once('close', () => gone.abort());
       const input = { from, secret, dryRun, into: into.trim(), only: listOf(only), signal: gone.signal };
       const imported = await gateway.importSessions(body, input);
-      // The unread rest of the body would block the next request of the connection.
+      // Unread bytes of the body would block the next request of the connection.
       if (!request.raw.complete) void reply.header('connection', 'close');
       return mapResult(imported, (sessions) => ({ dryRun, sessions }));
     },

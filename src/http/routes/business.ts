@@ -201,7 +201,7 @@ const catalogRoutes: readonly Route[] = [
     run: async ({ gateway, id, body }) => {
       const { id: productId = null, image_data: data, image_url: url, ...product } = body;
       if (data !== undefined && url !== undefined) return refuse('invalid', 'only one of image_data and image_url can be given');
-      // An address is for image_url, where it has to be a public one.
+      // An address belongs to `image_url`, and must be public.
       if (data !== undefined && /^\s*https?:/i.test(data)) return refuse('invalid', 'image_data must be base64 or a data URL');
       const saved = await gateway.saveProduct(id, { id: productId, product: productWish(product), picture: data ?? url ?? null });
       return mapResult(saved, (value) => ({ response: productView(value) }));

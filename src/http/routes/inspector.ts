@@ -140,7 +140,7 @@ const eventRoute = route({
   },
 });
 
-/** A browser asks again when the row names another picture. */
+/** A browser requests the picture again if the row names another picture. */
 const pictureRoute = route({
   on: ['GET /admin/actors/:id/picture'],
   operationId: 'getActorPicture',

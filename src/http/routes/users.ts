@@ -249,7 +249,7 @@ async function* linesOf({ auditPage }: Gateway, query: AuditQuery, { head, line 
 const sendExport = async (reply: FastifyReply, gateway: Gateway, query: AuditQuery, format: 'ndjson' | 'csv'): Promise<null> => {
   const { type } = formats[format];
   const lines = linesOf(gateway, query, formats[format]);
-  // If the database is away, the client gets the usual error, because no byte of the export has left yet.
+  // If the database is unavailable, the client gets the usual error, because no byte of the export was sent yet.
   const first = await lines.next();
   reply.hijack();
   reply.raw.writeHead(200, {

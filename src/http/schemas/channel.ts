@@ -128,7 +128,7 @@ const phone = {
 export const PhoneBody = ofChannel(phone);
 export const TransferBody = ofChannel({ ...phone, quitAdmin: optional(Flag('The account is no admin afterwards, only a follower')) });
 
-/** Channels on one page of a search. The platform returns no more. */
+/** Largest number of channels on one page of a search. The platform returns no more. */
 export const mostFound = 100;
 
 const Cursor = (description: string) => Type.String({ maxLength: 512, description });

@@ -102,7 +102,7 @@ export class InstanceStream {
   /** Subscribers whose past events are being read. */
   readonly #joining = new Set<Subscriber>();
   #reading: Promise<void> | null = null;
-  /** True if the ring contains all stored past events that were read. */
+  /** True if the stored past events were read, and no gap has followed. */
   #isRead = false;
   #linger: NodeJS.Timeout | undefined;
   #ended = false;

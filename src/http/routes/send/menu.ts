@@ -38,7 +38,7 @@ const buttons =
       legacy,
     }));
 
-/** One row a type of menu. */
+/** One row for each type of menu. */
 const contents: Readonly<Record<(typeof types)[number], (menu: Menu) => Result<SendContent>>> = {
   button: buttons(false),
   button_legacy: buttons(true),

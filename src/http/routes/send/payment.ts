@@ -1,4 +1,4 @@
-/** Payments of Brazil: a PIX key to copy, and an order with the ways to pay it. */
+/** Payments of Brazil: a PIX key to copy, and an order with its payment methods. */
 import { Type } from 'typebox';
 import { done, isWebAddress, type PixKey, refuse, type Result, type SendContent } from '#actors/gateway.ts';
 import { boletoOf, centsOf, invalidKeyType, pixKeyOf } from '#src/contract/formats.ts';

@@ -18,7 +18,7 @@ import { sendHeaders, sendOptions, StatusAnswer } from '../../schemas/send.ts';
 import { queued, sendRefusals, sendThrough, storedText } from './row.ts';
 import { bodyLimitOf, isAddress } from './media.ts';
 
-/** Red, green and blue of the colours 1 to 19, in the hues that the interface names: yellow, green, blue, lilac, magenta, pink, brown, grey. */
+/** Red, green and blue of the colours 1 to 19. The hues follow the names of the interface: yellow, green, blue, lilac, magenta, pink, brown, grey. */
 const colours = [
   0xf0b330, 0xc1a03f, 0xb6b327, 0x54c265, 0x90a841, 0x7acba5, 0x5696ff, 0x26c4dc, 0x57c9ff, 0xc69fcc, 0x8b6990, 0x6e257e, 0xa62c71,
   0xff8a8c, 0xff7b6b, 0xae8774, 0x7e90a3, 0x74676a, 0x243640,
