@@ -65,7 +65,7 @@ export function keepPicture({ media, random }: Parts, file: Uint8Array | undefin
   return { id: String(random.bytes(4).readUInt32BE(0)), path: media.keepNow(file) };
 }
 
-/** Sets the picture of a person. Notifies the devices of all who know the person and may see it. */
+/** Sets the picture of a person. Notifies the devices of all people who know the person and may see the picture. */
 export function setPicture(parts: Parts, person: Person, picture: Picture | undefined): void {
   const { links, people, random } = parts;
   person.picture = picture;

@@ -121,7 +121,7 @@ async function take(
     isCut = true;
     request.destroy();
   };
-  // A pipeline may hang if its source is destroyed after its middle has ended. The end of the output is therefore awaited too.
+  // A pipeline may hang if its source is destroyed after a stream in its middle has ended. The end of the output is therefore awaited too.
   const written = Promise.race([pipeline(request, meter(maxMedia - offset, cutAt, cut), target), once(target, 'finish')]);
   const broken = await written.then(
     () => undefined,

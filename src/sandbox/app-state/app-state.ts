@@ -151,7 +151,7 @@ export class AppState {
     return this.#patches.add(owner, collection, patch, this.#sharedKey(owner));
   }
 
-  /** Returns the data that a device does not have: the whole collection if it asks for that, otherwise the patches after its version. */
+  /** Returns the data that a device lacks: the whole collection if the device requests it, otherwise the patches after its version. */
   #read(owner: Digits, name: CollectionName, { attrs }: BinaryNode): BinaryNode {
     const collection = this.#collection(owner, name);
     const { version } = collection;

@@ -110,7 +110,7 @@ export const buildControl = async (
     ajv: { customOptions: { discriminator: true, verbose: true } },
     frameworkErrors: (error, _request, reply) => void sendError(reply, error as FastifyError, onSurprise),
   });
-  // The face returns typed answers. A serialiser made from the schemas could only drop fields.
+  // The `Sandbox` interface returns typed answers. A serialiser made from the schemas could only drop fields.
   app.setSerializerCompiler(() => (data) => JSON.stringify(data));
   const camera = createCamera();
   const sentLog = createSentLog(sandbox, memory === undefined ? {} : { memory });

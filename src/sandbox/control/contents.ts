@@ -2,7 +2,7 @@
 import { type TProperties, type TSchema, Type } from 'typebox';
 import { type Content, type GroupView, type PersonView, SandboxError } from '../face.ts';
 
-// Schemas that several routes of the control interface share. The views have the types of the face.
+// Schemas that several routes of the control interface share. The views have the types of the `Sandbox` interface.
 
 const MIB = 1024 * 1024;
 

@@ -32,7 +32,7 @@ export type Content =
   | { readonly kind: 'delete'; readonly messageId: string }
   /** Pins a message for `seconds`; 0 removes the pin. */
   | { readonly kind: 'pin'; readonly messageId: string; readonly seconds: number }
-  /** Keeps a disappearing message in the chat, or ends that. */
+  /** Keeps a disappearing message in the chat, or no longer keeps it. */
   | { readonly kind: 'keep'; readonly messageId: string; readonly on: boolean }
   | { readonly kind: 'poll'; readonly name: string; readonly options: readonly string[]; readonly selectable?: number }
   | { readonly kind: 'pollVote'; readonly messageId: string; readonly options: readonly string[] }
@@ -134,7 +134,10 @@ export interface MessagesFace {
     from: Digits,
     to: string,
     content: Content,
-    /** `addressing`: how the sender is named; when absent, as the last message of the receiver named the sender, or else by number. */
+    /**
+     * `addressing` is the form of the sender's jid. If it is absent, the last message of the receiver to the sender defines the form. Without
+     * such a message the form is the number.
+     */
     options?: { readonly addressing?: 'pn' | 'lid'; readonly id?: string },
   ): Promise<{ readonly id: string }>;
   /** Returns the messages that `number` received and decrypted, oldest first. */

@@ -24,7 +24,7 @@ export interface Fault {
     | 'conflict' // stream error "replaced"
     | 'deviceRemoved' // stream error 401 device_removed
     | 'loginFailure' // the next login gets <failure reason=code>
-    | 'registrationRefresh' // the next scan is answered with <companion_reg_refresh/>, and the secret in the QR code counts no more
+    | 'registrationRefresh' // the next scan is answered with <companion_reg_refresh/>, and the secret in the QR code becomes invalid
     | 'rotateQr' // the same, with <pair-device-rotate-qr/>
     | 'voidCode' // the next code that is typed is void: `refresh_code`
     | 'voidCodeByHand' // the same, with `force_manual_refresh`
@@ -34,7 +34,7 @@ export interface Fault {
     | 'refuseUpgrade' // the next upgrade gets HTTP `code`
     | 'silentHandshake' // the next connection never gets a server hello
     | 'garbageHandshake' // … or one that cannot be parsed
-    | 'badCertificate' // … or one whose certificates are wrong; `forgery` says how (`issuer` default)
+    | 'badCertificate' // … or one whose certificates are wrong; `forgery` selects the fault (`issuer` default)
     | 'forgedAccount' // the next pairing has an account signature of another key
     | 'historyBomb' // the next part of a history inflates to `code` megabytes (256 default), as a file or, below 4 KB, within its message
     | 'forgedPairing' // the next pairing is answered without the secret of the code
@@ -55,15 +55,15 @@ export interface Fault {
     | 'garble' // sent messages reach the phones damaged, and the phones ask for them again
     | 'retryLost' // requests of phones to send a message of the account again are lost
     | 'uploadRefused' // uploads are answered with HTTP `code` (507 default)
-    | 'uploadUnauthorised' // the right to upload runs out: 401 until it is asked for again
+    | 'uploadUnauthorised' // the permission to upload expires: 401 until the client requests a new one
     | 'uploadSlow' // the host does not read an upload for `ms`
     | 'uploadCut' // the connection breaks after half of the bytes of an upload
     | 'duplicate' // the next messages to the account are delivered twice
     | 'mediaGone' // the next downloads get HTTP `code` (410 default), as if the host had deleted the file
     | 'mediaCut' // … or break off in the middle
     | 'mediaSlow' // … or wait `ms` before each 16 KiB
-    | 'mediaForged' // … or give another byte, in the middle or `code` bytes before the end
-    | 'mediaRefused' // the phone answers the next request to hand a file in again with error `code` (2 default)
+    | 'mediaForged' // … or have a changed byte, in the middle or `code` bytes before the end
+    | 'mediaRefused' // the phone answers the next request to upload a file again with error `code` (2 default)
     | 'mediaSilence'; // … or does not answer the request
   readonly number?: Digits;
   readonly code?: number;

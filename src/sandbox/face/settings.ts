@@ -42,7 +42,7 @@ export interface ChatSettings {
   readonly clearedUntil?: number;
   /** True if starred messages stayed when the chat was cleared. */
   readonly keptStarred?: boolean;
-  /** The chat was deleted, with the messages up to this time. */
+  /** The time up to which messages were deleted together with the chat. */
   readonly deletedUntil?: number;
   readonly labels?: readonly string[];
   readonly note?: string;
