@@ -15,7 +15,7 @@ import { fieldsOf } from './fields.ts';
 import { messageView } from './message.ts';
 import { timeText } from './formats.ts';
 
-/** Returns the status of a campaign. A campaign that waits for a later time is scheduled. A campaign whose time has come is queued. */
+/** Returns the status of a campaign. A campaign that waits for a later time is scheduled. A campaign whose start time is reached is queued. */
 const statusOf = ({ status, scheduledFor }: Campaign, now: number): string => {
   if (status !== 'waiting') return status;
   return scheduledFor > now ? 'scheduled' : 'queued';

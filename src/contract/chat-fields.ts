@@ -106,7 +106,7 @@ export type LeadWish = Partial<
 
 type InTable = Exclude<(typeof table)[keyof typeof table]['key'], null>;
 
-/** The table again. This line does not compile if a field of the model has no line in the table. */
+/** A check of the table by the compiler. This line does not compile if a field of the model has no line in the table. */
 const whole: Readonly<Record<string, ChatField>> & (ChatKey extends InTable ? unknown : never) = table;
 export const chatFields: Readonly<Record<string, ChatField>> = whole;
 

@@ -78,7 +78,7 @@ export const pixKeyOf = (written: string, key: string, name: string): Result<Pix
   return given === null ? refuse('invalid', `pixKey is no valid ${type} key`) : done({ type, key: given, name: name.trim() });
 };
 
-/** Returns the digits of a bank slip: 47 for a slip of a bank, 48 for a bill, or the 44 of its bar code. */
+/** Returns the digits of a bank slip. A slip of a bank has 47 digits, a bill has 48, and the bar code has 44. */
 export const boletoOf = (written: string): Result<string> => {
   const digits = written.replace(/[\s.-]/g, '');
   return /^(\d{44}|\d{47}|\d{48})$/.test(digits)
