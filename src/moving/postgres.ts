@@ -8,7 +8,7 @@ export interface SourceDatabase {
   rows<Row extends object>(text: string, values?: readonly unknown[]): Promise<readonly Row[]>;
   /** Streams rows in batches, so memory does not grow with the table. Other statements may run between two rows. */
   stream<Row extends object>(text: string, values?: readonly unknown[]): AsyncIterable<Row>;
-  /** Returns the names of the columns of a table or view in the search path, as they are spelled; empty if there is no such table. */
+  /** Returns the names of the columns of a table or view in the search path, in their original spelling. Returns an empty set if the table does not exist. */
   columns(table: string): Promise<ReadonlySet<string>>;
   close(): Promise<void>;
 }
