@@ -218,7 +218,7 @@ function listenOnce(http: HttpServer, https: Server, sockets: Set<Socket>): Serv
       socket.setTimeout(0);
       socket.removeAllListeners('timeout');
       socket.unshift(first);
-      // TLS reads from a paused socket by itself; HTTP needs it resumed.
+      // TLS reads from a paused socket. HTTP needs a resumed socket.
       const tls = first[0] === tlsHandshake;
       (tls ? https : http).emit('connection', socket);
       if (!tls) socket.resume();

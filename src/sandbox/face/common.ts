@@ -1,4 +1,4 @@
-/** Types that all parts of the face share. */
+/** Types that all parts of the `Sandbox` interface share. */
 
 /** A number in international form, digits only. */
 export type Digits = string;

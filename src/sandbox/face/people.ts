@@ -53,9 +53,9 @@ export interface History {
 
 /** The platform's limits for messages to people who never wrote to the account. */
 export interface Restrictions {
-  /** While it is active, messages to strangers are refused with 463. `until`: Unix milliseconds. */
+  /** The time-lock. While it is active, messages to strangers are refused with 463. `until` is in Unix milliseconds. */
   readonly timeLock?: { readonly active: boolean; readonly until?: number; readonly type?: string };
-  /** With `CAPPED`, messages to strangers are refused with 475. Times in Unix milliseconds. */
+  /** The quota of new chats. With `CAPPED`, messages to strangers are refused with 475. Times are in Unix milliseconds. */
   readonly capping?: {
     readonly status: 'NONE' | 'FIRST_WARNING' | 'SECOND_WARNING' | 'CAPPED';
     readonly used?: number;

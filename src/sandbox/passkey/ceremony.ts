@@ -75,7 +75,7 @@ export class PasskeyCeremony {
     this.#options = this.#makeOptions();
   }
 
-  /** Asks the client for an assertion. `bare`: without the options, which the client then asks for. */
+  /** Asks the client for an assertion. With `bare`, the request has no options, and the client then asks for them. */
   begin(bare = false): void {
     this.#input.notify('passkey_prologue_request', bare ? undefined : this.options());
   }

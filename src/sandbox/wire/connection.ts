@@ -1,4 +1,4 @@
-/** One client's WebSocket: the handshake, then nodes in both directions. No input of a client makes an exception leave this file. */
+/** One client's WebSocket: the handshake, then nodes in both directions. No input of a client makes this file throw an exception. */
 import { proto } from '@whiskeysockets/baileys';
 import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
@@ -223,7 +223,7 @@ export class Connection {
       this.#open(clientStatic, payload);
       return true;
     } catch (error) {
-      // Earlier frames were authentic, so the failure has another cause.
+      // Earlier frames were authentic, so a forged frame is not the cause of the failure.
       if (this.#noise === noise) throw error;
       return false;
     }

@@ -79,7 +79,7 @@ function apply(parts: Parts, group: Group, actor: Person, change: GroupChange): 
     case 'add':
       for (const one of named()) {
         const refusal = refusalOf(parts, group, actor, one);
-        // Existing members are skipped. A person who left lately may return at once if the test adds the person.
+        // Existing members are skipped. A person who left lately can be added again without a wait.
         if (refusal !== undefined && refusal !== '409' && refusal !== '408')
           throw new SandboxError(Number(refusal), `${one.number} cannot be added`);
       }

@@ -200,7 +200,7 @@ export const versions: FastifyPluginAsyncTypebox<{ sandbox: Sandbox }> = async (
     },
   );
 
-  // The service worker of the web client, which answers 200 only to a browser that opens it by itself.
+  // The service worker of the web client. The platform answers 200 only to a browser that opens the address directly, and not from a page.
   app.get('/sw.js', { schema: { hide: true } }, async (request, reply) => {
     const revision = sandbox.currentVersion()?.split('.')[2];
     if (request.headers['sec-fetch-site'] !== 'none') return reply.code(400).send();
