@@ -68,7 +68,7 @@ const read = (options: SourceOptions): AsyncIterable<Found> =>
     const place = await mainPlace(options, mainFiles);
     const main = await open(place);
     const keys = options.keys === null ? undefined : await open(options.keys);
-    // With a database of the operator the slots stay in a file, whose folder `path` names.
+    // If the operator configured a database, the slots are still in a file. `path` names its folder.
     const folder = options.url === null ? dirname(place) : options.path === null ? null : resolve(options.path);
     const file = folder === null ? null : join(folder, 'chatstorage.db');
     const slots = file !== null && (await exists(file)) ? await slotsIn(await open(await fileIn(file, []))) : [];

@@ -89,8 +89,8 @@ export const senderKeyOf = (record: Uint8Array): Buffer | null => {
   return states.length === 0 ? null : Buffer.from(JSON.stringify(states, BufferJSON.replacer));
 };
 
-// Converts Signal sessions of whatsmeow to records of libsignal-node. The two programs count a chain from different starts and store
-// different fields.
+// Converts Signal sessions of whatsmeow to records of libsignal-node. Both programs number the messages of a chain from different starts, and
+// store different fields.
 
 interface Chain {
   readonly chainKey: { readonly counter: number; readonly key: string };

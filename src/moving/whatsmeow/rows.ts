@@ -1,7 +1,4 @@
-/**
- * Values of rows of whatsmeow: checked before use and never shown, with the names of people and devices and the public halves of private
- * keys.
- */
+/** Reads values, names of people and devices, and keys from rows of whatsmeow. Values are checked before use and never shown. */
 import { createPrivateKey, createPublicKey } from 'node:crypto';
 import type { KeyPair } from '@whiskeysockets/baileys';
 
@@ -39,11 +36,11 @@ export const textIn = (row: Row, column: string): string => {
 
 // Converts the names of people and devices between whatsmeow and the client library, and reads the mapping between numbers and LIDs.
 
-/** `user[_domain]`: both programs write it alike. */
+/** `user[_domain]`, which both programs write in the same form. */
 const isUser = /^[^\s:@.]+$/;
 const isDevice = /^\d+$/;
 
-/** Suffixes of a user, beside none for a number. */
+/** Suffixes of a user. A number has no suffix. */
 const lidDomain = '_1';
 const hostedDomain = '_128';
 const hostedLidDomain = '_129';
@@ -78,7 +75,7 @@ export const tokenJid = ({ lidOf }: LidMap, jid: string): string => {
   return lid === undefined ? jid : `${lid}@lid`;
 };
 
-/** Brings the jid of an own device to the form of schema 5 and later: `number.0:device` becomes `number:device`. */
+/** Converts the jid of an own device to the form of schema 5 and later: `number.0:device` becomes `number:device`. */
 export const deviceJid = (jid: string): string => jid.replace(/\.0(?=[:@])/, '');
 
 // Public halves of the private keys that whatsmeow stores alone.

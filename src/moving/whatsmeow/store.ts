@@ -1,7 +1,4 @@
-/**
- * Databases of whatsmeow: how they are opened, and their tables (`store/sqlstore/upgrades`) of any schema. A table that does not exist is
- * not queried.
- */
+/** Opens databases of whatsmeow, and reads their tables (`store/sqlstore/upgrades`) of any schema. A table that does not exist is not queried. */
 import { stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { openSourceDatabase, type SourceDatabase } from '../postgres.ts';

@@ -36,7 +36,7 @@ const usersIn = async (database: SourceDatabase): Promise<readonly Row[]> => {
 
 const [nonceLength, tagLength] = [12, 16] as const;
 
-/** Decrypts AES-GCM with the nonce before and the tag behind. Returns null when the key is missing or another one. */
+/** Decrypts AES-GCM with the nonce before the ciphertext and the tag after it. Returns null if the key is missing or wrong. */
 const unsealed = (sealed: Buffer, key: string | null): string | null => {
   if (key === null || ![16, 24, 32].includes(Buffer.byteLength(key)) || sealed.length < nonceLength + tagLength) return null;
   try {
