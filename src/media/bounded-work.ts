@@ -2,7 +2,7 @@
 import { done, type Reason, type Refusal, refuse, type Result } from '#actors/model.ts';
 import { deadline } from '#src/webhooks/address-guard.ts';
 
-// Carries a refusal through streams, which can only fail by throwing. `resultOf` turns it into a value at the border.
+// Carries a refusal through streams, which can only fail by throwing. `resultOf` turns the error into a value.
 
 export class MediaFailure extends Error {
   override readonly name = 'MediaFailure';

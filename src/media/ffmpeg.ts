@@ -240,7 +240,7 @@ export class Ffmpeg {
   }
 }
 
-// Kills programs that a killed gateway left behind. They would go on writing into removed files.
+// Kills programs that a killed gateway left behind. Such programs would continue to write into removed files.
 
 /**
  * Kills every process whose working folder is this folder. A start calls this function before it uses the folder. Returns the number of killed

@@ -11,7 +11,7 @@ export interface SealKeys {
 
 export interface SealTask {
   readonly path: string;
-  /** The path of an existing empty file. A thread that ends late must not create a file again that was removed meanwhile. */
+  /** The path of an existing empty file. A thread that ends late must not create a removed file again. */
   readonly target: string;
   readonly keys: SealKeys;
 }

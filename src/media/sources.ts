@@ -172,7 +172,7 @@ export const createFileFetcher = ({ guard, userAgent, silenceMs, maxBytes }: Fet
     }
   };
 
-  /** Returns why the answer is refused before its body is read; null if it is accepted. */
+  /** Returns the reason why the answer is refused before its body is read; null if it is accepted. */
   const objectionTo = (answer: Answer, declared: number | null): MediaFailure | null => {
     if (answer.statusCode < 200 || answer.statusCode > 299) return notFetched(`the server answered with status ${answer.statusCode}`);
     const encoding = headerOf(answer, 'content-encoding');
