@@ -97,7 +97,7 @@ const loggable = (error: unknown, depth = 0): LoggedError | string => {
 /** The format of log lines. `auto` writes readable lines to a terminal, and JSON otherwise. */
 type LogFormat = 'auto' | 'json' | 'pretty';
 
-/** Makes a stream of readable lines. Lines are written synchronously, so that a crash loses none. */
+/** Makes a stream of readable lines. Lines are written synchronously. A crash therefore loses no line. */
 const forPeople = (output: LogOutput): DestinationStream => {
   const destination = new Writable({
     write(line: Buffer, _encoding, done) {

@@ -3,7 +3,10 @@ import type { RequestRestart, RestartAnswer } from '#src/http/options.ts';
 import type { Service } from './service.ts';
 
 interface RestartSteps {
-  /** Starts a service that listens on this port. Ends the process if that fails, so that a supervisor sees it. Rejects if a stop interrupts the start. */
+  /**
+   * Starts a service that listens on this port. If that fails, ends the process, and a supervisor can start it again. Rejects if a stop
+   * interrupts the start.
+   */
   start(port: number): Promise<Service>;
   /** Stops a service before the next one starts. The time of the stop is bounded. */
   stop(service: Service): Promise<void>;

@@ -63,7 +63,7 @@ const pidFileIn = (dataDir: string) => {
   let path: string | null = null;
   return {
     write: (): void => writeFileSync((path = join(openDataDir(dataDir), 'gateway.pid')), own),
-    /** Removes the file. Does nothing if this process did not write the file. */
+    /** Removes the file, unless another process wrote it. */
     remove: (): void => {
       if (path !== null && existsSync(path) && readFileSync(path, 'utf8') === own) rmSync(path, { force: true });
     },
