@@ -47,7 +47,7 @@ export function rawIdOf({ people, random }: Pick<ListParts, 'people' | 'random'>
   return rawId ?? random.bytes(4).readUInt32BE(0);
 }
 
-/** The last list of each person with its input. It is cached, so that the phone does not sign a list for each look-up. */
+/** The last list of each person with its input. Without this cache the phone would sign a list for each look-up. */
 const signedLists = new WeakMap<Person, { readonly devices: readonly Device[]; readonly identity: object; readonly list: BinaryNode }>();
 
 /** Returns `<key-index-list>`: the indexes of the devices that are linked, signed by the phone. */

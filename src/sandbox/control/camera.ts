@@ -1,7 +1,4 @@
-/**
- * The camera of the simulated phone, which reads the QR code in a picture. It works in a thread, so that a difficult picture does not block the
- * process.
- */
+/** The camera of the simulated phone, which reads the QR code in a picture. It works in a thread, because a difficult picture would block the process. */
 import { Piscina } from 'piscina';
 import { SandboxError } from '../face.ts';
 import { parseBase64 } from './contents.ts';

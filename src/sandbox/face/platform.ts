@@ -6,13 +6,11 @@ import type { ReceivedMessage } from './messages.ts';
 import type { PersonView } from './people.ts';
 
 /**
- * A fault, on demand. `number` limits it to one account. Without it the fault applies to every account and every new connection.
- *
- * `times` counts the connections that the fault hits. For `noAck`, `ackError`, `refuseStrangers`, `garble` and `duplicate` it counts messages, and for
- * faults of media it counts requests. 0 clears the fault. Default: all open connections for a fault of open connections, otherwise 1. If fewer
- * connections are open than `times`, the rest waits for the next logins.
- *
- * Faults of the upgrade, the handshake, of uploads and of downloads take no `number`, because the client does not name its account.
+ * A fault, on demand. `number` limits the fault to one account. Without `number` the fault applies to every account and every new connection.
+ * `times` counts the connections that the fault hits. For `noAck`, `ackError`, `refuseStrangers`, `garble` and `duplicate` it counts messages,
+ * and for faults of media it counts requests. 0 clears the fault. By default a fault of open connections hits all of them, and any other fault
+ * hits once. If fewer connections are open than `times`, the remaining uses wait for the next logins. Faults of the upgrade, the handshake, of
+ * uploads and of downloads have no `number`, because the client does not name its account.
  */
 export interface Fault {
   readonly kind:

@@ -61,7 +61,7 @@ export class Database {
     }
   }
 
-  /** Runs `effect` after the current transaction is committed, so that nothing is sent before it is stored. */
+  /** Runs `effect` after the current transaction is committed. A stanza is therefore stored before it is sent. */
   afterCommit(effect: () => void): void {
     if (this.#depth > 0) this.#after.push(effect);
     else effect();
