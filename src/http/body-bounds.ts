@@ -126,7 +126,7 @@ export const boundBodies = (app: FastifyInstance, largest: number): void => {
       if (budget.take(caller, chunk.length)) return void (taken += chunk.length);
       payload.off('data', count);
       void reply.header('retry-after', String(retryAfter));
-      // The reader of the body ends with this error. The bytes that still arrive are dropped, so that the client reads the answer.
+      // The reader of the body ends with this error. The bytes that still arrive are dropped, because the client would otherwise not read the answer.
       payload.emit('error', new BodyError(429, 'too many bytes of bodies are under way: try again'));
     };
     reply.raw.once('close', () => {

@@ -68,14 +68,14 @@ export const addDashboard = async (app: FastifyInstance): Promise<void> => {
   const files = openPageFiles();
   const config = { credential: 'none', cors: false } as const;
   const schema = { hide: true };
-  // The redirect is relative, so that it also works behind a proxy that adds a path prefix.
+  // The redirect is relative, so it also works behind a proxy that adds a path prefix.
   app.get('/', { schema, config }, (_request, reply) => reply.redirect('admin'));
   app.get('/admin/', { schema, config }, (_request, reply) => reply.redirect('../admin'));
   for (const url of [...views, unknown]) {
     app.get(url, { schema, config: { ...config, isFallback: url === unknown } }, async (request, reply) => {
       if (url === unknown && !/\btext\/html\b/.test(request.headers.accept ?? '')) return reply.callNotFound();
       const document = await files.document();
-      // Browsers revalidate the page each time, so that an upgrade is visible at once.
+      // Browsers revalidate the page each time, so an upgrade is visible at once.
       return send(request, reply, { policy: document.policy, caching: 'no-cache' }, document);
     });
   }

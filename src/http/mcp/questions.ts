@@ -91,7 +91,7 @@ const longestMessage = 65_536;
 /** The time in which a person has to confirm a call. In milliseconds. */
 const confirmMs = 300_000;
 
-/** The schema of the answer. All questions share one object, so that the library compiles it once. */
+/** The schema of the answer. All questions share one object, so the library compiles it once. */
 const form = {
   type: 'object' as const,
   properties: { confirm: { type: 'boolean' as const, title: 'Do this', description: 'Without the confirmation nothing is done' } },
