@@ -27,7 +27,7 @@ const types: Readonly<Record<string, string>> = {
 const folder = new URL('page/', import.meta.url);
 const libraryFile = (name: string): string => `lib/${name.replaceAll('/', '-').replace('@', '')}.js`;
 
-/** Returns the files by name. The table is read once, so that no request can reach another file on the disk. */
+/** Returns the files by name. The table is read once. No request can therefore reach another file on the disk. */
 const readTable = (): ReadonlyMap<string, URL> => {
   const page = readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .map((name) => name.replaceAll('\\', '/'))
