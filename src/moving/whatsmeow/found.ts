@@ -36,7 +36,7 @@ class LeftOut {
   readonly #notes: string[];
   readonly #counts = new Map<string, number>();
 
-  /** Makes an empty count. `tell` adds one sentence for each reason to `notes`. */
+  /** Begins the counts at zero. `tell` adds one sentence for each reason to `notes`. */
   constructor(notes: string[]) {
     this.#notes = notes;
   }
