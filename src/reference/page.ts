@@ -108,7 +108,7 @@ export const addReference = (app: FastifyInstance, options: ReferenceOptions): v
     'reference.css': fileOf('text/css; charset=utf-8', 'reference.css'),
   };
   const schema = { hide: true };
-  // The redirect is relative, so that it also works behind a proxy that adds a path prefix.
+  // The redirect is relative, so it also works behind a proxy that adds a path prefix.
   app.get(prefix, { schema }, (_request, reply) => reply.redirect(`${prefix.slice(prefix.lastIndexOf('/') + 1)}/`));
   for (const [name, file] of Object.entries(files)) {
     app.get(`${prefix}/${name}`, { schema }, async (request, reply) => {
