@@ -121,7 +121,7 @@ const parsed = (text: string | null | undefined): Json => {
 
 type Native = proto.Message.InteractiveMessage.INativeFlowMessage;
 
-/** Reads a button. Returns null if phones cannot show it. */
+/** Reads the buttons of a native flow. Returns null if phones cannot show one of the buttons. */
 const nativeButtons = (flow: Native | null | undefined): readonly ButtonView[] | null => {
   const read = (flow?.buttons ?? []).map(({ name, buttonParamsJson }): ButtonView | null => {
     const shown = readers[name ?? '']?.(parsed(buttonParamsJson)) ?? null;

@@ -8,7 +8,7 @@ export const platformJid = 's.whatsapp.net';
 
 type Attributes = Readonly<Record<string, string | undefined>>;
 
-/** Makes a node and drops undefined attributes, which the encoder would count but not write. */
+/** Makes a node without the undefined attributes, which the encoder would count but not write. */
 export function node(tag: string, attrs: Attributes = {}, content?: BinaryNode['content']): BinaryNode {
   const kept: Record<string, string> = {};
   for (const [name, value] of Object.entries(attrs)) if (value !== undefined) kept[name] = value;

@@ -11,7 +11,7 @@ interface DeviceView {
   readonly linkedAt: number;
   /** True while an authenticated connection is open. */
   readonly connected: boolean;
-  /** The push name of the registration payload, or a later one that the client sent with its presence. */
+  /** The push name of the registration payload, or a later push name that the client sent with its presence. */
   readonly pushName: string;
   /**
    * Address of the remote end of the connection, `address:port`. With a proxy it is the address of the proxy. Absent without a connection.
@@ -192,7 +192,7 @@ export interface PasskeyView {
   readonly id: string;
   /** The stage of the link that waits for this passkey; null if none does. */
   readonly stage: CeremonyStage | null;
-  /** The code that the phone shows, '' before there is one. */
+  /** The code that the phone shows; '' before the phone has a code. */
   readonly code: string;
   /** True if the phone does not ask its owner to compare codes. */
   readonly handedOff: boolean;

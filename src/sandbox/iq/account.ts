@@ -121,7 +121,7 @@ export const accountQueries: DeviceQueries = {
 
 // Requests about profile pictures of people and groups. The pictures are unencrypted files on the media host.
 
-/** Returns the picture of the target, or without a target the account's own. */
+/** Returns the picture of the target, or the account's own picture if the request has no target. */
 function pictureOf({ parts, device, stanza }: DeviceQuery): Picture | undefined {
   const target = stanza.attrs['target'];
   if (target === undefined) return parts.people.ensure(device.number).picture;

@@ -1,4 +1,4 @@
-/** Businesses: changes by their owners on the phone, and the views of customers. */
+/** Businesses: changes by their owners on the phone, and the catalog as customers see it. */
 import { keepPicture } from '../account.ts';
 import type { Collection, Product, Profile } from '../business/shape.ts';
 import { SandboxError, type BusinessFace, type BusinessView, type CollectionView, type ProductView } from '../face.ts';
