@@ -1,4 +1,4 @@
-/** The dependencies of the HTTP layer. Values come from the configuration, functions from the composition root. */
+/** The dependencies of the HTTP layer. Values come from the configuration, and functions come from the composition root. */
 
 // Facts about the server for its pages: settings in force, versions, and the use of storage. The composition root provides them.
 
@@ -174,7 +174,7 @@ export interface HttpOptions {
   readonly healthDetails: 'all' | 'admin';
   /** Average delay of the event loop in milliseconds above which requests are refused; 0: requests are never refused. */
   readonly overloadLagMs: number;
-  /** Time over which this delay is averaged; three seconds if absent. In milliseconds. */
+  /** The time over which the delay of the event loop is averaged; three seconds if absent. In milliseconds. */
   readonly overloadSampleMs?: number;
   readonly restart: RequestRestart;
   /** Returns the reasons why the database does not work; empty if it works. */

@@ -68,7 +68,7 @@ const presence = { State: 'composing', Media: '', IsFromMe: false, IsGroup: fals
 const call = { chatid: contact, id: 'A1B2C3D4E5F60718293A', from: lid, ...person, status: 'offer', isVideo: false, isGroup: false };
 const campaign = { messageCount: 120, sentCount: 118, failedCount: 2, skippedCount: 1, unknownCount: 0, scheduled_for: at };
 
-/** Events by type. Each has a description, and the fields of its example in addition to those of every event. */
+/** Events by type. Each event has a description, and the fields of its example in addition to those of every event. */
 const eventDocs: Readonly<Record<Name, readonly [summary: string, example: Fields]>> = {
   messages: ['A message arrives in a chat, or the account sends one', { chatSource: 'updated', chat, message: received }],
   messages_update: [
