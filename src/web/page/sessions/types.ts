@@ -11,7 +11,7 @@ export interface Row {
   name: string;
   /** The last four digits, such as `…1234`; '' without an account. */
   number: string;
-  /** The version of the picture, which changes with it; '' without a picture. */
+  /** The version of the picture, which changes with the picture; '' without a picture. */
   picture: string;
   status: Status;
   /** The path of the state in the chart, such as `connecting.waiting`. */
