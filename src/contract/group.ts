@@ -220,7 +220,7 @@ export const groupChangeView = ({ groupId, by, byName, at, change }: GroupChange
   },
 });
 
-// Further answers about groups: people whom the platform refused, requests to join, the timer of messages.
+// Further answers about groups: people whom the platform refused, requests to join, and the timer of disappearing messages.
 
 /** The reason why a person could not be added, with an invitation that can be sent instead. `expiresAt` is in Unix milliseconds. */
 interface MemberRefusal {

@@ -123,7 +123,7 @@ export const messageEventView = (message: Message, chat: Chat, owner: string) =>
 
 // The form of channel posts in lists, and the ids by which requests name a channel.
 
-/** Makes the view of a channel post. A value that the platform did not send is 0 or ''. `timestamp` and `message` are then omitted. */
+/** Makes the view of a channel post. Counts that the platform did not send are 0 or `{}`. An unknown time or content leaves out `timestamp` or `message`. */
 export const postView = ({ serverId, messageId, type, at, views, reactions, content }: ListedPost) => ({
   serverid: serverId,
   messageid: messageId,
