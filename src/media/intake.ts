@@ -43,7 +43,7 @@ const withoutProlog = (text: string): string => {
   }
 };
 
-/** Types by the text after the prolog. A page whose script has another type is still a page. */
+/** Types by the text after the prolog. A page whose script has another type is still an HTML page. */
 const documents: readonly (readonly [RegExp, string])[] = [
   [/^<(?:\w{1,40}:)?svg[\s>]/i, 'image/svg+xml'],
   [/^<(?:!doctype\s+html|html|head|body|script|iframe)[\s>]/i, 'text/html'],

@@ -208,7 +208,7 @@ export const createFileFetcher = ({ guard, userAgent, silenceMs, maxBytes }: Fet
 
 const noop = (): void => undefined;
 
-/** Yields the same values. Fails with the reason of the signal as soon as it aborts, even if the source is stuck. */
+/** Yields the values of the source. Fails with the reason of the signal as soon as it aborts, even if the source is stuck. */
 export async function* untilAborted<T>(source: AsyncIterable<T> | Iterable<T>, signal: AbortSignal): AsyncGenerator<T> {
   const iterator = Symbol.asyncIterator in source ? source[Symbol.asyncIterator]() : source[Symbol.iterator]();
   let fail: (reason: unknown) => void = noop;
