@@ -130,9 +130,7 @@ const cleanerFor = (key: string): Clean => {
   return (text) => hidden(text.replaceAll('\0', '').toWellFormed());
 };
 
-/**
- * Reads the tool calls of an answer. Some services send no ids, and some send the arguments as an object. The library checks none of this.
- */
+/** Reads the tool calls of an answer. Some services send no ids, and some send the arguments as an object. The library does not check tool calls. */
 const wishesOf = (calls: unknown, clean: Clean): readonly ToolWish[] =>
   Array.isArray(calls)
     ? calls
