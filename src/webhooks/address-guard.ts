@@ -149,10 +149,7 @@ export const createAgent = (guard: AddressGuard, timeoutMs: number, connections 
     maxResponseSize: most,
   });
 
-/**
- * Returns a signal that aborts after `ms`, and a function that clears its timer. An `AbortSignal.timeout` would outlive each request that is
- * quicker.
- */
+/** Returns a signal that aborts after `ms`, and a function that clears its timer. An `AbortSignal.timeout` would outlive each request that ends earlier. */
 export const deadline = (ms: number): { readonly signal: AbortSignal; readonly clear: () => void } => {
   const controller = new AbortController();
   const timer = setTimeout(() => controller.abort(), ms);
