@@ -51,7 +51,7 @@ export class Restarts {
     await answered;
     if (this.#mayGoOn()) await this.#steps.stop(former);
     if (!this.#mayGoOn()) return former;
-    // If the setting is 0, clients know the port that was bound.
+    // The next service listens on the same port. If the setting is 0, clients know only the port that was bound.
     const service = await this.#steps.start(former.port);
     if (this.#mayGoOn()) this.#answer = 'begins';
     this.#steps.onStarted(service);
