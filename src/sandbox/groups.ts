@@ -44,7 +44,7 @@ export interface Group extends CommunityFields {
 
 const maxGroups = 20_000;
 export const maxMembers = 1024;
-/** Codes of former links that are known to be former. */
+/** Largest number of stored codes of former links. */
 const maxOldInvites = 50;
 const maxSubject = 100;
 

@@ -234,8 +234,8 @@ export class People {
   }
 
   /**
-   * Returns the name that other people see: the name of the device, else of the person, else of any device. An account without any of these has
-   * no name (''). A contact gets an invented name.
+   * Returns the name that other people see: the name of the device, else of the person, else of any device. An account without any name has
+   * ''. A contact gets an invented name.
    */
   pushName(person: Person, device?: Device): string {
     const known = device?.pushName || person.name || this.devices(person.number).find(({ pushName }) => pushName !== '')?.pushName;

@@ -102,7 +102,7 @@ export interface ReceivedMessage {
   readonly interactive?: InteractiveView;
   /** SHA-256 in hex of the files above the text and of the cards' files, which were downloaded and verified. */
   readonly heads?: readonly string[];
-  /** Present when the message could not be decrypted; `text` is '' then. */
+  /** The reason why the message could not be decrypted. `text` is '' in this case. */
   readonly error?: string;
   /** The inner message as JSON, if the message has a second layer of encryption that the phone could decrypt. */
   readonly opened?: unknown;

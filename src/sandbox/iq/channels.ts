@@ -36,7 +36,7 @@ const named = ({ parts }: DeviceQuery, value: unknown): Channel => {
   return parts.channels.get(jid);
 };
 
-/** Returns the LID of a person, without a device. */
+/** Returns the person whom a query names by a LID without a device. */
 const userIn = ({ parts }: DeviceQuery, value: unknown): Person => {
   const address = textIn(value);
   if (!/^\d{5,20}@lid$/.test(address)) throw badRequest();
