@@ -143,7 +143,7 @@ export interface HttpOptions {
   readonly serverUrl: string;
   /** True if administrative endpoints answer 403. */
   readonly demoServer: boolean;
-  /** Largest body in bytes. */
+  /** The largest body, in bytes. */
   readonly bodyLimit: number;
   /** The size of the largest file in a body, in bytes. Bodies with files may be larger than bodies without them. */
   readonly mediaBytes: number;
