@@ -44,7 +44,7 @@ export interface PageFile {
   readonly type: string;
   readonly etag: string;
   readonly bytes: Buffer;
-  /** null for fonts, which are compressed already. */
+  /** The compressed bytes; null for fonts, which are compressed already. */
   readonly gzipped: Buffer | null;
 }
 
