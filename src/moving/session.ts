@@ -20,7 +20,7 @@ export interface CarriedWebhook {
   readonly enabled: boolean;
   /** Names of `eventTypes`, or `all`. */
   readonly events: readonly string[];
-  /** Names of `messageFilters`. */
+  /** Messages that the webhook leaves out, by the names of `messageFilters`. */
   readonly excludeMessages: readonly string[];
   readonly addUrlEvents: boolean;
   readonly addUrlTypesMessages: boolean;
