@@ -60,11 +60,14 @@ export class AddressRefused extends Error {
 
 export interface AddressGuard {
   /**
-   * Returns why this URL may not be used, such as `url points to an address that is not allowed (loopback): see …`; null if it may. Resolves no
-   * names.
+   * Returns the reason why this URL may not be used, such as `url points to an address that is not allowed (loopback): see …`. Returns null if
+   * the URL may be used. Resolves no names.
    */
   checkUrl(url: string): string | null;
-  /** Returns the same refusal for a bare host, as the end of a sentence, such as `an address that is not allowed (loopback): see …`. */
+  /**
+   * Returns the reason for a bare host, as the end of a sentence; null if the host may be used. An example is `an address that is not allowed
+   * (loopback): see …`.
+   */
   checkHost(host: string): string | null;
   /** Resolves a name for a connector. Fails with `AddressRefused` if one of the addresses is not allowed. */
   readonly lookup: LookupFunction;
