@@ -1,4 +1,4 @@
-/** The ways into a group, and communities, which are groups of groups. */
+/** The rules for joining a group, and communities, which are groups of groups. */
 import { addressBookHas } from './account.ts';
 import { type Addressing, isMissingNumber, jidOf, toldPn } from './address.ts';
 import { SandboxError } from './face.ts';

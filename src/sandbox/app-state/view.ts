@@ -45,7 +45,7 @@ class Phone {
     this.draft = { ...lists, chats: new Map(), messages: new Map(), versions };
   }
 
-  /** Returns the number, or the jid of a group. */
+  /** Returns the chat of a jid: the number of a person, or the jid of a group. */
   chatOf(jid: string | undefined): string | undefined {
     if (jid !== undefined && isGroupJid(jid)) return jid;
     return this.#known.people.resolve(jid)?.person.number;
