@@ -30,7 +30,7 @@ export type RunTool = (request: ToolRequest) => Promise<ToolAnswer>;
 export interface Caller {
   readonly instance: InstanceId;
   readonly run: RunTool;
-  /** Aborts when the client disconnects. */
+  /** A signal that aborts when the client disconnects. */
   readonly left: AbortSignal;
   /** Returns the length of the message as JSON, in characters. */
   readonly length: () => number;
