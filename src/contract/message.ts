@@ -6,7 +6,7 @@ import { isoTime } from './formats.ts';
 
 // The spelling of content fields that clients read: `URL`, `fileSHA256`, `stanzaID`.
 
-/** Words of field names that the interface writes in capitals. */
+/** Words that the interface writes in capitals inside field names. */
 const capitals = new Set(['url', 'sha256', 'jid', 'id', 'ms', 'ptt', 'iv', 'jpeg', 'png', 'json']);
 
 const spell = (name: string): string =>
