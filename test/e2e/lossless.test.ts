@@ -10,7 +10,7 @@ import { randomOf } from '#test/support/random.ts';
 import { contact, Scene } from '#test/support/scene.ts';
 import { until } from '#test/support/until.ts';
 
-/** Each is a start of the program. */
+/** The number of kills. The program starts again after each one. */
 const kills = Number(process.env['LOSSLESS_KILLS'] ?? 3);
 const people = [contact, '5511988880002', '5511988880003', '5511988880004'];
 
@@ -22,7 +22,7 @@ before(async () => {
 });
 after(() => scene.close());
 
-/** Messages that contacts could not decrypt, and those that the gateway could not. */
+/** Returns two counts: messages that contacts could not decrypt, and messages that the gateway could not decrypt. */
 const unread = (): readonly number[] => {
   const { undecryptable, retryReceipts } = scene.platform.sandbox.stats().messages;
   return [undecryptable, retryReceipts];
@@ -33,7 +33,7 @@ interface Stored {
   readonly text: string;
 }
 
-/** All messages of a chat, page by page; null when the database had no time, as on a busy machine after a kill. */
+/** Returns all messages of a chat, page by page. Returns null if the database was too busy, as on a slow machine after a kill. */
 const storedIn = async (account: Account, chatid: string): Promise<readonly Stored[] | null> => {
   const all: Stored[] = [];
   for (;;) {
@@ -46,7 +46,7 @@ const storedIn = async (account: Account, chatid: string): Promise<readonly Stor
   }
 };
 
-/** Rows of the log of received stanzas and of what was decrypted of them. */
+/** Returns the numbers of rows in the log of received stanzas, and of stored plaintexts of these stanzas. */
 const leftBehind = async (): Promise<readonly number[]> => {
   const server = await startEmbedded({ dataDir: scene.gateway.dataDir, log: quietLog });
   const database = await openDatabase({ url: server.url, log: quietLog, poolSize: 1, limits: testLimits });
@@ -64,13 +64,13 @@ const groupOf = async (account: Account): Promise<string> =>
   (await scene.platform.sandbox.createGroup({ subject: 'Crowd', creator: contact, participants: [...people.slice(1), account.number] }))
     .jid;
 
-/** Each person writes to each account, and to the group of one of them. */
+/** Returns the routes by which each person writes to each account, and to the group of one account. */
 const routesTo = (accounts: readonly Account[], member: Account, group: string) => [
   ...accounts.flatMap((account) => people.map((from) => ({ from, account, to: account.number, chat: `${from}@s.whatsapp.net` }))),
   ...people.map((from) => ({ from, account: member, to: group, chat: group })),
 ];
 
-test(`lossless: what arrives while the gateway is killed is stored once, with its text (seed ${seed})`, async (t) => {
+test(`lossless: messages that arrive while the gateway is killed are stored once, with their text (seed ${seed})`, async (t) => {
   const random = randomOf(seed);
   const { sandbox } = scene.platform;
   // Busy sessions store their keys in one statement.
@@ -79,7 +79,7 @@ test(`lossless: what arrives while the gateway is killed is stored once, with it
   const group = await groupOf(account);
   for (const one of accounts) await scene.works(one);
   const routes = routesTo(accounts, account, group);
-  /** Text by id, by account and chat. */
+  /** The text of each sent message, by account, chat and message id. */
   const written = new Map(accounts.map((one) => [one, new Map<string, Map<string, string>>()]));
   for (const route of routes) written.get(route.account)?.set(route.chat, new Map());
   let count = 0;
@@ -147,14 +147,14 @@ const readsAll = async (number: string, texts: ReadonlySet<string>): Promise<voi
   );
 };
 
-test(`lossless: what is sent after a kill can be read, and so can everything that was answered (seed ${seed})`, async (t) => {
+test(`lossless: contacts can read each message that was answered with 200, and each message that is sent after a kill (seed ${seed})`, async (t) => {
   const random = randomOf(seed + 1);
   const { sandbox } = scene.platform;
   const account = await scene.paired();
   const group = await groupOf(account);
   await scene.works(account);
   const before = unread();
-  /** Texts that were answered with 200, by the person who must be able to read them. */
+  /** Texts that the API answered with 200, by the number of the person who must be able to read them. */
   const answered = new Map<string, Set<string>>(people.map((number) => [number, new Set()]));
   let sent = 0;
   const send = async (to: string, readers: readonly string[], lane: number): Promise<void> => {
@@ -169,7 +169,7 @@ test(`lossless: what is sent after a kill can be read, and so can everything tha
     }
   };
   const flow = { going: true };
-  // Answers advance the ratchets, so the next text leaves under a new key.
+  // Replies advance the ratchets, so the next text is encrypted with a new key.
   const reply = async (from: string): Promise<void> => {
     for (let n = 0; flow.going; n += 1) {
       await sandbox.send(from, account.number, { kind: 'text', text: `${n} back` });
@@ -179,7 +179,7 @@ test(`lossless: what is sent after a kill can be read, and so can everything tha
   const replies = people.slice(0, 2).map(reply);
   for (let kill = 0; kill < kills; kill += 1) {
     const sentBefore = sent;
-    // Mostly to the group: with a contact the library begins a new session at every start, a group's keys go on.
+    // Most texts go to the group. The library starts a new session with a contact at every start, but keeps the keys of a group.
     const senders = [
       ...people.slice(0, 2).map((number, lane) => send(number, [number], lane)),
       ...[6, 7, 8, 9].map((lane) => send(group, people, lane)),

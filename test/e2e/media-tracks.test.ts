@@ -1,4 +1,4 @@
-/** Tests sound and films through `/send/media`, converted by ffmpeg if this machine has it, as the phone of the recipient gets them. */
+/** Tests audio and video through `/send/media`, as the phone of the recipient gets them. ffmpeg converts the files if this machine has it. */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -56,7 +56,7 @@ const shows = ({ media, error, hidden }: ReceivedMessage, { as, mimetype, marks 
 };
 
 for (const row of rows) {
-  test(`media with ffmpeg: ${row.name} as ${row.as}`, withFfmpeg, async () => {
+  test(`media with ffmpeg: ${row.name} arrives as ${row.as}`, withFfmpeg, async () => {
     const path = join(scene.gateway.dataDir, row.name);
     await synthesize(path, row.inputs, row.output);
     const file = (await readFile(path)).toString('base64');

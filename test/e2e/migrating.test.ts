@@ -1,4 +1,4 @@
-/** Tests an upgrade of the database as operators see it. A waiting start says so, and a gateway of the last version keeps working. */
+/** Tests an upgrade of the database as operators see it. A waiting start says so, and a gateway of the previous version keeps working. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -38,10 +38,10 @@ class AddIndex extends ConcurrentIndexes {
   protected override readonly indexes = ['message_of_test on message (text)'];
 }
 
-/** Milliseconds. */
+/** The time for which the backup holds its lock. In milliseconds. */
 const backupMs = 7_000;
 
-test('migrating: a gateway sends and receives while another version migrates its tables, also behind the lock of a backup', async (t) => {
+test('migrating: a gateway sends and receives while another version migrates its tables, even if the migration waits for a backup', async (t) => {
   const account = await scene.paired();
   await scene.works(account);
   const statuses: number[] = [];
@@ -72,7 +72,7 @@ test('migrating: a gateway sends and receives while another version migrates its
   assert.equal((await scene.gateway.call('GET', '/health/ready')).status, 200);
 });
 
-test('migrating: a start says that the database is migrated from the first second on, and goes on when it is', async () => {
+test('migrating: a start reports the migration from the first second on, and continues after it', async () => {
   await scene.gateway.end('SIGTERM');
   const at = (path: string) => fetch(`http://127.0.0.1:${port}${path}`);
   // Another process that migrates holds the same lock.

@@ -14,7 +14,7 @@ const kills = 3;
 const folder = temporaryFolder();
 const source = join(folder, 'sessions');
 const gateway = new GatewayProcess({});
-/** Keys of each session, by the name of its instance. */
+/** The expected number of keys of each session, by the name of its instance. */
 const expected = new Map<string, number>();
 before(async () => {
   for (let at = 0; at < sessions; at += 1) {
@@ -24,7 +24,7 @@ before(async () => {
       preKeys: 700 + at,
       people: 20,
     });
-    // The note of the source's run: these sessions share no state with the account's other devices.
+    // The import adds one key, the note about runs of the source. These sessions have no app-state keys to add.
     expected.set(name, keys + 1);
   }
   await gateway.start();
@@ -58,9 +58,9 @@ const assertWholeOrAbsent = (rows: readonly Stored[]): void => {
   assert.equal(new Set(rows.map(({ name }) => name)).size, rows.length, 'no session has two instances');
 };
 
-test('kills: sessions are whole or absent after each kill, and the same import takes the rest', async (t) => {
+test('import: after each kill a session is complete or absent, and the same import adds the missing sessions', async (t) => {
   const reached: number[] = [];
-  // Each session takes a while, so that the kill comes before the last one.
+  // A trigger slows the import of each session, so the kill comes before the last session.
   const hold = [
     'create function hold() returns trigger language plpgsql as $$ begin perform pg_sleep(0.1); return null; end $$',
     'create trigger hold after insert on credential for each statement execute function hold()',
@@ -69,7 +69,7 @@ test('kills: sessions are whole or absent after each kill, and the same import t
   for (let round = 0; round < kills; round += 1) {
     const before = wholeNames(await stored()).length;
     const { ended } = launchCommand(gateway, 'import.ts', ['--from', 'folder', '--path', source]);
-    // From the first sessions on, at another moment in each round.
+    // The kill comes after the first sessions, and at a different moment each time.
     for (const deadline = Date.now() + 120_000; Date.now() < deadline; await wait(5)) if (wholeNames(await stored()).length > before) break;
     await wait(30 + 60 * round);
     await gateway.end('SIGKILL');

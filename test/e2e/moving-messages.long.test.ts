@@ -1,5 +1,5 @@
 /**
- * Tests chats and messages that move to another server in an archive. A gateway that is killed meanwhile has the complete session and gets the rest later.
+ * Tests the move of chats and messages to another server in an archive. After a kill the session is complete, and the same import adds the missing messages.
  */
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
@@ -18,7 +18,7 @@ import { until } from '#test/support/until.ts';
 const chatId = `${contact}@s.whatsapp.net`;
 const folder = temporaryFolder();
 const [archive, secret] = [join(folder, 'sessions.dormouse'), join(folder, 'passphrase')];
-/** Messages that are copied in the database, so that an import takes long enough for a kill. */
+/** The number of copied messages in the database, which makes an import long enough for a kill. */
 const copies = 30_000;
 let scene: Scene;
 let account: Account;
@@ -63,7 +63,7 @@ const foundBy = async (at: Account): Promise<readonly unknown[]> => {
   return (body['messages'] as readonly Readonly<Record<string, unknown>>[]).map(shown);
 };
 
-test('export: messages move with their chats, and the same chat goes on at the new server', async () => {
+test('export: messages move with their chats, and the conversation continues on the new server', async () => {
   const { sandbox } = scene.platform;
   const ids = [await scene.write(account, 'first'), await scene.write(account, 'second')];
   await scene.stored(account, ids);
@@ -102,7 +102,7 @@ test('export: messages move with their chats, and the same chat goes on at the n
   }
 });
 
-test('export: an archive without messages has none', async () => {
+test('export: an archive that is made without messages contains none', async () => {
   const plain = join(folder, 'plain.dormouse');
   assert.equal((await exportTo(plain, [])).code, 0);
   assert.match((await exportTo(join(folder, 'x'), ['--with', 'stars'])).output, /--with must be messages/);
@@ -118,7 +118,7 @@ test('export: an archive without messages has none', async () => {
   }
 });
 
-test('kills: a gateway that is killed between messages has the session whole, and the same import adds the rest', async (t) => {
+test('import: after a kill between messages the session is complete, and the same import adds the missing messages', async (t) => {
   await inDatabase(
     scene.gateway,
     `insert into message select copy.*
@@ -132,7 +132,7 @@ test('kills: a gateway that is killed between messages has the session whole, an
   const other = scene.another({});
   try {
     await other.start();
-    // Each piece takes a while, so that the kill comes before the last one.
+    // A trigger slows each batch, so the kill comes before the last batch.
     await inDatabase(
       other,
       'create function hold() returns trigger language plpgsql as $$ begin perform pg_sleep(0.2); return null; end $$',

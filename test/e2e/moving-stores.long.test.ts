@@ -29,7 +29,7 @@ interface WebhookRow {
   readonly excludeMessages: readonly string[];
 }
 
-/** Imports and connects one session; it goes on with its old contacts and groups. */
+/** Imports and connects one session, and checks that it continues with its old contacts and groups. */
 const connects = async (args: readonly string[], name: string, used: Used): Promise<string> => {
   const ran = await moving.import([...args, '--only', name, '--connect']);
   assert.equal(ran.code, 0, ran.output);
@@ -43,7 +43,7 @@ const webhooksOf = async (name: string): Promise<readonly WebhookRow[]> => {
   return body as unknown as readonly WebhookRow[];
 };
 
-test('evolution: rows of PostgreSQL with keys in files and in Redis become sessions with their settings', async () => {
+test('evolution: an import of PostgreSQL rows, with keys in files and in Redis, makes sessions with their settings', async () => {
   await makeEvolution(database.admin);
   const instances = join(moving.folder, 'instances');
   const [files, redis] = [await moving.used('5511911120001'), await moving.used('5511911120002')];
@@ -97,7 +97,7 @@ test('evolution: rows of PostgreSQL with keys in files and in Redis become sessi
   assert.deepEqual(await database.admin.rows({ name: '', text: 'select count(*)::int as count from "Session"' }, []), [{ count: 2 }]);
 });
 
-test('waha: folders of its engine NOWEB and tables of PostgreSQL become sessions with their settings', async () => {
+test('waha: an import of folders of the engine NOWEB and of PostgreSQL tables makes sessions with their settings', async () => {
   const [folders, table] = [await moving.used('5511911120003'), await moving.used('5511911120004')];
   const sessions = join(moving.folder, '.sessions');
   const config = {
@@ -135,7 +135,7 @@ test('waha: folders of its engine NOWEB and tables of PostgreSQL become sessions
   }
 });
 
-test('baileys-api: hashes of Redis become sessions, and one whose own import has not ended is refused', async () => {
+test('baileys-api: an import of Redis hashes makes sessions, and refuses a session that baileys-api is still importing itself', async () => {
   const used = await moving.used('5511911120005');
   const dump = join(moving.folder, 'fazer.json');
   const hash = fazerHash(used.bare, { webhookUrl: 'http://127.0.0.1:9/fazer', webhookVerifyToken: 'secret', groupsEnabled: false });

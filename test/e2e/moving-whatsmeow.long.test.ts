@@ -20,7 +20,7 @@ after(async () => {
 
 const jidOf = ({ bare }: Used): string => bare.creds.me?.id ?? '';
 
-/** Imports and connects; the sessions go on with their old contacts and groups. */
+/** Imports and connects sessions, and checks that they continue with their old contacts and groups. */
 const connects = async (args: readonly string[], sessions: Readonly<Record<string, Used>>): Promise<string> => {
   const ran = await moving.import([...args, '--connect']);
   for (const [name, used] of Object.entries(sessions)) {
@@ -36,7 +36,7 @@ const newFolder = async (name: string): Promise<string> => {
   return path;
 };
 
-test('waha-gows: a database for each session', async () => {
+test('waha-gows: sessions are imported from one database for each session', async () => {
   const used = await moving.used('5511911130001');
   const folder = await newFolder('.sessions/gows/gows-shop');
   await storeOf(join(folder, 'gows.db'), [used.bare]);
@@ -47,7 +47,7 @@ test('waha-gows: a database for each session', async () => {
   assert.match(JSON.stringify(body), /127\.0\.0\.1:9\/waha/);
 });
 
-test('wuzapi: users and their devices, of which one is broken and the others go on', async () => {
+test('wuzapi: users and their devices are imported, and a broken device does not stop the others', async () => {
   const [shop, bar] = [await moving.used('5511911130002'), await moving.used('5511911130003')];
   const folder = await newFolder('dbdata');
   await storeOf(join(folder, 'main.db'), [shop.bare, bar.bare], async (target) => {
@@ -79,7 +79,7 @@ test('wuzapi: users and their devices, of which one is broken and the others go 
   assert.equal((await (await moving.accountNamed('wuz-shop')).seen()).status, 'connected');
 });
 
-test('multidevice: Signal keys in a database of their own', async () => {
+test('multidevice: a session is imported whose Signal keys are in a separate database', async () => {
   const used = await moving.used('5511911130004');
   const folder = await newFolder('storages');
   const [main, keys] = ['whatsapp.db', 'keys.db'].map((name) => sqliteTarget(join(folder, name)));
@@ -90,7 +90,7 @@ test('multidevice: Signal keys in a database of their own', async () => {
   await connects(['--from', 'multidevice', '--path', folder, '--keys', join(folder, 'keys.db')], { '5511911130004': used });
 });
 
-test('whatsmeow: a PostgreSQL database with several devices, and a file from before LIDs', async () => {
+test('whatsmeow: sessions are imported from a PostgreSQL database with several devices, and from a file that is older than LIDs', async () => {
   const [first, second, old] = [await moving.used('5511911130005'), await moving.used('5511911130006'), await moving.used('5511911130007')];
   const target = await postgresTarget(database.url);
   await createTables(target, 15);
@@ -101,7 +101,7 @@ test('whatsmeow: a PostgreSQL database with several devices, and a file from bef
   await connects(['--from', 'whatsmeow', '--path', path], { '5511911130007': old });
 });
 
-test('whatsmeow: a store without conversations and group keys, which are made again by repetitions', async () => {
+test('whatsmeow: after the import of a store without Signal sessions and group keys, retries create them again', async () => {
   const used = await moving.used('5511911130008');
   const path = await storeOf(join(moving.folder, 'bare.db'), [used.bare], async (target) => {
     await target.run('delete from whatsmeow_sessions');
@@ -110,7 +110,7 @@ test('whatsmeow: a store without conversations and group keys, which are made ag
   await connects(['--from', 'whatsmeow', '--path', path], { '5511911130008': used });
 });
 
-test('whatsmeow: conversations that stand under numbers go on under LIDs', async () => {
+test('whatsmeow: Signal sessions that are stored under numbers continue under LIDs', async () => {
   const used = await moving.used('5511911130009');
   const path = await storeOf(join(moving.folder, 'numbers.db'), [used.bare], async (target) => {
     for (const table of ['whatsmeow_sessions', 'whatsmeow_identity_keys'])

@@ -25,7 +25,7 @@ after(() => moving.close());
 
 const logins = (): number => moving.scene.platform.sandbox.stats().logins.byNumber[number] ?? 0;
 
-test('import: a dry run says what would happen, and changes nothing', async () => {
+test('import: a dry run reports what an import would do, and changes nothing', async () => {
   const before = await readdir(source);
   const ran = await moving.import(['--from', 'folder', '--path', source, '--dry-run', '--connect']);
   assert.equal(ran.code, 0, ran.output);
@@ -35,7 +35,7 @@ test('import: a dry run says what would happen, and changes nothing', async () =
   assert.deepEqual(await readdir(source), before);
 });
 
-test('import: a session of the bare library rests after the import and a restart, connects without a scan, and goes on', async () => {
+test('import: a Baileys session stays disconnected after the import and a restart, and then connects without a scan', async () => {
   const { gateway } = moving.scene;
   const before = logins();
   const ran = await moving.import(['--from', 'folder', '--path', source]);
@@ -58,7 +58,7 @@ test('import: a session of the bare library rests after the import and a restart
   assert.deepEqual([all.double, messages.undecryptable], [0, 0]);
 });
 
-test('import: a session is refused where an instance is paired, and broken, half and foreign folders do not stop the others', async () => {
+test('import: a session for a paired instance is refused, and broken, incomplete and foreign folders do not stop the others', async () => {
   const folder = join(moving.folder, 'several');
   await writeMadeSession(join(folder, 'a-good'), { number: '5511911110010', preKeys: 30, people: 2 });
   await writeMadeSession(join(folder, 'b-cut'), { number: '5511911110011', preKeys: 3 });
@@ -83,7 +83,7 @@ test('import: a session is refused where an instance is paired, and broken, half
   assert.deepEqual((await moving.instances()).map(({ name }) => name).toSorted(), ['a-good', 'shop', 'z-good']);
 });
 
-test('import: an instance that is there takes the session by its id, and its pairing under way is no obstacle once it ended', async () => {
+test('import: an existing instance gets the session by its id, as soon as its own pairing has ended', async () => {
   const { gateway } = moving.scene;
   const folder = join(moving.folder, 'into');
   await writeMadeSession(folder, { number: '5511911110020', preKeys: 5 });
@@ -102,7 +102,7 @@ test('import: an instance that is there takes the session by its id, and its pai
   assert.deepEqual([wrong.status, /from must be one of folder/.test(String(wrong.body['error']))], [400, true]);
 });
 
-test('export: a session moves on to another gateway as an archive, and back to the bare library as a folder', async () => {
+test('export: a session moves to another gateway as an archive, and back to Baileys as a folder', async () => {
   const { gateway, platform } = moving.scene;
   const archive = join(moving.folder, 'sessions.dormouse');
   const secret = join(moving.folder, 'passphrase');

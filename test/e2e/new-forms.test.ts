@@ -14,7 +14,7 @@ before(async () => {
 });
 after(() => scene.close());
 
-test('new forms: numbers are looked up, those with an account and those without', async () => {
+test('new forms: a lookup tells numbers with an account from numbers without one', async () => {
   const absent = '5511988887001';
   await scene.platform.sandbox.putPerson({ number: absent, absent: true });
   const { status, body } = await account.call('POST', '/chat/check', { numbers: ['5511988887002', absent] });
@@ -24,14 +24,14 @@ test('new forms: numbers are looked up, those with an account and those without'
   assert.equal((await account.send('5511988887003', 'hello')).status, 200);
 });
 
-test('new forms: a text goes to the LID and names the number, to a contact and to a stranger', async () => {
+test('new forms: a text to a contact or to a stranger goes to the LID and names the number', async () => {
   for (const number of [contact, '5511988887004']) {
     assert.equal((await account.send(number, `to ${number}`)).status, 200);
     await until(() => scene.readBy(number).has(`to ${number}`), 'it is read');
   }
 });
 
-test('new forms: a group is created, and grows, with strangers who are named by number', async () => {
+test('new forms: strangers are named by number when a group is created, and when they are added to it', async () => {
   const [stranger, second] = ['5511988887005', '5511988887006'];
   const created = await account.call('POST', '/group/create', { name: 'team', participants: [contact, stranger] });
   assert.equal(created.status, 200, JSON.stringify(created.body));
@@ -43,14 +43,14 @@ test('new forms: a group is created, and grows, with strangers who are named by 
   assert.deepEqual(members, [account.number, contact, stranger, second]);
 });
 
-test('new forms: a person who is named twice, by number and by LID, is put into a group once', async () => {
+test('new forms: a person who is given twice, by number and by LID, is added to a group once', async () => {
   const lid = scene.platform.sandbox.people().find(({ number }) => number === contact)?.lid ?? '';
   const { status, body } = await account.call('POST', '/group/create', { name: 'pair', participants: [contact, `${lid}@lid`] });
   assert.equal(status, 200, JSON.stringify(body));
   assert.equal(scene.platform.sandbox.groups().find(({ subject }) => subject === 'pair')?.participants.length, 2);
 });
 
-test('new forms: a number without a LID is put into a group by the number', async () => {
+test('new forms: a number without a LID is added to a group by the number', async () => {
   const plain = '5511988887007';
   await scene.platform.sandbox.putPerson({ number: plain, withoutLid: true });
   const { status, body } = await account.call('POST', '/group/create', { name: 'plain', participants: [plain] });
@@ -62,12 +62,12 @@ test('new forms: a community is created', async () => {
   assert.equal(status, 200, JSON.stringify(body));
 });
 
-test('new forms: a community is created', async () => {
+test('new forms: a second community is created', async () => {
   const { status, body } = await account.call('POST', '/community/create', { name: 'town' });
   assert.equal(status, 200, JSON.stringify(body));
 });
 
-test('new forms: typing is seen', async () => {
+test('new forms: a contact sees that the account is typing', async () => {
   const seen: string[] = [];
   const stop = scene.platform.sandbox.subscribe((event) => {
     if (event.type === 'presence') seen.push(event.state);
@@ -77,7 +77,7 @@ test('new forms: typing is seen', async () => {
   stop();
 });
 
-test('new forms: messages, repetitions and receipts of a group name their member by LID', async () => {
+test('new forms: messages, retries and receipts of a group name their member by LID', async () => {
   const { sandbox } = scene.platform;
   const { jid } = await sandbox.createGroup({ subject: 'by LID', creator: contact, participants: [account.number, '5511988887008'] });
   const { id } = await sandbox.send(contact, jid, { kind: 'text', text: 'to all' });

@@ -14,19 +14,19 @@ before(async () => {
 });
 after(() => scene.close());
 
-/** Answers with the ids of the servers that it killed. */
+/** Kills the database servers of the gateway, and returns the process ids of the killed ones. */
 const killDatabase = (): readonly number[] => scene.gateway.databases.filter((pid) => signalTo(pid, 'SIGKILL'));
 
 const status = async (path: string): Promise<number> => (await scene.gateway.call('GET', path)).status;
 
-/** Waits until another server runs and the gateway uses it. The first query on an old connection may still fail. */
+/** Waits until a new database server runs and the gateway uses it. The first query on an old connection may still fail. */
 const revived = async (dead: readonly number[], account: Account): Promise<void> => {
   await until(() => scene.gateway.databases.some((pid) => !dead.includes(pid)), 'the database server runs again');
   await until(async () => (await account.call('POST', '/message/find', {})).status === 200, 'the gateway finds messages');
   await until(async () => (await status('/health/ready')) === 200, 'the gateway is ready');
 };
 
-/** Kills the server again as often as it comes back, while the work goes on. */
+/** Runs `work` while the database is down, because each new server is killed at once. */
 const whileDown = async (account: Account, work: () => Promise<void>): Promise<void> => {
   killDatabase();
   const timer = setInterval(killDatabase, 20);
@@ -39,7 +39,7 @@ const whileDown = async (account: Account, work: () => Promise<void>): Promise<v
   }
 };
 
-test('outage: while the database is away requests answer 503, sessions stay, and what was written meanwhile is stored and told', async () => {
+test('outage: while the database is down requests get 503 and sessions stay connected, and messages that arrive are stored and reported later', async () => {
   const account = await scene.paired();
   const { token } = await scene.paired();
   await scene.works(account);
@@ -56,7 +56,7 @@ test('outage: while the database is away requests answer 503, sessions stay, and
   assert.equal(scene.logins(account), before);
 });
 
-test('outage: a server that dies under load answers 200 or 503, and everything that was answered with 200 is stored', async () => {
+test('outage: requests get 200 or 503 when the database dies under load, and each message that got 200 is stored', async () => {
   const account = await scene.paired();
   await scene.works(account);
   const before = scene.logins(account);
@@ -89,7 +89,7 @@ test('outage: a server that dies under load answers 200 or 503, and everything t
   await scene.works(account);
 });
 
-test('outage: a gateway that is killed while the database is away loses nothing that was stored before', async () => {
+test('outage: a gateway that is killed while the database is down loses nothing that was stored before', async () => {
   const account = await scene.paired();
   await scene.works(account);
   const known = (await account.messages(contact)).map(({ messageid }) => messageid);
@@ -101,17 +101,17 @@ test('outage: a gateway that is killed while the database is away loses nothing 
   await scene.works(account);
 });
 
-test('outage: a pairing while the database comes and goes ends connected or can be begun anew', async () => {
+test('outage: a pairing during repeated database failures ends connected or can be started again', async () => {
   const account = await scene.create();
   await account.scan(scene.platform);
   await revived(killDatabase(), account);
   await account.finishes(scene.platform);
-  // For some moments a send may still be told that the database was away.
+  // For a moment a send may still get the error of the outage.
   await until(async () => (await account.send(contact, 'once more')).status === 200, 'a text is sent');
   await scene.works(account);
 });
 
-test('two gateways: the second one on the same data refuses to start, and the first one is not disturbed', async () => {
+test('two gateways: a second gateway on the same data refuses to start, and the first one continues', async () => {
   const account = await scene.paired();
   const before = scene.logins(account);
   const second = new GatewayProcess({ platformUrl: scene.platform.url }, scene.gateway.dataDir);

@@ -9,7 +9,7 @@ import { Scene } from '#test/support/scene.ts';
 import { until } from '#test/support/until.ts';
 
 const refused = 'this code does not count: it was used, has expired, or was never made. Ask for a new one';
-/** The proof of the hand-off is valid for five minutes. Later the codes have to be compared. */
+/** A clock that jumps by 301 s. The proof of the hand-off is valid for five minutes; after that the owner has to compare codes. */
 const clock = { NODE_OPTIONS: `--import=${join(root, 'test/support/monotonic-jump.ts')}`, CLOCK_JUMP_MS: '301000' };
 
 let scene: Scene;
@@ -26,7 +26,7 @@ const isRefused = async (browser: OwnerBrowser): Promise<void> => {
   assert.deepEqual([status, body], [401, { error: refused }]);
 };
 
-test('passkey code: a browser links the account with it, and sees nothing but the link', async () => {
+test('passkey code: a browser links the account with the code, and reads nothing but the state of the link', async () => {
   const account = await scanned(scene);
   const owner = await ownerOf(account);
   assert.match(owner.code, /^[2-9A-HJKMNP-TV-Z]{4}-[2-9A-HJKMNP-TV-Z]{4}$/);
@@ -43,7 +43,7 @@ test('passkey code: a browser links the account with it, and sees nothing but th
   await scene.works(account);
 });
 
-test('passkey code: after five minutes the browser shows the code of the phone, and confirms it', async () => {
+test('passkey code: after five minutes the browser shows the code of the phone for comparison, and confirms it', async () => {
   const account = await scanned(scene);
   const owner = await ownerOf(account);
   scene.gateway.signal('SIGUSR2');
@@ -59,7 +59,7 @@ test('passkey code: after five minutes the browser shows the code of the phone, 
   await account.reaches('connected');
 });
 
-test('passkey code: a used code, a replaced one and one that nobody made are refused with the same sentence', async () => {
+test('passkey code: a used code, a replaced code and an invented code are refused with the same sentence', async () => {
   const account = await scanned(scene);
   const replaced = await ownerOf(account);
   const owner = await ownerOf(account);
@@ -84,7 +84,7 @@ test('passkey code: a used code, a replaced one and one that nobody made are ref
   await account.reaches('connected');
 });
 
-test('passkey code: a cancelled link ends its code', async () => {
+test('passkey code: a cancelled link invalidates its code', async () => {
   const account = await scanned(scene);
   const owner = await ownerOf(account);
   assert.equal((await account.call('DELETE', '/instance/passkey')).status, 200);
@@ -92,7 +92,7 @@ test('passkey code: a cancelled link ends its code', async () => {
   assert.equal((await account.call('POST', '/instance/passkey/link', {})).status, 409);
 });
 
-test('passkey code: it does not count for the link after a reset, which may be that of another account', async () => {
+test('passkey code: a code is invalid after a reset, because the next link may be for another account', async () => {
   const account = await scanned(scene);
   const owner = await ownerOf(account);
   assert.equal((await owner.ask('GET', '/passkey')).status, 200);
@@ -101,7 +101,7 @@ test('passkey code: it does not count for the link after a reset, which may be t
   await isRefused(owner);
 });
 
-test('passkey code: an assertion of another page is refused, and the code still counts', async () => {
+test('passkey code: an assertion of another page is refused, and the code stays valid', async () => {
   const account = await scanned(scene);
   const owner = await ownerOf(account);
   const { status, body } = await owner.ask('POST', '/passkey', await sign(scene, account, 'https://evil.example'));
@@ -136,7 +136,7 @@ test('passkey code: two accounts link at once, each with its own code and passke
   for (const account of accounts) await account.reaches('connected');
 });
 
-test('passkey code: two browsers with one code: one is taken', async () => {
+test('passkey code: only one of two browsers with the same code is accepted', async () => {
   const account = await scanned(scene);
   const owner = await ownerOf(account);
   const assertion = await sign(scene, account);
@@ -147,7 +147,7 @@ test('passkey code: two browsers with one code: one is taken', async () => {
   await account.reaches('connected');
 });
 
-test('passkey code: it opens nothing else, and a token of the instance is no code', async () => {
+test('passkey code: a code opens nothing else of its instance, and a token of the instance is not accepted as a code', async () => {
   const account = await scanned(scene);
   const { code } = await ownerOf(account);
   for (const path of ['/instance/status', '/instance/passkey', '/webhook', '/sse?events=messages'])
@@ -157,7 +157,7 @@ test('passkey code: it opens nothing else, and a token of the instance is no cod
 });
 
 // This is the last test, because it locks this machine out for a minute.
-test('passkey code: guesses are limited, and then no code is looked at', async () => {
+test('passkey code: guesses are limited, and above the limit even a valid code is refused', async () => {
   const account = await scanned(scene);
   const owner = await ownerOf(account);
   const guesses = Array.from({ length: 40 }, (_, n) => browserOf(`AAAA-A${String(n).padStart(3, '2').replaceAll(/[01]/g, '9')}`));

@@ -8,7 +8,7 @@ import { makeCode, OwnerBrowser, passkeyOf, reachesStage, scanned, sign } from '
 import { Scene } from '#test/support/scene.ts';
 import { until } from '#test/support/until.ts';
 
-/** The proof of the hand-off is valid for five minutes. Later the codes have to be compared. */
+/** A clock that jumps by 301 s. The proof of the hand-off is valid for five minutes; after that the owner has to compare codes. */
 const clock = {
   NODE_OPTIONS: `--import=${join(root, 'test/support/monotonic-jump.ts')}`,
   CLOCK_JUMP_MS: '301000',
@@ -59,7 +59,7 @@ const steps: readonly (readonly [when: string, given: Parameters<typeof scanned>
   ],
 ];
 
-/** From wherever a kill left the session to a connected one, by the ways that a person has. */
+/** Links the session from any state in which a kill left it, with the steps that a person can take. */
 const links = async (account: Account): Promise<void> => {
   const { status, lastDisconnectReason } = await until(async () => {
     const seen = await account.seen();
@@ -96,7 +96,7 @@ test('passkey: a kill after a pairing code was typed leaves no half-paired sessi
   await scene.works(account);
 });
 
-test('passkey: a code from before a kill gives nothing of the next link away without its challenge', async () => {
+test('passkey: a code from before a kill reveals nothing of the next link, and its assertion is refused', async () => {
   const account = await scanned(scene);
   const code = await makeCode(account);
   const old = await sign(scene, account);

@@ -13,7 +13,7 @@ const restart = async (): Promise<void> => {
   await bench.scene.gateway.start();
 };
 
-/** Distinct events of a post. */
+/** Returns the number of distinct events of a post. */
 const eventsOf = (id: string): number =>
   new Set(
     bench.scene.receiver.posted
@@ -21,7 +21,7 @@ const eventsOf = (id: string): number =>
       .map((posted) => posted.id),
   ).size;
 
-test('posts, killed: what arrives meanwhile, and what becomes of it, is stored and told once', async () => {
+test('posts: posts that arrive during a kill, and their later changes, are stored and reported once', async () => {
   const { sandbox } = bench.scene.platform;
   const posts: { readonly id: string; readonly serverId: number }[] = [];
   for (let kill = 0; kill < 2; kill += 1) {
@@ -50,7 +50,7 @@ test('posts, killed: what arrives meanwhile, and what becomes of it, is stored a
   assert.equal((messages as readonly unknown[]).length, posts.length);
 });
 
-test('posts, killed: one of the queue whose ack was lost is posted once, and gets its number', async () => {
+test('posts: a queued post whose acknowledgement is lost in a kill is posted once, and gets its number', async () => {
   const { sandbox } = bench.scene.platform;
   await bench.account.reaches('connected');
   await sandbox.fault({ kind: 'noAck', number: bench.account.number, times: 1 });
@@ -64,7 +64,7 @@ test('posts, killed: one of the queue whose ack was lost is posted once, and get
   assert.equal((await sandbox.posts(bench.led)).filter((post) => post.id === id).length, 1);
 });
 
-test('posts, killed: counts that were not taken are asked for again', async () => {
+test('posts: counts that were not stored before a kill are requested again', async () => {
   const { sandbox } = bench.scene.platform;
   await bench.account.reaches('connected');
   const { id, serverId } = await bench.arrive({ kind: 'text', text: 'count me' });

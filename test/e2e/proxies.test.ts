@@ -46,7 +46,7 @@ after(async () => {
   await removeFolder(folder);
 });
 
-/** Instances of the test that runs: a session that stays would hold its proxy. */
+/** Instances of the running test, which are deleted after it. A remaining session would hold its proxy. */
 const accounts: Account[] = [];
 const kept = async (making: Promise<Account>): Promise<Account> => {
   const account = await making;
@@ -62,7 +62,7 @@ afterEach(async () => {
 type Json = Readonly<Record<string, unknown>>;
 const setProxy = (account: Account, body: Json): Promise<Answer> => account.call('POST', '/instance/proxy', body);
 const shown = async (account: Account): Promise<Json> => (await account.call('GET', '/instance/proxy')).body;
-/** From where the platform sees the session; '' while there is none. */
+/** Returns the address from which the platform sees the session, or '' if the account has no session. */
 const seenFrom = ({ number }: Account): string => {
   const person = scene.platform.sandbox.people().find((one) => one.number === number);
   return person?.devices[0]?.address?.replace(/:\d+$/, '') ?? '';
@@ -110,7 +110,7 @@ for (const kind of ['http', 'socks5'] as const) {
   });
 }
 
-test('proxy: what is shown and logged names no password', async () => {
+test('proxy: no answer and no log line contains the password', async () => {
   const account = await paired();
   await setProxy(account, { mode: 'custom', proxy_url: http.url });
   const view = await shown(account);
@@ -171,7 +171,7 @@ test('proxy: an instance tests one proxy at a time', async () => {
   assert.equal((await setProxy(account, { proxy_url: http.url })).status, 200, 'the next one is tested again');
 });
 
-test('proxy: one that dies is told, waited for, and used again when it is back', async () => {
+test('proxy: a failed proxy is reported, and used again when it is back', async () => {
   const account = await paired();
   await setProxy(account, { mode: 'custom', proxy_url: http.url });
   await comesFrom(account, http.from);
@@ -189,7 +189,7 @@ test('proxy: one that dies is told, waited for, and used again when it is back',
   await scene.works(account);
 });
 
-test('proxy: a fallback is taken where one is set, and is told', async () => {
+test('proxy: a configured fallback is used when the proxy fails, and is reported', async () => {
   const account = await paired();
   const region = { proxy_managed_country: 'pt' };
   await setProxy(account, { mode: 'custom', proxy_url: socks.url, proxy_fallback: 'internal', ...region });
@@ -249,7 +249,7 @@ test('managed proxies: places are listed, chosen, rotated and kept', async () =>
   assert.deepEqual([none.status, none.body['error']], [409, 'there is no other managed proxy in this region']);
 });
 
-test('managed proxies: create takes a region, and refuses one that is unknown', async () => {
+test('managed proxies: an instance is created with a region, and an unknown region is refused', async () => {
   const made = await scene.gateway.call('POST', '/instance/create', { body: { name: 'x', proxy_managed_country: 'pt' } });
   assert.equal(made.status, 200, JSON.stringify(made.body));
   const state = await scene.gateway.call('GET', '/instance/proxy', { token: String(made.body['token']) });
@@ -258,7 +258,7 @@ test('managed proxies: create takes a region, and refuses one that is unknown', 
   assert.equal(wrong.status, 400);
 });
 
-test('proxy: it is kept sealed, and used after a restart', async () => {
+test('proxy: a proxy is stored encrypted, and used after a restart', async () => {
   const account = await paired();
   await setProxy(account, { mode: 'custom', proxy_url: http.url });
   await comesFrom(account, http.from);
@@ -269,7 +269,7 @@ test('proxy: it is kept sealed, and used after a restart', async () => {
   assert.equal((await shown(account))['proxy_url'], `http://***:***@127.0.0.1:${http.port}`);
 });
 
-test('proxy: without a proxy nothing connects where direct connections are not allowed', async () => {
+test('proxy: an instance without a proxy does not connect if direct connections are not allowed', async () => {
   const account = await paired();
   await scene.gateway.end('SIGTERM');
   await scene.gateway.start({ ALLOW_DIRECT_CONNECTIONS: 'false' });

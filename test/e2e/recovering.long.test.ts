@@ -8,7 +8,7 @@ import { isRunning, signalTo } from '#test/support/processes.ts';
 import { held, writeLog } from '#test/support/recovery.ts';
 import { until } from '#test/support/until.ts';
 
-test('recovering: while the database reads its log, /health is 200 and readiness 503, and the start goes on', async () => {
+test('recovering: while the database reads its log, /health is 200 and readiness is 503, and the start continues', async () => {
   const port = await freePort();
   const gateway = new GatewayProcess({ platformUrl: 'ws://127.0.0.1:9/', env: { PORT: String(port) } });
   const at = (path: string) => fetch(`http://127.0.0.1:${port}${path}`);

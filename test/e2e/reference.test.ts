@@ -9,7 +9,7 @@ import { until } from '#test/support/until.ts';
 let gateway: GatewayProcess;
 let dashboard: Dashboard;
 let id = '';
-/** Requests that left the gateway's own address. */
+/** Requests of the browser to servers other than the gateway. */
 const strangers: string[] = [];
 
 const inBrowser = (name: string, run: () => Promise<void>): void => {
@@ -44,7 +44,7 @@ const find = async ({ page }: Dashboard, words: string, summary: string): Promis
     .getByRole('button', { name: /Search/ })
     .first()
     .click();
-  // The box takes the focus after it is shown.
+  // The search box takes the focus after it is shown.
   await page.locator('input:focus').waitFor();
   await page.keyboard.type(words);
   await page
@@ -76,7 +76,7 @@ inBrowser('opens, finds an operation by search and shows an example in four lang
   }
 });
 
-inBrowser('makes calls as the chosen instance for who is signed in to the dashboard, and no token reaches the page', async () => {
+inBrowser('a signed-in user makes calls as the chosen instance, and no token reaches the page', async () => {
   const { page } = dashboard;
   await dashboard.goto('/docs/');
   await page.getByText('Sign in to the dashboard').waitFor();
@@ -98,7 +98,7 @@ inBrowser('makes calls as the chosen instance for who is signed in to the dashbo
   await page.getByText('200 OK').first().waitFor();
 });
 
-inBrowser('the simulated platform has the same page, without a sign-in', async () => {
+inBrowser('the simulated platform serves the same page without a sign-in', async () => {
   const served = await serve({ after });
   const reader = await open(served.origin);
   try {
@@ -112,7 +112,7 @@ inBrowser('the simulated platform has the same page, without a sign-in', async (
   }
 });
 
-inBrowser('nothing leaves the server, and the policy refuses nothing', async () => {
+inBrowser('the page requests nothing from other servers, and violates no content security policy', async () => {
   assert.deepEqual(strangers, []);
   assert.deepEqual(dashboard.complaints, []);
 });

@@ -17,12 +17,12 @@ import { startTraffic, steady } from '#test/support/traffic.ts';
 import { until } from '#test/support/until.ts';
 
 const restarts = 3;
-/** The machine may be busy with other tests. */
+/** The longest wait for the gateway, long enough for a busy machine. In milliseconds. */
 const patience = 120_000;
 
 let scene: Scene;
 before(async () => {
-  // The service comes back on its port, which nobody may take meanwhile but the test.
+  // The service listens on the same port after each restart, so no other test may use this port meanwhile.
   scene = await Scene.open({ PORT: String(await freePort()), WAKE_TIMEOUT_MS: '40000' });
 });
 after(() => scene.close());
@@ -31,7 +31,7 @@ const restart = (gateway: GatewayProcess): Promise<Answer> => gateway.call('POST
 
 const restarted = ({ printed }: GatewayProcess): number => printed.split('"service.restarted"').length - 1;
 
-/** Restarts, and waits until the next service listens. */
+/** Restarts the service, and waits until the next one listens. */
 const restartWhole = async (gateway: GatewayProcess): Promise<void> => {
   const before = restarted(gateway);
   const { status, body } = await restart(gateway);
@@ -45,7 +45,7 @@ const restartWhole = async (gateway: GatewayProcess): Promise<void> => {
 
 const times = (all: readonly unknown[], one: unknown): number => all.filter((other) => other === one).length;
 
-/** Messages that the receiver got, as often as it got them. */
+/** Returns the ids of the messages that the receiver got, once for each delivery. */
 const toldIds = (): readonly unknown[] =>
   scene.receiver.posted
     .filter(({ type }) => type === 'messages')
@@ -69,7 +69,7 @@ const arrivesOnce = async (account: Account, answered: ReadonlyMap<string, strin
   );
 };
 
-test('restart: a text that is sent before its session is connected again waits for it', async () => {
+test('restart: a text that is sent before the session is connected again waits for the session', async () => {
   const accounts = await Promise.all([scene.paired(), scene.paired()]);
   await restartWhole(scene.gateway);
   const sent = await Promise.all(accounts.map((account) => account.send(contact, `just after the restart ${account.number}`)));
@@ -79,7 +79,7 @@ test('restart: a text that is sent before its session is connected again waits f
   );
 });
 
-test(`restart: texts go both ways through ${restarts} restarts, and everything that was accepted arrives exactly once`, async (t) => {
+test(`restart: texts go both ways through ${restarts} restarts, and each accepted text arrives exactly once`, async (t) => {
   const { gateway } = scene;
   const account = await scene.paired();
   await scene.works(account);
@@ -100,7 +100,7 @@ test(`restart: texts go both ways through ${restarts} restarts, and everything t
     for (const status of flow.failures) failures.add(status);
   }
   await arrivesOnce(account, answered, written);
-  // While the sessions close a send is refused, and never lost.
+  // While the sessions close, a send is refused. An accepted send is never lost.
   assert.deepEqual(
     [...failures].filter((status) => status !== 409 && status !== 503),
     [],
@@ -114,7 +114,7 @@ test(`restart: texts go both ways through ${restarts} restarts, and everything t
   t.diagnostic(`${answered.size} texts out, ${written.length} in, over ${restarts} restarts`);
 });
 
-/** A request whose last byte is still to come. */
+/** Sends a request except its last byte. */
 const begun = async (
   address: string,
   head: string,
@@ -132,7 +132,7 @@ const begun = async (
   };
 };
 
-test('restart: streams end, a request under way is answered, and a second restart meanwhile is refused with 409', async () => {
+test('restart: streams end, a running request is answered, and a second restart at the same time is refused with 409', async () => {
   const { gateway } = scene;
   const account = await scene.paired();
   const stream = await readStream(gateway.address, account.token, 'messages');
@@ -154,7 +154,7 @@ test('restart: streams end, a request under way is answered, and a second restar
   await scene.works(account);
 });
 
-test('restart: SIGTERM meanwhile ends the process in order', async () => {
+test('restart: SIGTERM during a restart ends the process in order', async () => {
   const { gateway } = scene;
   assert.equal((await restart(gateway)).status, 202);
   assert.equal(await gateway.end('SIGTERM'), 0, gateway.printed);
@@ -163,7 +163,7 @@ test('restart: SIGTERM meanwhile ends the process in order', async () => {
   await gateway.start();
 });
 
-/** Takes the port as soon as nobody has it. */
+/** Listens on the port as soon as it is free. */
 const seize = async (port: number): Promise<Server> => {
   for (;;) {
     const server = createServer();
@@ -172,12 +172,12 @@ const seize = async (port: number): Promise<Server> => {
       server.listen(port, '127.0.0.1', () => resolve(true));
     });
     if (taken) return server;
-    // The refusal comes without a turn of the event loop.
+    // A refused `listen` fails without a turn of the event loop, so the loop has to pause.
     await wait(5);
   }
 };
 
-test('restart: a start that fails ends the process with its reason, so that a supervisor sees it', async () => {
+test('restart: a start that fails ends the process with code 1 and a printed reason, so that a supervisor notices', async () => {
   const { gateway } = scene;
   const port = Number(new URL(gateway.address).port);
   const seizing = seize(port);
@@ -191,7 +191,7 @@ test('restart: a start that fails ends the process with its reason, so that a su
   assert.deepEqual([gateway.databases, globSync('**/*.pid', { cwd: gateway.dataDir })], [[], []]);
 });
 
-test('restart: a database that is gone ends the process with its reason too', async () => {
+test('restart: a start without its database ends the process with code 1 and a printed reason', async () => {
   const server = await ExternalServer.open();
   const gateway = scene.another({ DATABASE_URL: server.url, ENCRYPTION_KEY: 'ab'.repeat(32) });
   try {
@@ -208,7 +208,7 @@ test('restart: a database that is gone ends the process with its reason too', as
   }
 });
 
-test('restart: the simulated platform beside the gateway goes on', async () => {
+test('restart: the simulated platform that runs beside the gateway keeps running', async () => {
   const gateway = new GatewayProcess({});
   try {
     await gateway.start();

@@ -15,11 +15,11 @@ const inBrowser = (name: string, run: () => Promise<void>): void => {
   test(`EventSource: ${name}${reason}`, { skip: reason !== '' }, run);
 };
 
-/** The types of events. The two that only webhooks get are listened to as well. */
+/** The types of events on a stream. The page also listens to types that no stream gets. */
 const types = 'connection,history,messages,messages_update,call,contacts,presence,groups,labels,chats,chat_labels';
 const listened = [...types.split(','), 'newsletter_messages', 'sender', 'message'];
 
-/** Events that the page received, in order. `what` is the type of an event, or `open`, `lost` (the page reconnects), or `closed` (it does not). */
+/** An event that the page reported. `what` is the type of an event, or `open`, `lost` (the page reconnects), or `closed` (it does not). */
 interface Said {
   /** The number of the post, from 1. */
   readonly n: number;
@@ -30,7 +30,7 @@ interface Said {
   readonly data?: { readonly type: string; readonly data: Readonly<Record<string, unknown>> };
 }
 
-/** Tells in order, one after the other. A cut of the relay breaks a post as well, which is posted again with its number. */
+/** The script of the page. It reports events one after the other. A cut of the relay breaks a report too, which is then posted again with its number. */
 const script = `
   const { streams, listened } = JSON.parse(document.querySelector('script').dataset.wanted);
   let told = Promise.resolve();
@@ -55,7 +55,7 @@ const said: Said[] = [];
 let page = '';
 let scene: Scene;
 let account: Account;
-/** Serves the page too, so that its streams are of one origin with it. */
+/** The relay that also serves the page, so that its streams have the origin of the page. */
 let near: Relay;
 let far: Relay;
 let browser: Browser;
@@ -68,7 +68,7 @@ const hear = async (request: IncomingMessage, response: ServerResponse): Promise
 const servePage = (request: IncomingMessage, response: ServerResponse): boolean => {
   if (request.url?.startsWith('/sse')) return false;
   if (request.url === '/page') response.writeHead(200, { 'content-type': 'text/html' }).end(page);
-  // A post that breaks off comes again.
+  // The page posts a report again if the connection breaks.
   else if (request.url === '/said') hear(request, response).catch(() => undefined);
   else response.writeHead(404).end();
   return true;
@@ -98,7 +98,7 @@ after(async () => {
   await scene?.close();
 });
 
-/** A browser on a busy machine takes its time. */
+/** The longest wait for the browser, long enough for a busy machine. In milliseconds. */
 const patience = 90_000;
 
 const heardOn = (name: string): readonly Said[] => said.filter((one) => one.name === name);
@@ -109,7 +109,7 @@ const timesOf = (name: string, messageId: string): number =>
   heardOn(name).filter(({ what, data }) => what === 'messages' && data?.data['messageid'] === messageId).length;
 const write = (body: string): Promise<string> => scene.write(account, body);
 
-/** Each of the messages came once on both streams, and nothing came twice. */
+/** Checks that each message came once on both streams, and that no event came twice. */
 const once = async (ids: readonly string[]): Promise<void> => {
   await hears('the messages come', () => ids.every((id) => timesOf('near', id) > 0 && timesOf('far', id) > 0));
   for (const name of ['near', 'far']) {
@@ -121,7 +121,7 @@ const once = async (ids: readonly string[]): Promise<void> => {
 
 const opened = (name: string): number => heardOn(name).filter(({ what }) => what === 'open').length;
 
-/** The request with which the stream of this name came back, which names the last event that the page had heard by then. */
+/** Returns the request that reopened the stream. Checks that the request names the last event that the page had received by then. */
 const cameBack = (name: 'near' | 'far', relay: Relay) => {
   const heard = heardOn(name);
   const lost = heard.findLastIndex((one, at) => one.what === 'lost' && heard[at - 1]?.what !== 'lost');
@@ -164,14 +164,14 @@ inBrowser('events of all eleven types arrive in the listeners of their types, an
   assert.deepEqual(new Set(heardOn('far').map(({ what }) => what)), new Set(['open', 'messages', 'connection']));
 });
 
-inBrowser('a wrong list of events and a wrong token are final', async () => {
+inBrowser('a stream with a wrong list of events or a wrong token is closed for good', async () => {
   await hears('both are refused', () => [...heardOn('wrong'), ...heardOn('stranger')].length === 2);
   assert.deepEqual([...heardOn('wrong'), ...heardOn('stranger')].map(say), ['wrong closed', 'stranger closed']);
   const refused = near.passed.filter(({ status }) => status !== 200).map(({ status }) => status);
   assert.deepEqual(refused.toSorted(), [400, 401]);
 });
 
-inBrowser('a connection that breaks comes back by itself, without a loss or a double', async () => {
+inBrowser('a browser reconnects after a broken connection, and no event is lost or repeated', async () => {
   for (const relay of [near, far]) relay.cut();
   await hears('both streams are lost', () => ['near', 'far'].every((name) => heardOn(name).at(-1)?.what === 'lost'));
   const missed = [await write('one'), await write('two'), await write('three')];
@@ -181,7 +181,7 @@ inBrowser('a connection that breaks comes back by itself, without a loss or a do
   assert.ok(!cameBack('near', near).text.includes('gap') && !cameBack('far', far).text.includes('gap'));
 });
 
-inBrowser('a gateway that is killed is found again by itself, says that there is a gap, and doubles nothing', async () => {
+inBrowser('a browser reconnects after a kill of the gateway, is told of the gap, and gets no event twice', async () => {
   const before = { near: opened('near'), far: opened('far') };
   printsNoToken();
   await scene.gateway.end('SIGKILL');
@@ -194,7 +194,7 @@ inBrowser('a gateway that is killed is found again by itself, says that there is
     assert.match(back.text, /^: gap: the events after the given Last-Event-ID are not kept any more$/m);
 });
 
-inBrowser('a token that is replaced ends the stream, and the old one is refused for good', async () => {
+inBrowser('a replaced token ends the stream, and the old token is refused for good', async () => {
   const { status, body } = await account.call('POST', '/instance/token/rotate');
   assert.equal(status, 200, JSON.stringify(body));
   await hears('both streams are closed', () => ['near', 'far'].every((name) => heardOn(name).at(-1)?.what === 'closed'));

@@ -24,14 +24,14 @@ const listen = (t: TestContext, query: string, ...args: readonly string[]): Curl
   curl(t, ...args, `${scene.gateway.address}/sse${query}`);
 const stream = (t: TestContext, query: string, ...args: readonly string[]): Curl =>
   listen(t, `?token=${account.token}&events=${query}`, ...args);
-/** Head and body. */
+/** Returns the head and the body of a printed response. */
 const parts = (printed: string): readonly [string, string] => {
   const at = printed.indexOf('\r\n\r\n');
   return [printed.slice(0, at), printed.slice(at + 4)];
 };
 const frame = /^event: messages\ndata: (\{"type":"messages","data":\{.*\}\})\nid: (\S+)\n\n/m;
 
-withCurl('what is refused is JSON with its status, and no stream was begun', async (t) => {
+withCurl('a refused request gets JSON with its status, and no stream begins', async (t) => {
   const own = `?token=${account.token}`;
   const cases: readonly (readonly [string, string, string])[] = [
     ['', '401 Unauthorized', 'Unauthorized'],
@@ -53,7 +53,7 @@ withCurl('what is refused is JSON with its status, and no stream was begun', asy
   }
 });
 
-withCurl('the head comes at once, comments while nothing happens, then named frames', async (t) => {
+withCurl('the head comes at once, comments follow while nothing happens, and events come as named frames', async (t) => {
   const open = stream(t, 'messages');
   const [head] = parts(await open.prints(/^: keep-alive$/, 2));
   assert.match(head, /^HTTP\/1\.1 200 OK\r\n/);
@@ -74,7 +74,7 @@ withCurl('the head comes at once, comments while nothing happens, then named fra
   await late.prints(/^: gap: the events after the given Last-Event-ID are not kept any more$/);
 });
 
-withCurl('what is excluded is left out, by the names of filters and by kinds of messages', async (t) => {
+withCurl('excluded events are left out, by the names of filters and by kinds of messages', async (t) => {
   const open = stream(t, 'messages', '-G', '-d', 'excludeMessages=poll,isGroupYes', '-d', 'excludeMessages=wasSentByApi');
   await open.prints(/^: stream open$/);
   await account.send('5511988880001', 'of the API');
@@ -84,7 +84,7 @@ withCurl('what is excluded is left out, by the names of filters and by kinds of 
   assert.equal(printed.match(/^event: /gm)?.length, 1, printed);
 });
 
-withCurl('the stream ends in order when the token is replaced and when the instance goes; no log names a token', async (t) => {
+withCurl('the stream ends in order when its token is replaced or its instance deleted, and no log names a token', async (t) => {
   const other = await scene.create();
   const [first, second] = [stream(t, 'chats'), listen(t, `?token=${other.token}&events=chats`)];
   await Promise.all([first.prints(/^: stream open$/), second.prints(/^: stream open$/)]);

@@ -14,10 +14,10 @@ import { contact, Scene } from '#test/support/scene.ts';
 import { startTraffic, steady } from '#test/support/traffic.ts';
 import { until } from '#test/support/until.ts';
 
-/** The connections of the first gateway bear this name, which counts for more than the gateway's own: a port does not tell, it may be given again. */
+/** The name of the first gateway's database connections. It overrides the gateway's own name. A port identifies nothing, because it may be reused. */
 const watchedName = 'first';
 
-/** The machine may be busy with other tests. */
+/** The longest wait for a gateway, long enough for a busy machine. In milliseconds. */
 const patience = 120_000;
 const common = { ENCRYPTION_KEY: 'ab'.repeat(32), LOG_LEVEL: 'warn' };
 
@@ -43,7 +43,7 @@ const run = <T>(text: string): Promise<readonly T[]> => admin.rows<T>({ name: ''
 
 const watched = ['instance', 'credential', 'signal_key', 'inbound', 'message', 'chat', 'outbox', 'archive'];
 
-/** Notes every row that anybody writes, with the name of the writer's connection. */
+/** Records every written row with the name of the connection that wrote it. */
 const watchWrites = async (): Promise<void> => {
   await run('create table written (seq bigserial, writer text, what text, epoch int)');
   await run(`create function note_write() returns trigger language plpgsql as $$ begin
@@ -78,7 +78,7 @@ const writtenLate = async (): Promise<readonly string[]> => {
   return rows.slice(began + 1).flatMap(({ writer, what, seq }) => (writer === watchedName ? [`${what} at ${seq}`] : []));
 };
 
-/** The server gives the tenant up, as it does when it hears nothing of its machine for half a minute. */
+/** Ends the connection that holds the gateway's lock, as the server does when a machine is silent for half a minute. */
 const giveUpTenant = async (): Promise<void> => {
   const ended = await run(`select pg_terminate_backend(pid) from pg_locks
     where locktype = 'advisory' and granted and (classid::bigint << 32 | objid::bigint) = 7110481294`);
@@ -87,12 +87,12 @@ const giveUpTenant = async (): Promise<void> => {
 
 /** Ways to hold up the first gateway, and to release it. */
 const holdUps: readonly (readonly [title: string, hold: (first: GatewayProcess) => void, release: (first: GatewayProcess) => void])[] = [
-  ['its network is paused', () => network.pause(), () => network.resume()],
-  ['its process is paused', (first) => first.signal('SIGSTOP'), (first) => first.signal('SIGCONT')],
+  ['whose network is paused', () => network.pause(), () => network.resume()],
+  ['whose process is paused', (first) => first.signal('SIGSTOP'), (first) => first.signal('SIGCONT')],
 ];
 
 for (const [index, [title, hold, release]] of holdUps.entries())
-  test(`takeover: ${title}, and goes on when another gateway has the database`, async () => {
+  test(`takeover: a gateway ${title} until another one has taken over writes nothing afterwards`, async () => {
     const first = scene.gateway;
     if (index > 0) await first.start();
     const account = await scene.paired();

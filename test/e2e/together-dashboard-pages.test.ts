@@ -1,4 +1,4 @@
-/** Runs the tests of pages of the dashboard in a real browser, with the default settings. The files of the folder share a gateway and a browser. */
+/** Runs the tests of dashboard pages in a real browser, with the default settings. The files of the folder share a gateway and a browser. */
 import { Dashboard } from '#test/support/dashboard.ts';
 import { Scene } from '#test/support/scene.ts';
 import { runTogether } from '#test/support/together.ts';

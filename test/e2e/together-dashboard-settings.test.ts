@@ -1,4 +1,4 @@
-/** Runs the tests of the tools of a session in the dashboard in a real browser. The files of the folder share a gateway and a browser. */
+/** Runs the dashboard tests of campaigns, the chatbot, receivers and settings, in a real browser. The files of the folder share a gateway and a browser. */
 import { Dashboard } from '#test/support/dashboard.ts';
 import { Scene } from '#test/support/scene.ts';
 import { runTogether } from '#test/support/together.ts';

@@ -1,4 +1,4 @@
-/** Runs the tests of limits of numbers, sizes and paces. The files of the folder share a process, and a gateway if their settings agree. */
+/** Runs the tests of limits on counts, sizes and rates. The files of the folder share a process, and a gateway if their settings agree. */
 import { Scene } from '#test/support/scene.ts';
 import { runTogether } from '#test/support/together.ts';
 

@@ -1,4 +1,4 @@
-/** Runs the tests of accounts with a passkey whose gateway has a clock that jumps. The files of the folder share a gateway. */
+/** Runs the tests of accounts with a passkey, on a gateway whose clock jumps. The files of the folder share a gateway. */
 import { join } from 'node:path';
 import { root } from '#test/source-tree.ts';
 import { Dashboard } from '#test/support/dashboard.ts';

@@ -1,4 +1,4 @@
-/** Runs the tests of kinds of messages and posts, and of changes of chats. The files of the folder share a gateway. */
+/** Runs the tests of sends of every kind, of channel posts, and of changes to chats. The files of the folder share a gateway. */
 import { Scene } from '#test/support/scene.ts';
 import { runTogether } from '#test/support/together.ts';
 

@@ -1,4 +1,4 @@
-/** Runs the tests of operations on chats, groups and communities, with a strict listener to stanzas. The files of the folder share a gateway. */
+/** Runs the tests of operations on chats, groups and communities, on a simulated platform that checks each stanza. The files of the folder share a gateway. */
 import { Scene } from '#test/support/scene.ts';
 import { runTogether } from '#test/support/together.ts';
 

@@ -6,7 +6,7 @@ import { adminToken } from '#test/support/gateway.ts';
 import { contact, Scene } from '#test/support/scene.ts';
 import { until } from '#test/support/until.ts';
 
-test('traces: the steps of a send and of an arrival hang together, and hold nothing personal', async (t) => {
+test('traces: the steps of a send and of an arrival are linked in one trace each, and contain no personal data', async (t) => {
   const collector = await openCollector();
   t.after(() => collector.close());
   const scene = await Scene.open({ OTLP_ENDPOINT: collector.url });
@@ -45,7 +45,7 @@ test('traces: the steps of a send and of an arrival hang together, and hold noth
     assert.ok(!all.includes(secret), `a span holds ${secret}`);
 });
 
-test('traces: without a collector no header goes out with a webhook', async (t) => {
+test('traces: without a collector a webhook carries no trace header', async (t) => {
   const scene = await Scene.open();
   t.after(() => scene.close());
   await scene.works(await scene.paired());

@@ -6,7 +6,7 @@ import { patience } from '#test/support/until.ts';
 
 const surprise = 'data:text/javascript,process.on("SIGUSR2",()=>setTimeout(()=>{throw new Error("a surprise")}))';
 
-test('uncaught error: it is logged, the sessions end in order, and the process ends with code 1', async (t) => {
+test('uncaught error: the error is logged, the sessions end in order, and the process ends with code 1', async (t) => {
   const gateway = new GatewayProcess({ nodeArgs: ['--import', surprise] });
   t.after(() => gateway.close());
   await gateway.start();

@@ -7,11 +7,11 @@ import { until } from '#test/support/until.ts';
 
 let scene: Scene;
 before(async () => {
-  scene = await Scene.open({ UNLINK_TIMEOUT_MS: '30000' }); // for a machine that does other things too
+  scene = await Scene.open({ UNLINK_TIMEOUT_MS: '30000' }); // Long enough for a busy machine.
 });
 after(() => scene.close());
 
-/** Devices that the phone lists. */
+/** Returns the number of devices that the phone lists. */
 const linked = ({ number }: Account): number =>
   scene.platform.sandbox.people().find((person) => person.number === number)?.devices.length ?? 0;
 
@@ -26,7 +26,7 @@ const asleep = async (): Promise<Account> => {
 
 const unlinked = (account: Account): Promise<unknown> => until(() => linked(account) === 0, 'the phone lists no device');
 
-/** `times` connections meet a platform that says nothing. Nobody else may connect meanwhile. */
+/** Makes the platform leave the next `times` handshakes unanswered. No other session may connect meanwhile. */
 const silent = (times: number) => scene.platform.sandbox.fault({ kind: 'silentHandshake', times });
 
 const restart = async (env: Readonly<Record<string, string>>): Promise<void> => {
@@ -36,7 +36,7 @@ const restart = async (env: Readonly<Record<string, string>>): Promise<void> => 
 
 const warnings = (): number => scene.gateway.printed.split('session.stillLinked').length - 1;
 
-test('unlink: disconnect of a hibernated session takes it from the list of the phone, and it can be paired again', async () => {
+test('unlink: disconnect of a hibernated session removes its device from the phone, and the session can be paired again', async () => {
   const account = await asleep();
   const { status, body } = await account.call('POST', '/instance/disconnect');
   assert.equal(status, 200, JSON.stringify(body));
@@ -50,14 +50,14 @@ test('unlink: disconnect of a hibernated session takes it from the list of the p
   await unlinked(account);
 });
 
-test('unlink: delete of a hibernated session takes it from the list of the phone', async () => {
+test('unlink: delete of a hibernated session removes its device from the phone', async () => {
   const account = await asleep();
   assert.equal((await account.call('DELETE', '/instance')).status, 200);
   await unlinked(account);
   assert.equal((await account.call('GET', '/instance/status')).status, 401);
 });
 
-test('unlink: delete of a session that rests since the start of the gateway takes it from the list of the phone', async () => {
+test('unlink: delete of a session that has not connected since the start of the gateway removes its device from the phone', async () => {
   const account = await asleep();
   await restart({});
   assert.equal((await account.seen()).status, 'hibernated');
@@ -65,7 +65,7 @@ test('unlink: delete of a session that rests since the start of the gateway take
   await unlinked(account);
 });
 
-test('unlink: disconnect of a session that the platform refused takes it from the list of the phone', async () => {
+test('unlink: disconnect of a session that the platform refused removes its device from the phone', async () => {
   const account = await scene.paired();
   await scene.platform.sandbox.fault({ kind: 'loginFailure', code: 403, number: account.number });
   await account.call('POST', '/instance/reset');
@@ -76,7 +76,7 @@ test('unlink: disconnect of a session that the platform refused takes it from th
   assert.equal(warnings(), 0, scene.gateway.printed);
 });
 
-test('unlink: delete succeeds while the platform says nothing, and the log tells that the device is still linked', async () => {
+test('unlink: delete succeeds while the platform does not answer, and the log says that the device is still linked', async () => {
   const account = await asleep();
   await restart({ UNLINK_TIMEOUT_MS: '1000' });
   await silent(1);
@@ -88,7 +88,7 @@ test('unlink: delete succeeds while the platform says nothing, and the log tells
   await silent(0);
 });
 
-test('unlink: a platform that refuses the first login is asked again', async () => {
+test('unlink: the gateway logs in again if the platform refuses the first login', async () => {
   const account = await asleep();
   await restart({});
   const before = warnings();
@@ -98,7 +98,7 @@ test('unlink: a platform that refuses the first login is asked again', async () 
   assert.equal(warnings(), before);
 });
 
-test('unlink: a connection that ends right after the login leaves no device that nobody is told of', async () => {
+test('unlink: after a connection that ends right after the login, the device is removed or the log says that it is still linked', async () => {
   const account = await asleep();
   const before = warnings();
   await scene.platform.sandbox.fault({ kind: 'closeAfterLogin', number: account.number });
@@ -109,13 +109,13 @@ test('unlink: a connection that ends right after the login leaves no device that
   );
 });
 
-test('unlink: a stop does not wait for the platform, and does what was asked for', async () => {
+test('unlink: a stop does not wait for the platform, and the session is disconnected all the same', async () => {
   const account = await asleep();
   await restart({ UNLINK_TIMEOUT_MS: '300000' });
   const { total } = scene.platform.sandbox.stats().connections;
   await silent(1);
   const answer = account.call('POST', '/instance/disconnect');
-  answer.catch(() => undefined); // looked at later
+  answer.catch(() => undefined); // The answer is checked below.
   await until(() => scene.platform.sandbox.stats().connections.total > total, 'the gateway connects');
   assert.equal(await scene.gateway.end('SIGTERM'), 0, scene.gateway.printed);
   const { status, body: answered } = await answer;
@@ -126,13 +126,13 @@ test('unlink: a stop does not wait for the platform, and does what was asked for
   assert.deepEqual(body['status'], { connected: false, loggedIn: false, jid: null });
 });
 
-test('unlink: a kill in the middle of it is made good by the next start', async () => {
+test('unlink: the next start completes an unlink that a kill interrupted', async () => {
   const account = await asleep();
   await restart({ UNLINK_TIMEOUT_MS: '30000' });
   const before = warnings();
   const { total } = scene.platform.sandbox.stats().connections;
   await silent(1);
-  account.call('POST', '/instance/disconnect').catch(() => undefined); // is never answered
+  account.call('POST', '/instance/disconnect').catch(() => undefined); // The killed gateway does not answer.
   await until(() => scene.platform.sandbox.stats().connections.total > total, 'the gateway connects');
   await scene.gateway.end('SIGKILL');
   assert.equal(linked(account), 1);

@@ -26,7 +26,7 @@ after(async () => {
   await server?.close();
 });
 
-/** Stanzas that the platform keeps for the account. */
+/** Returns the number of stanzas that the platform keeps for the account. */
 const kept = ({ number }: Account): number => {
   const person = scene.platform.sandbox.people().find((one) => one.number === number);
   return person?.devices.reduce((sum, { queued }) => sum + queued, 0) ?? -1;
@@ -46,7 +46,7 @@ const sent = async (account: Account, text: string): Promise<string> => {
   return String(body['messageid']);
 };
 
-test('unstored: a receipt, a new name of a group and a call that arrived while the storage was away outlive a kill of the gateway', async () => {
+test('unstored: a receipt, a new group name and a call that arrive while the storage is down survive a kill of the gateway', async () => {
   const { sandbox } = scene.platform;
   const account = await scene.paired();
   const { jid } = await sandbox.createGroup({ subject: 'Before', creator: contact, participants: [account.number] });
@@ -73,7 +73,7 @@ test('unstored: a receipt, a new name of a group and a call that arrived while t
   await until(() => kept(account) === 0, 'the platform keeps nothing', patience);
 });
 
-test(`unstored: what is read while the gateway is killed again and again is read in the end (seed ${seed})`, async (t) => {
+test(`unstored: messages that are read during repeated kills of the gateway have the status Read in the end (seed ${seed})`, async (t) => {
   const random = randomOf(seed);
   const { sandbox } = scene.platform;
   const account = await scene.paired();

@@ -11,7 +11,7 @@ import { root } from '#test/source-tree.ts';
 
 const readme = readFileSync(join(root, 'README.md'), 'utf8');
 
-/** The commands of each step, by its number. */
+/** Returns the commands of each step, by its number. */
 const stepsOf = (text: string): ReadonlyMap<number, string> => {
   const section = text.slice(text.indexOf('## A walk'), text.indexOf('## How it compares'));
   return new Map(
@@ -48,7 +48,7 @@ const promises: readonly (readonly [step: number | string, promise: string, ...p
 
 const reason = hasCurl ? '' : ' (left out: this machine has no curl)';
 
-/** The folder that a person has set before the walk begins, and how a title says it. */
+/** The data folder that a person has set before the walk begins, and its part of the title. */
 const folders: readonly (readonly [dataDir: string | null, title: string])[] = [
   [null, ''],
   ['own/data', ', also with a data folder of its own'],

@@ -24,7 +24,7 @@ const listOf = ({ body, status }: Reply): readonly Hook[] => {
   assert.equal(status, 200, JSON.stringify(body));
   return body;
 };
-/** Answer of POST /webhook, which GET and a restart must confirm. */
+/** Saves webhooks with POST /webhook, checks that GET shows the same, and returns the answer. */
 const save = async (shop: Shop, body: object): Promise<readonly Hook[]> => {
   const saved = listOf(await shop.call('POST', '/webhook', body));
   const shown = saved.map(({ secret: _once, ...hook }) => hook);
@@ -46,7 +46,7 @@ const refusal = async (shop: Shop, body: object): Promise<string> => {
 };
 const url = 'https://example.com/hook';
 
-test('POST /webhook: simple mode makes one webhook, changes it, and switches it off by a word', async () => {
+test('POST /webhook: simple mode creates one webhook, changes it, and switches it off by `enabled` alone', async () => {
   const shop = await service.instance('simple');
   assert.deepEqual(listOf(await shop.call('GET', '/webhook')), []);
   const [made] = await save(shop, { url, events: ['messages'], enable: true, numbers: 1 });
@@ -81,7 +81,7 @@ test('POST /webhook: several webhooks are added, updated and deleted by their id
   await confirm(shop, listOf(await shop.call('GET', '/webhook')));
 });
 
-test('POST /webhook: a delete without an id goes by the address; a repeated delete is no failure', async () => {
+test('POST /webhook: a delete without an id uses the address, and a repeated delete succeeds', async () => {
   const shop = await service.instance('by address');
   const [one] = await save(shop, { url, events: ['messages'] });
   await save(shop, { action: 'add', url: `${url}/other`, events: ['messages'] });
@@ -94,7 +94,7 @@ test('POST /webhook: a delete without an id goes by the address; a repeated dele
   await confirm(shop, listOf(await shop.call('GET', '/webhook')));
 });
 
-test('POST /webhook: names of old clients come back as they were sent, and survive a restart', async () => {
+test('POST /webhook: names of old clients are returned as they were sent, also after a restart', async () => {
   const shop = await service.instance('echo');
   const names = { events: ['messages', 'leads', 'all'], excludeMessages: ['wasSentByApi', 'fromMe', 'isGroupYes'] };
   const saved = await save(shop, { url, enabled: true, ...names });
@@ -102,12 +102,12 @@ test('POST /webhook: names of old clients come back as they were sent, and survi
   await confirm(shop, saved);
 });
 
-test('POST /webhook: status_posts alone is taken, as clients of newer servers send it', async () => {
+test('POST /webhook: status_posts alone is accepted, as clients of newer servers send it', async () => {
   const shop = await service.instance('status posts');
   await confirm(shop, await save(shop, { url, enabled: true, events: ['status_posts'] }));
 });
 
-test('POST /webhook: what makes no sense is refused with the texts of the interface', async () => {
+test('POST /webhook: an invalid request is refused with the text of the API', async () => {
   const shop = await service.instance('refused');
   await save(shop, { url, events: ['messages'] });
   const cases: readonly (readonly [object, string])[] = [
@@ -132,7 +132,7 @@ test('POST /webhook: what makes no sense is refused with the texts of the interf
   assert.deepEqual([status, body], [401, { error: 'missing token' }]);
 });
 
-test('POST /webhook: a secret is shown once, signs after a restart, and goes when it is emptied', async () => {
+test('POST /webhook: a secret is shown once, signs after a restart, and is removed by an empty value', async () => {
   const heard: { headers: Record<string, string>; body: string }[] = [];
   const server = createServer(async (request, response) => {
     heard.push({ headers: request.headers as Record<string, string>, body: await text(request) });
@@ -169,7 +169,7 @@ test('POST /webhook: a secret is shown once, signs after a restart, and goes whe
   assert.partialDeepStrictEqual(failed.body as object, { ok: false, error: 'webhook could not be reached: connection refused' });
 });
 
-test('globalwebhook: is absent, refused, saved, kept, and not for instances', async () => {
+test('globalwebhook: only an administrator reads and saves it, it survives a restart, and no instance lists it', async () => {
   const shop = await service.instance('no admin');
   const ask = async (method: string, headers: Record<string, string>, body?: object) => {
     const reply = await service.call(method, '/globalwebhook', headers, body);
@@ -203,7 +203,7 @@ test('globalwebhook: is absent, refused, saved, kept, and not for instances', as
   assert.deepEqual(listOf(await shop.call('GET', '/webhook')), [], 'the global webhook is none of the instance');
 });
 
-test('globalwebhook: a demo server offers none of it', async () => {
+test('globalwebhook: a demo server refuses each of its operations', async () => {
   await service.restart({ DEMO_SERVER: 'true' });
   for (const [method, path] of [
     ['GET', '/globalwebhook'],
