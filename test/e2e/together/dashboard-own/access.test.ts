@@ -19,7 +19,7 @@ after(async () => {
   await gateway?.close();
 });
 
-inBrowser('no view has a violation of the rules of accessibility, and none is wider than the window', async () => {
+inBrowser('no view violates a rule of accessibility, and no view is wider than the window', async () => {
   const found: string[] = [];
   const at = async (name: string): Promise<void> => void found.push(...(await objectionsTo(dashboard, name)));
   await walk({ dashboard, gateway, at });

@@ -1,4 +1,4 @@
-/** Tests the page of alerts in a real browser: settings, secrets that are never shown, tests of channels, and troubles that need a person. */
+/** Tests the page of alerts in a real browser: settings, secrets that are never shown, tests of channels, and problems that need a person. */
 import assert from 'node:assert/strict';
 import { after, before } from 'node:test';
 import { objectionsTo } from '#test/support/access.ts';
@@ -27,15 +27,15 @@ after(async () => {
 
 const part = (name: string) => dashboard.page.getByRole('group', { name, exact: true });
 const button = (name: string) => dashboard.page.getByRole('button', { name, exact: true });
-/** A saved form is rendered again, and input before that is lost. */
+/** Saves the form, and waits until the page has rendered it again. Earlier input would be lost. */
 const save = async (): Promise<void> => {
   const { page } = dashboard;
   await page.evaluate(`document.querySelector('.alert-form').id = 'before'`);
-  // The notice is shown for four seconds, and the form is drawn anew after one more answer.
+  // The page shows the notice for four seconds, and renders the form again after one more response.
   await Promise.all([page.getByText('The alerts are saved.').last().waitFor(), button('Save').click()]);
   await page.locator('.alert-form:not(#before)').waitFor();
 };
-/** Returns the time in São Paulo in so many hours, such as `22:30`. */
+/** Returns the time in São Paulo after the given number of hours, such as `22:30`. */
 const clockThere = (hours: number): string =>
   new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', timeZone: 'America/Sao_Paulo' }).format(
     Date.now() + hours * 3_600_000,
@@ -49,7 +49,7 @@ const stored = async () =>
     readonly secrets: readonly string[];
   };
 
-inBrowser('an administrator sets mail up, and a test arrives', async () => {
+inBrowser('an administrator sets up mail alerts, and a test mail arrives', async () => {
   const { page } = dashboard;
   await page.getByRole('link', { name: 'Alerts' }).click();
   await page.getByRole('heading', { name: 'Alerts' }).waitFor();
@@ -66,7 +66,7 @@ inBrowser('an administrator sets mail up, and a test arrives', async () => {
   await email.getByLabel('Password').fill(mailLogin.password);
   await email.getByLabel('Sender').fill('gateway@test.example');
   await email.getByLabel('Recipients').fill('ana@test.example, bea@test.example');
-  // A look at the troubles would tell them by mail, and not by Slack later: hours that are quiet now hold that back.
+  // Quiet hours hold back alerts of the regular check. A problem that was reported by mail would not be reported by Slack later.
   const [from, to] = [clockThere(-1), clockThere(11)];
   await page.getByLabel('From').fill(from);
   await page.getByLabel('To', { exact: true }).fill(to);
@@ -80,7 +80,7 @@ inBrowser('an administrator sets mail up, and a test arrives', async () => {
   assert.deepEqual([settings['quiet'], settings['timeZone'], secrets], [quiet, 'America/Sao_Paulo', ['emailPassword']]);
 });
 
-inBrowser('the password is never shown, stays when it is left empty, and goes when that is asked', async () => {
+inBrowser('the mail password is never shown, is kept if the field stays empty, and is removed on request', async () => {
   const { page } = dashboard;
   await dashboard.goto('/admin/alerting');
   const email = part('E-mail');
@@ -99,7 +99,7 @@ inBrowser('the password is never shown, stays when it is left empty, and goes wh
   assert.deepEqual((await stored()).secrets, []);
 });
 
-inBrowser('a test that is refused shows why, and one that arrives does too', async () => {
+inBrowser('the page shows the reason of a refused test message, and the success of a delivered one', async () => {
   const { page } = dashboard;
   await part('Slack').getByLabel('Switched on').check();
   await button('Save').click();
@@ -120,13 +120,13 @@ inBrowser('a test that is refused shows why, and one that arrives does too', asy
   assert.equal(posts.posts.length, 2);
 });
 
-inBrowser('a trouble and the last message of a channel are shown', async () => {
+inBrowser('the page of alerts shows a problem, and the last message of each channel', async () => {
   const { page } = dashboard;
   await part('E-mail').getByLabel('Switched on').uncheck();
   await part('Slack').getByLabel('Switched on').check();
   for (const label of ['From', 'To']) await page.getByLabel(label, { exact: true }).fill('');
   await save();
-  // The gateway checks for troubles once a minute, and a check under way does not use the new settings.
+  // The gateway checks for problems once a minute, and a running check does not use the new settings.
   await until(() => posts.posts.length === 3, 'the alert about the disk', 150_000);
   await dashboard.goto('/admin/alerting');
   const row = page.getByRole('row').filter({ hasText: 'Disk' });

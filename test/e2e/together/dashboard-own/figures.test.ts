@@ -27,16 +27,16 @@ after(async () => {
 
 const sum = (values: readonly (number | null)[] = []): number => values.reduce<number>((all, value) => all + (value ?? 0), 0);
 
-test('figures: messages of both ways and their deliveries are counted once, and outlive a restart', async () => {
+test('figures: sent and received messages and their deliveries are counted once, and the counts survive a restart', async () => {
   const account = await scene.paired();
   for (const text of ['one', 'two', 'three']) await account.sends(contact, text);
   await scene.stored(account, [await scene.write(account, 'back'), await scene.write(account, 'and again')]);
-  // The receiver has a message before the gateway has its answer, and counts it.
+  // The receiver has a message before the gateway reads the response and counts the delivery.
   await until(async () => {
     const answer = await scene.gateway.call('GET', '/globalwebhook/deliveries?state=delivered');
     return (answer.body as unknown as { readonly deliveries: readonly unknown[] }).deliveries.length >= 5;
   }, 'the messages are delivered');
-  // A row is stored by a stop, so that the test need not wait for a minute.
+  // A stop stores the counts at once, so the test need not wait for a minute.
   await scene.gateway.end('SIGTERM');
   await scene.gateway.start();
   const { status, body } = await scene.gateway.call('GET', '/admin/figures?hours=1');
@@ -71,7 +71,7 @@ const coloured = (figure: string): string => `(() => {
   return count;
 })()`;
 
-inBrowser('figures of several nodes have a line for each and one for all, and a pointed moment shows in every chart', async () => {
+inBrowser('charts of a cluster have a line for each node and one for all, and a pointed moment is marked in every chart', async () => {
   const { page } = dashboard;
   const now = Math.floor(Date.now() / 60_000);
   const row = { spanMs: 60_000, received: 10, sent: 5, delivered: 20, failed: 1, reconnects: 0, memoryBytes: 3e8, loopMs: 12 };
@@ -86,7 +86,7 @@ inBrowser('figures of several nodes have a line for each and one for all, and a 
   await lines.getByText('alpha').waitFor();
   assert.match(String(await lines.textContent()), /this gateway.*alpha.*5 a minute.*beta.*all together/s);
   await until(async () => Number(await page.evaluate(coloured('sent'))) > 50, 'the line of all nodes is drawn in its colour');
-  // A chart that is drawn again has another element, which knows of no pointer until it moves.
+  // A redrawn chart is a new element, which gets no pointer event until the pointer moves.
   const pointed = page.locator(':is([data-figure=sent], [data-figure=memoryBytes]) figcaption').filter({ hasText: / at \d\d:\d\d/ });
   const over = page.locator('[data-figure=sent] .u-over');
   await until(async () => {

@@ -15,7 +15,7 @@ interface Stage {
   readonly scene: Scene;
   readonly account: Account;
   readonly id: string;
-  /** Between the browser and the gateway. */
+  /** The relay between the browser and the gateway. */
   readonly cable: Cable;
   readonly dashboard: Dashboard;
 }
@@ -59,7 +59,7 @@ const choose = async (on: Stage, text: string, act: string): Promise<void> => {
 const shown = ({ scene, account }: Stage, text: string) =>
   scene.platform.sandbox.shown(contact, account.number).find((one) => one.text === text);
 
-inBrowser('a text that is written in a chat reaches the phone once, and its receipts are shown', async () => {
+inBrowser('a text that is written in a chat reaches the phone once, and its receipts are shown in the chat', async () => {
   const on = await stage();
   const page = await conversation(on);
   await page.getByLabel('Message', { exact: true }).fill('Yes, from eight to noon.');
@@ -109,14 +109,14 @@ inBrowser('a message that arrives is shown in the conversation and in the list, 
   await row.filter({ hasText: 'Two loaves, please' }).locator('.unread').waitFor();
 });
 
-inBrowser('an answer quotes the message on the phone, and a quote leads to its message', async () => {
+inBrowser('a reply quotes its message on the phone, and a press on a quote shows the quoted message', async () => {
   const on = await stage();
   const page = await conversation(on);
   const first = await on.scene.write(on.account, 'Do you have rye?');
   await message(on, 'Do you have rye?').waitFor();
   await choose(on, 'Do you have rye?', 'Reply');
   await page.getByText('Reply to').waitFor();
-  // The field takes the focus after the answered message is shown above it.
+  // The text field takes the focus after the page has shown the quoted message above the field.
   await page.locator('.composer textarea:focus').waitFor();
   await page.keyboard.type('Rye is on Friday.');
   await page.keyboard.press('Enter');
@@ -136,7 +136,7 @@ inBrowser('an answer quotes the message on the phone, and a quote leads to its m
   );
 });
 
-inBrowser('reactions are given, taken back, and shown', async () => {
+inBrowser('a reaction is sent, taken back, and shown in the chat', async () => {
   const on = await stage();
   await conversation(on);
   const own = String(on.account.number);
@@ -154,7 +154,7 @@ inBrowser('reactions are given, taken back, and shown', async () => {
   await on.dashboard.page.locator('.message.own', { hasText: 'Rye is on Friday.' }).locator('.reactions', { hasText: '🙏' }).waitFor();
 });
 
-inBrowser('an edit changes its message, and a deletion takes the text away', async () => {
+inBrowser('an edit changes its message, and a deletion removes the text', async () => {
   const on = await stage();
   await conversation(on);
   const { sandbox } = on.scene.platform;
@@ -183,7 +183,7 @@ const silence = (): Buffer => {
   return Buffer.concat([head, Buffer.alloc(rate, 0x80)]);
 };
 
-inBrowser('pictures, sounds and documents are loaded when they are asked for, and a file that is none says so', async () => {
+inBrowser('pictures, audio and documents are loaded on request, and a file that cannot be shown says so', async () => {
   const on = await stage();
   const page = await conversation(on);
   const { sandbox } = on.scene.platform;
@@ -223,7 +223,7 @@ inBrowser('a file with a caption reaches the phone', async () => {
   await message(on, 'Our prices').getByRole('button', { name: 'Download: prices.txt' }).waitFor();
 });
 
-inBrowser('a chat becomes read by its button alone', async () => {
+inBrowser('a chat is marked as read only by its button', async () => {
   const on = await stage();
   const page = await conversation(on);
   await on.scene.write(on.account, 'Still there?');
@@ -235,7 +235,7 @@ inBrowser('a chat becomes read by its button alone', async () => {
   await page.getByRole('button', { name: 'Mark as read' }).waitFor({ state: 'detached' });
 });
 
-inBrowser('names and texts of strangers are shown as texts, links are safe, and no name turns around what stands beside it', async () => {
+inBrowser('names and texts of strangers are shown as texts, links are safe, and no name reverses the text beside it', async () => {
   const on = await stage();
   const { page } = on.dashboard;
   const { sandbox } = on.scene.platform;
@@ -265,7 +265,7 @@ inBrowser('names and texts of strangers are shown as texts, links are safe, and 
   assert.deepEqual(on.dashboard.complaints, []);
 });
 
-inBrowser('a chat has an address of its own, which holds no token and no number, and "back" leads to the list', async () => {
+inBrowser('a chat has its own address without a token or a number, and "back" leads to the list', async () => {
   const on = await stage();
   const page = await conversation(on);
   const address = new URL(page.url());
@@ -279,7 +279,7 @@ inBrowser('a chat has an address of its own, which holds no token and no number,
   await page.getByText('Choose a chat').waitFor();
 });
 
-inBrowser('a search finds chats by name and number, and the keyboard opens them', async () => {
+inBrowser('a search finds chats by name and number, and the keyboard opens a found chat', async () => {
   const on = await stage();
   const { page } = on.dashboard;
   await on.dashboard.goto(`/admin/sessions/${on.id}/chats`);
@@ -304,7 +304,7 @@ inBrowser('a search finds chats by name and number, and the keyboard opens them'
   await page.getByRole('menuitem', { name: 'Reply' }).waitFor({ state: 'detached' });
 });
 
-inBrowser('messages that come while the stream is lost are there once after it is back, in their order', async () => {
+inBrowser('messages that arrive while the event stream is lost are shown once and in order after it reconnects', async () => {
   const on = await stage();
   const page = await conversation(on);
   await on.scene.write(on.account, 'Before the cut');
@@ -326,7 +326,7 @@ inBrowser('messages that come while the stream is lost are there once after it i
   assert.deepEqual(own, stored.toReversed());
 });
 
-inBrowser('a viewer sees no chat, and no request of a viewer reads or writes one', async () => {
+inBrowser('a user with the role viewer sees no chat, and no request of the viewer reads or writes a chat', async () => {
   const on = await stage();
   const password = 'the first long secret';
   const made = await on.scene.gateway.call('POST', '/admin/users', { body: { name: 'vera', role: 'viewer', password } });
@@ -359,7 +359,7 @@ inBrowser('a viewer sees no chat, and no request of a viewer reads or writes one
   }
 });
 
-inBrowser('the list and a conversation keep the rules of accessibility, and fit on a phone', async () => {
+inBrowser('the list of chats and a conversation obey the rules of accessibility, and fit on a phone', async () => {
   const on = await stage();
   const { page } = on.dashboard;
   await on.dashboard.goto(`/admin/sessions/${on.id}/chats`);

@@ -1,4 +1,4 @@
-/** Tests the languages of the dashboard in a real browser: it follows the browser, a choice stays, and reasons of the server are translated. */
+/** Tests the languages of the dashboard in a real browser: the language of the browser, a choice that is kept, and translated reasons of the server. */
 import assert from 'node:assert/strict';
 import { after, before } from 'node:test';
 import { pt } from '#src/web/page/texts/pt.js';
@@ -24,7 +24,7 @@ const opened = async (where: string, locale: string): Promise<Dashboard> => {
   return dashboard;
 };
 
-inBrowser('the language follows the browser and can be chosen, and the choice stays', async () => {
+inBrowser('the dashboard uses the language of the browser, and keeps another choice', async () => {
   const dashboard = await opened('/admin', 'pt-BR');
   try {
     const { page } = dashboard;
@@ -42,14 +42,14 @@ inBrowser('the language follows the browser and can be chosen, and the choice st
   }
 });
 
-inBrowser('the page of a session gives state and reason in the language of the reader, and the list fits a phone', async () => {
+inBrowser('the page of a session shows state and reason in the user's language, and the list fits on a phone', async () => {
   const { body } = await scene.gateway.call('POST', '/instance/create', { body: { name: 'loja' } });
   const dashboard = await opened(`/admin/sessions/${(body.instance as { id: string }).id}`, 'pt-PT');
   try {
     const why = dashboard.page.locator('.why');
     await why.getByRole('heading', { name: 'parada' }).waitFor();
     assert.match(String(await why.textContent()), /Clique em Conectar para vincular um telefone/);
-    // A refusal of the server is translated too, with the labels of the fields.
+    // An error of the server is translated too, and names the fields by their labels.
     await dashboard.page.getByRole('link', { name: pt.tab_settings }).click();
     const form = dashboard.page.locator('form', { has: dashboard.page.getByLabel(pt.paceLeast) });
     await form.getByLabel(pt.paceLeast).fill('9');
@@ -69,7 +69,7 @@ inBrowser('the page of a session gives state and reason in the language of the r
   }
 });
 
-inBrowser('pages with English explanations say so, and mark them for screen readers', async () => {
+inBrowser('pages with English explanations announce the language, and mark it for screen readers', async () => {
   const dashboard = await opened('/admin/disk-use', 'pt-BR');
   const { page } = dashboard;
   try {

@@ -12,7 +12,7 @@ const messages = 3_000;
 
 const stage = dashboardStage();
 
-/** Rows as the gateway would have stored them: the contact's chat is the oldest one, and has all the messages. */
+/** Inserts rows as the gateway stores them. The chat of the contact is the oldest one, and has all the messages. */
 const fillIn = async ({ scene, id }: DashboardStage): Promise<void> => {
   const common = { instance_id: `'${id}'` };
   const jid = `'55119' || '5' || lpad(n::text, 7, '0') || '@s.whatsapp.net'`;
@@ -44,7 +44,7 @@ const idOf = async ({ account }: DashboardStage): Promise<string> => String((awa
 
 const countOf = ({ dashboard: { page } }: DashboardStage, selector: string): Promise<number> => page.locator(selector).count();
 
-inBrowser('a list of 5,000 chats has few elements, is loaded as far as somebody scrolls, and finds every chat', async () => {
+inBrowser('a list of 5,000 chats has few elements, loads chats as the user scrolls, and finds every chat', async () => {
   const on = await stage();
   const { page } = on.dashboard;
   await on.scene.stored(on.account, [await on.scene.write(on.account, 'The newest text')]);
@@ -54,7 +54,7 @@ inBrowser('a list of 5,000 chats has few elements, is loaded as far as somebody 
   await page.getByText('5,000 chats').waitFor();
   const seen = new Set<string>();
   const names = `[...document.querySelectorAll('.chat-rows .name')].map((one) => one.textContent)`;
-  // The order of the list is that of the last messages, so that the scrolled names count down from the newest.
+  // The list is in the order of the last messages, so the numbers in the names count down from the newest.
   for (let at = 0; seen.size < 500; at += 1) {
     await page.evaluate(`document.querySelector('.chat-rows').scrollTop = ${at * 400}`);
     await until(
@@ -74,7 +74,7 @@ inBrowser('a list of 5,000 chats has few elements, is loaded as far as somebody 
   await page.getByText('501 chats').waitFor();
 });
 
-inBrowser('a chat that lies behind everything that is loaded comes to the top with its message', async () => {
+inBrowser('a new message moves a chat to the top that the list had not loaded yet', async () => {
   const on = await stage();
   const { page } = on.dashboard;
   await on.dashboard.goto(`/admin/sessions/${on.id}/chats`);
@@ -84,11 +84,11 @@ inBrowser('a chat that lies behind everything that is loaded comes to the top wi
   assert.equal(await countOf(on, '.chat-rows li:has-text("It has been a while")'), 1);
 });
 
-/** The texts of the conversation that have elements now. */
+/** Returns the texts of the conversation that have elements now. */
 const textsOf = ({ dashboard: { page } }: DashboardStage): Promise<readonly string[]> =>
   page.evaluate(`[...document.querySelectorAll('.message .text')].map((one) => one.textContent.trim())`);
 
-inBrowser('a chat of 3,000 messages is read to its beginning with few elements, without a gap, and back to its end', async () => {
+inBrowser('a chat of 3,000 messages scrolls to its beginning and back with few elements and without a gap', async () => {
   const on = await stage();
   const { page } = on.dashboard;
   await on.dashboard.goto(`/admin/sessions/${on.id}/chats/${await idOf(on)}`);

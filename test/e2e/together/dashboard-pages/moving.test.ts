@@ -1,4 +1,4 @@
-/** Tests the page for imports of the dashboard in a real browser: a file is tried, then imported, and the result of each session is shown. */
+/** Tests the page for imports of the dashboard in a real browser: a dry run of a file, its import, and the result of each session. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
@@ -30,7 +30,7 @@ after(async () => {
   await removeFolder(folder);
 });
 
-inBrowser('an upload is tried, then imported, and each session says what became of it', async () => {
+inBrowser('an uploaded file gets a dry run before its import, and the page shows the result of each session', async () => {
   const { page } = dashboard;
   await dashboard.goto('/admin/start');
   await page.getByRole('link', { name: /Import its sessions without a QR code/ }).click();

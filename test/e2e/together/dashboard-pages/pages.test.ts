@@ -6,7 +6,7 @@ import { Dashboard, desk, inBrowser, withoutBrowser } from '#test/support/dashbo
 import { GatewayProcess } from '#test/support/gateway.ts';
 import { until } from '#test/support/until.ts';
 
-/** One of its own: a global webhook cannot be deleted again. */
+/** A gateway of this file alone, because a global webhook cannot be deleted. */
 const gateway = new GatewayProcess({});
 let dashboard: Dashboard;
 const password = 'a long first secret';
@@ -27,7 +27,7 @@ const entries = () => dashboard.page.getByRole('navigation', { name: 'Pages' }).
 const names = async (): Promise<readonly string[]> => (await entries().allTextContents()).map((name) => name.trim());
 const present = () => dashboard.page.locator('.pages a[aria-current="page"]');
 
-inBrowser('every page of the navigation opens by the keyboard, and is the marked one', async () => {
+inBrowser('each page of the navigation opens by the keyboard, and its entry is marked', async () => {
   const { page } = dashboard;
   assert.equal(await present().textContent(), 'Sessions');
   const all = await names();
@@ -51,14 +51,14 @@ inBrowser('every page of the navigation opens by the keyboard, and is the marked
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name, level: 1 }).waitFor();
     assert.equal(await present().textContent(), name);
-    // The focus follows the heading with the next frame.
+    // The focus moves one frame after the heading is shown.
     await page.locator('main:focus').waitFor();
   }
   await page.goBack();
   await page.getByRole('heading', { name: 'Configuration', level: 1 }).waitFor();
 });
 
-inBrowser('the page of a session belongs to the sessions', async () => {
+inBrowser('the page of a session marks the entry of sessions in the navigation', async () => {
   const { page } = dashboard;
   await dashboard.goto('/admin');
   await page.locator('.grid .row:visible').filter({ hasText: 'shop' }).click();
@@ -66,14 +66,14 @@ inBrowser('the page of a session belongs to the sessions', async () => {
   assert.equal(await present().textContent(), 'Sessions');
 });
 
-inBrowser('without an address for updates the page of versions says how to look, and no server is asked', async () => {
+inBrowser('without an address for updates the page of versions says how to check, and no server is asked', async () => {
   const { page } = dashboard;
   await dashboard.goto('/admin/about');
   await page.getByText('This server does not look for updates.').waitFor();
   assert.deepEqual(await objectionsTo(dashboard, 'version'), []);
 });
 
-inBrowser('a global webhook is set where there is none, and its secret is shown once', async () => {
+inBrowser('a first global webhook is saved, and its secret is shown once', async () => {
   const { page } = dashboard;
   await dashboard.goto('/admin/global-webhook');
   await page.getByText('No global webhook yet').waitFor();
@@ -89,7 +89,7 @@ inBrowser('a global webhook is set where there is none, and its secret is shown 
   await page.getByText('No delivery failed since the start of the server.').waitFor();
 });
 
-inBrowser('on a phone a menu opens the pages; Escape and a chosen page close it', async () => {
+inBrowser('on a phone a menu opens the pages, and closes by Escape or when a page is chosen', async () => {
   const { page } = dashboard;
   await page.setViewportSize({ width: 360, height: 740 });
   await dashboard.goto('/admin/people');
@@ -113,7 +113,7 @@ inBrowser('on a phone a menu opens the pages; Escape and a chosen page close it'
   assert.deepEqual(await objectionsTo(dashboard, 'audit log'), []);
 });
 
-inBrowser('a viewer sees no entries that would be refused', async () => {
+inBrowser('a viewer sees no navigation entries whose pages would be refused', async () => {
   const { page } = dashboard;
   await dashboard.signOut();
   await dashboard.signInAs('vera', password);

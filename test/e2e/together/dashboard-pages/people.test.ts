@@ -34,7 +34,7 @@ const signInAsAna = async (password: string, code = ''): Promise<void> => {
   await button('Sign in').click();
 };
 
-inBrowser('an administrator adds a user, whose role and sign-in are shown', async () => {
+inBrowser('an administrator adds a user, and the list shows the role and the last sign-in', async () => {
   const { page } = dashboard;
   await page.getByRole('link', { name: 'People' }).click();
   await page.getByRole('heading', { name: 'People' }).waitFor();
@@ -42,7 +42,7 @@ inBrowser('an administrator adds a user, whose role and sign-in are shown', asyn
   await page.getByLabel('Name', { exact: true }).fill('Ana');
   await page.getByLabel('First password').fill('short password');
   await button('Add user').click();
-  // The page says the name as it is stored.
+  // The page shows the name as the gateway stored it.
   await page.getByText('The user ana is added.').waitFor();
   const row = page.getByRole('row').filter({ has: page.getByRole('rowheader', { name: 'ana', exact: true }) });
   await row.filter({ hasText: 'never' }).waitFor();
@@ -68,7 +68,7 @@ inBrowser('a name that is too long is refused with a reason, and is not cut', as
   await page.getByLabel('First password').fill('');
 });
 
-inBrowser('a viewer signs in by name, sees the sessions, and gets no buttons that would be refused', async () => {
+inBrowser('a viewer signs in by name, sees the sessions, and gets no buttons for refused actions', async () => {
   const { page } = dashboard;
   await dashboard.signOut();
   await button('Sign in with a name').click();
@@ -93,7 +93,7 @@ inBrowser('a viewer signs in by name, sees the sessions, and gets no buttons tha
   assert.equal(await page.getByRole('link', { name: 'Audit log' }).count(), 0);
 });
 
-inBrowser('a user changes the own password, and signs in with the new one', async () => {
+inBrowser('a user changes the password, and signs in with the new one', async () => {
   const { page } = dashboard;
   await page.getByLabel('Present password').first().fill(passwords[0]);
   await page.getByLabel('New password').fill(passwords[1]);
@@ -105,7 +105,7 @@ inBrowser('a user changes the own password, and signs in with the new one', asyn
   await page.getByRole('heading', { name: 'Your account' }).waitFor();
 });
 
-inBrowser('a user sets one-time codes up with the picture, and the next sign-in needs one', async () => {
+inBrowser('a user sets up one-time codes with a QR code, and the next sign-in needs a code', async () => {
   const { page } = dashboard;
   const begin = page.locator('form', { has: page.getByRole('button', { name: 'Set up' }) });
   await begin.getByLabel('Present password').fill(passwords[1]);
@@ -123,7 +123,7 @@ inBrowser('a user sets one-time codes up with the picture, and the next sign-in 
   await page.getByText('A sign-in needs a code of your authenticator app.').waitFor();
 });
 
-inBrowser('a session that an administrator ends leads back to the sign-in', async () => {
+inBrowser('a user whose session an administrator ends gets back to the sign-in page', async () => {
   const { body } = await scene.gateway.call('GET', '/admin/users');
   const { users } = body as unknown as { readonly users: readonly { readonly id: string }[] };
   await scene.gateway.call('POST', '/admin/sessions/end', { body: { userId: users[0]?.id } });
@@ -131,7 +131,7 @@ inBrowser('a session that an administrator ends leads back to the sign-in', asyn
   await button('Sign in with the admin token').waitFor();
 });
 
-inBrowser('the audit log says who did what, and is filtered and exported', async () => {
+inBrowser('the audit log shows the user of each action, and can be filtered and exported', async () => {
   const { page } = dashboard;
   await button('Sign in with the admin token').click();
   await dashboard.signIn();

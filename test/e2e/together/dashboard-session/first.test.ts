@@ -40,16 +40,16 @@ const reaches = (name: string, status: string): Promise<unknown> =>
     () => `${name} is ${status}`,
   );
 
-/** Returns the focused element by its name or its text. */
+/** Returns the name or the text of the focused element. */
 const focused = (): Promise<string> =>
   dashboard.page.evaluate<string>(`
   (({ activeElement: element }) => (element?.labels?.[0]?.textContent ?? element?.getAttribute('aria-label') ?? element?.textContent ?? '').trim())(document)
 `);
 
-/** Waits for the focus that a view gives by itself. A press before that would be lost. */
+/** Waits until a view has set its initial focus. An earlier key press would be lost. */
 const hasFocus = (name: string): Promise<unknown> => until(async () => (await focused()) === name, `"${name}" has the focus`);
 
-/** Presses Tab until the element of this name has the focus. */
+/** Presses Tab until the element with this name has the focus. */
 const tabTo = async (name: string): Promise<void> => {
   const passed: string[] = [];
   for (let presses = 0; presses < 25; presses += 1) {
@@ -66,11 +66,11 @@ const type = (text: string): Promise<void> => dashboard.page.keyboard.type(text)
 const sees = (text: string | RegExp): Promise<void> => dashboard.page.getByText(text).first().waitFor();
 const view = (): Dashboard['page'] => dashboard.page;
 
-/** In the row of a session. */
+/** Returns a cell in the row of a session. */
 const cell = (name: string, column: string) => view().locator('.grid .row:not([hidden])', { hasText: name }).locator(column);
 const shows = (name: string, word: string): Promise<void> => cell(name, '.c-state').getByText(word, { exact: true }).waitFor();
 
-inBrowser('a wrong token is told so, and leaves no cookie', async () => {
+inBrowser('a wrong admin token is refused with a message, and sets no cookie', async () => {
   await dashboard.goto('/admin');
   await view().getByLabel('Admin token').fill('not the admin token');
   await press('Enter');
@@ -85,7 +85,7 @@ inBrowser('the keyboard alone leads from an empty server to the first message', 
   await press('Enter');
   await view().getByRole('heading', { name: 'Your first message in three steps' }).waitFor();
   assert.equal(new URL(view().url()).pathname, '/admin/start');
-  // The heading precedes the form, whose progress is loaded first, and the form takes the focus after it is painted.
+  // The page shows the heading first. The form waits for its saved progress, and takes the focus after it is painted.
   await hasFocus('Name');
   await tabTo('Name');
   await type('Bakery Ana');
@@ -103,7 +103,7 @@ inBrowser('the keyboard alone leads from an empty server to the first message', 
   await type('Written by keyboard');
   await press('Enter');
   await view().getByRole('alert').waitFor();
-  // The form keeps the typed number and text, so that only the wrong field has to be typed again.
+  // The form keeps the typed number and text, so only the wrong field has to be typed again.
   const typed = await Promise.all(['To', 'Message'].map((label) => view().getByLabel(label, { exact: true }).inputValue()));
   assert.deepEqual(typed, ['12', 'Written by keyboard']);
   await press('Shift+Tab');
@@ -116,7 +116,7 @@ inBrowser('the keyboard alone leads from an empty server to the first message', 
   assert.partialDeepStrictEqual(body, { messages: [{ text: 'Written by keyboard', fromMe: true }] });
 });
 
-inBrowser('the token of a session comes to the clipboard when it is asked for, and nowhere else', async () => {
+inBrowser('the token of a session reaches the clipboard on request, and appears nowhere else', async () => {
   const { token = '' } = (await one('Bakery Ana')) ?? {};
   assert.ok(!(await view().content()).includes(token));
   await tabTo('Copy the token');
@@ -129,7 +129,7 @@ inBrowser('the token of a session comes to the clipboard when it is asked for, a
   for (const secret of [token, adminToken]) assert.ok(!`${await view().content()}${kept}`.includes(secret));
 });
 
-inBrowser('a later visit of the first page shows what was done: the number, the message and the call', async () => {
+inBrowser('a later visit to the first page shows the completed steps: the number, the message and the call', async () => {
   await dashboard.goto('/admin/start');
   await sees('It works.');
   await sees(/^Linked: \S*\d{4}$/);
@@ -137,7 +137,7 @@ inBrowser('a later visit of the first page shows what was done: the number, the 
   assert.equal(await view().locator('[aria-current=step]').count(), 0);
 });
 
-inBrowser('the cookie is out of reach of scripts and of other sites', async () => {
+inBrowser('scripts and other sites cannot read the cookie', async () => {
   const [cookie, ...more] = await dashboard.cookies();
   assert.deepEqual(more, []);
   assert.partialDeepStrictEqual(cookie, { httpOnly: true, sameSite: 'Strict', path: '/', secure: false });
@@ -160,7 +160,7 @@ inBrowser('the list shows the session as it hibernates and wakes', async () => {
   await reaches('Bakery Ana', 'connected');
 });
 
-inBrowser('what happens elsewhere is shown without a load', async () => {
+inBrowser('changes from elsewhere are shown without a reload', async () => {
   const { token = '' } = (await one('Bakery Ana')) ?? {};
   assert.equal((await gateway.call('POST', '/instance/hibernate', { token })).status, 200);
   await shows('Bakery Ana', 'asleep');
@@ -168,7 +168,7 @@ inBrowser('what happens elsewhere is shown without a load', async () => {
   await shows('Bakery Ana', 'connected');
 });
 
-inBrowser('a session is created and linked in one box, and stands in the list', async () => {
+inBrowser('a session is created and linked in one dialog, and appears in the list', async () => {
   await view().getByRole('button', { name: 'New session' }).click();
   await hasFocus('Name');
   await type('Clinic Clara');
@@ -179,7 +179,7 @@ inBrowser('a session is created and linked in one box, and stands in the list', 
   await shows('Clinic Clara', 'connected');
 });
 
-inBrowser('search and filters show what fits; slash goes to the search', async () => {
+inBrowser('search and filters show the matching sessions, and the slash key moves to the search', async () => {
   await view().locator('.grid').focus();
   await press('/');
   await type('clara');
@@ -193,7 +193,7 @@ inBrowser('search and filters show what fits; slash goes to the search', async (
   await shows('Bakery Ana', 'connected');
 });
 
-inBrowser('arrow keys walk through the list, full stop opens the actions, Enter the session', async () => {
+inBrowser('arrow keys move through the list, full stop opens the actions, and Enter opens the session', async () => {
   await view().locator('.grid').focus();
   await press('ArrowDown');
   await press('ArrowDown');
@@ -207,7 +207,7 @@ inBrowser('arrow keys walk through the list, full stop opens the actions, Enter 
   await shows('Bakery Ana', 'connected');
 });
 
-inBrowser('acts on a filter are done to all that it shows', async () => {
+inBrowser('an action on a filter applies to all sessions that the filter shows', async () => {
   await view()
     .getByRole('button', { name: /2 connected/ })
     .click();
@@ -218,7 +218,7 @@ inBrowser('acts on a filter are done to all that it shows', async () => {
   await view().getByRole('button', { name: 'Show all' }).click();
 });
 
-inBrowser('each row has a reason, and names are in natural order', async () => {
+inBrowser('each row shows the reason of its state, and names are in natural order', async () => {
   for (const name of ['shop 10', 'shop 9']) await gateway.call('POST', '/instance/create', { body: { name } });
   await cell('shop 10', '.c-why').getByText('no phone is linked: Connect shows a code').waitFor();
   await cell('Bakery Ana', '.c-why').getByText('asleep, wakes on a call or a message to send').waitFor();
@@ -242,7 +242,7 @@ inBrowser('each row has a reason, and names are in natural order', async () => {
   await until(inOrder, () => `the order is ${seen}`);
 });
 
-inBrowser('selected sessions are acted on alone, by mouse and by keyboard, and all by one press', async () => {
+inBrowser('an action applies to the selected sessions alone, and mouse, keyboard or one press select them', async () => {
   const { page } = dashboard;
   await page.getByRole('checkbox', { name: 'Select shop 9' }).click();
   await sees('1 selected');
@@ -250,7 +250,7 @@ inBrowser('selected sessions are acted on alone, by mouse and by keyboard, and a
   await press('End');
   await press(' ');
   await sees('2 selected');
-  // The rows follow the bar with the next frame.
+  // The rows are rendered one frame after the bar.
   await page.getByRole('checkbox', { name: 'Select shop 10', checked: true }).waitFor();
   await until(
     async () => (await page.locator('.grid .row[aria-selected="true"]').count()) === 2,
@@ -275,7 +275,7 @@ inBrowser('selected sessions are acted on alone, by mouse and by keyboard, and a
   await page.locator('.bulk').waitFor({ state: 'detached' });
 });
 
-inBrowser('a session is deleted after a question, and not without the answer', async () => {
+inBrowser('a session is deleted only after the user confirms', async () => {
   await cell('Clinic Clara', 'button').click();
   await view().getByRole('menuitem', { name: 'Delete' }).click();
   await view().getByRole('button', { name: 'Cancel' }).click();
@@ -288,7 +288,7 @@ inBrowser('a session is deleted after a question, and not without the answer', a
   await cell('Clinic Clara', '.c-state').waitFor({ state: 'detached' });
 });
 
-inBrowser('a page of another origin that the same browser shows changes and reads nothing', async () => {
+inBrowser('a page of another origin in the same browser changes and reads nothing', async () => {
   const { port } = foreign.address() as AddressInfo;
   const names = async (): Promise<readonly string[]> => (await all()).map(({ name }) => name);
   const known = await names();
@@ -305,7 +305,7 @@ inBrowser('a page of another origin that the same browser shows changes and read
     assert.equal(read, 'not read');
     assert.deepEqual(await names(), known, host);
   }
-  dashboard.complaints.splice(0); // the other page's, of what it was not allowed
+  dashboard.complaints.splice(0); // The browser complained about the refused requests of the other page.
 });
 
 inBrowser('sign-out ends the session, and wrong tokens are throttled with the time to wait', async () => {
@@ -313,12 +313,12 @@ inBrowser('sign-out ends the session, and wrong tokens are throttled with the ti
   await dashboard.signOut();
   await view().getByLabel('Admin token').waitFor();
   assert.deepEqual(await dashboard.cookies(), []);
-  // The minute of earlier guesses may end in between, so that the count begins again.
+  // The minute of earlier guesses may end in between, and the count begins again.
   const throttled = view().getByText(/^Too many wrong tokens/);
   for (let n = 0; n < 25 && !(await throttled.isVisible()); n += 1) {
     const answered = view().waitForResponse(/\/admin\/session$/);
     await view().getByLabel('Admin token').fill(`guess ${n}`);
-    // The button takes no press before the answer to the guess before is shown, and Enter would be lost.
+    // The button ignores a press until the page shows the previous answer, and Enter would be lost.
     await view().getByRole('button', { name: 'Sign in', exact: true }).click();
     await answered;
     if (n >= 9) await throttled.waitFor({ timeout: 1_000 }).catch(() => undefined);
@@ -326,7 +326,7 @@ inBrowser('sign-out ends the session, and wrong tokens are throttled with the ti
   await sees(/^Too many wrong tokens came from this address\. Try again in \d+ s\.$/);
 });
 
-inBrowser('the policy had nothing to refuse, and no script failed', async () => {
+inBrowser('no page violates the content security policy, and no script fails', async () => {
   await dashboard.view(desk);
   assert.deepEqual(dashboard.complaints, []);
 });

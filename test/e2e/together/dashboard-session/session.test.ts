@@ -8,7 +8,7 @@ import { button, dashboardStage, type DashboardStage, lit } from '#test/support/
 import { contact } from '#test/support/scene.ts';
 import { until } from '#test/support/until.ts';
 
-/** A back-off that lasts until a test ends it, and deliveries that are given up soon. */
+/** Settings with a back-off that lasts until a test ends it, and with few retries of deliveries. */
 const settings = {
   RECONNECT_MIN_MS: '30000',
   RECONNECT_MAX_MS: '30000',
@@ -20,7 +20,7 @@ const settings = {
 const stage = dashboardStage(settings);
 const goTo = ({ dashboard, id }: DashboardStage, tab = '') => dashboard.goto(`/admin/sessions/${id}${tab}`);
 
-inBrowser('the chart shows where a session is, and how it came there', async () => {
+inBrowser('the chart shows the state of a session, and the path to it', async () => {
   const on = await stage();
   const { page } = on.dashboard;
   await lit(on, 'connected').waitFor();
@@ -29,7 +29,7 @@ inBrowser('the chart shows where a session is, and how it came there', async () 
   assert.match(String(await page.locator('.log li').first().textContent()), /authenticating.*connected.*opened/s);
 });
 
-inBrowser('a connection that breaks moves the chart, which says why and counts to the next try', async () => {
+inBrowser('after a broken connection the chart shows the new state, the reason, and a countdown to the next attempt', async () => {
   const on = await stage();
   const { page } = on.dashboard;
   await on.scene.platform.sandbox.fault({ kind: 'streamError', code: 503, number: on.account.number });
@@ -44,7 +44,7 @@ inBrowser('a connection that breaks moves the chart, which says why and counts t
   await lit(on, 'connected').waitFor();
 });
 
-inBrowser('a session sleeps and wakes by the buttons of its page', async () => {
+inBrowser('buttons on the page hibernate a session and wake it', async () => {
   const on = await stage();
   await button(on, 'Hibernate').click();
   await lit(on, 'hibernated.asleep').waitFor();
@@ -52,7 +52,7 @@ inBrowser('a session sleeps and wakes by the buttons of its page', async () => {
   await lit(on, 'connected').waitFor();
 });
 
-inBrowser('the time line goes back by the keyboard, stays at its step while others come, and returns', async () => {
+inBrowser('the keyboard moves the time line back, new steps do not move it, and it returns to the present', async () => {
   const on = await stage();
   const { page } = on.dashboard;
   await page.getByRole('slider').focus();
@@ -71,10 +71,10 @@ inBrowser('the time line goes back by the keyboard, stays at its step while othe
   assert.equal(await page.locator('.chart-panel.back').count(), 0);
 });
 
-inBrowser('arrow keys move over the chart, and what may come next is said at its targets', async () => {
+inBrowser('arrow keys move over the chart, and labels at the next states name the events that lead there', async () => {
   const on = await stage();
   const { page } = on.dashboard;
-  // A page that is opened anew has no states of the reset before to show late.
+  // A newly opened page shows no delayed states of the reset.
   await goTo(on);
   await lit(on, 'connected').waitFor();
   await page.locator('.chart [tabindex="0"]').focus();
@@ -93,12 +93,12 @@ inBrowser('arrow keys move over the chart, and what may come next is said at its
   await page.keyboard.press('Escape');
 });
 
-/** States of the chart whose words are wider than their box; runs in the page. */
+/** A script for the page, which returns the states of the chart whose words are wider than their box. */
 const wordsCut = `[...document.querySelectorAll('.chart .state:not(.alone)')]
   .filter((state) => [...state.querySelectorAll('text')].some((text) => text.getBBox().width > state.querySelector('.box').getBBox().width - 8))
   .map((state) => state.getAttribute('data-state'))`;
 
-inBrowser('the chart folds its housekeeping steps until somebody asks for them', async () => {
+inBrowser('the chart folds its housekeeping steps until the user opens them', async () => {
   const on = await stage();
   const { page } = on.dashboard;
   const box = (state: string) => page.locator(`.chart [data-state="${state}"]`);
@@ -128,7 +128,7 @@ inBrowser('the switch between the charts stays under the pointer', async () => {
   const places: unknown[] = [];
   for (const name of ['Supervisor', 'Session', 'All steps', 'All steps']) {
     await button(on, name).click();
-    // The place on the page: a press may scroll it.
+    // The position is relative to the page, because a press may scroll the page.
     places.push(
       await page.evaluate(`(() => {
         const { left, top } = document.querySelector('.chart-panel .switch').getBoundingClientRect();
@@ -139,7 +139,7 @@ inBrowser('the switch between the charts stays under the pointer', async () => {
   assert.deepEqual(places.slice(1), places.slice(0, -1));
 });
 
-inBrowser('a session in a housekeeping step lights the folded box, which has the name of the step', async () => {
+inBrowser('a session in a housekeeping step highlights the folded box, which shows the name of the step', async () => {
   const on = await stage();
   const { page } = on.dashboard;
   const other = await on.scene.paired();
@@ -159,11 +159,11 @@ inBrowser('a session in a housekeeping step lights the folded box, which has the
   await lit(on, 'connected').waitFor();
 });
 
-inBrowser('no word of the chart is wider than its room', async () => {
+inBrowser('no word of the chart is wider than its box', async () => {
   const on = await stage();
   for (const view of Object.values(windows)) {
     await on.dashboard.view(view);
-    // On a phone the chart is folded until it is asked for. The fold comes and goes after the window has changed.
+    // On a phone the chart is folded until the user opens it. The fold changes some time after the window size.
     const fold = on.dashboard.page.locator('.fold');
     const isFolding = view.width === phone.width;
     await fold.waitFor({ state: isFolding ? 'attached' : 'detached' });
@@ -174,7 +174,7 @@ inBrowser('no word of the chart is wider than its room', async () => {
   }
 });
 
-/** Buttons that a notice lies on after they were scrolled into view; runs in the page. */
+/** A script for the page, which returns the buttons that a notice covers after they were scrolled into view. */
 const coveredButtons = `(async () => {
   const { toast } = await import(document.querySelector('link[rel=modulepreload][href$="/ui/asking.js"]').href);
   toast('Reconnecting', 'bad');
@@ -187,7 +187,7 @@ const coveredButtons = `(async () => {
   }).map((button) => button.textContent);
 })()`;
 
-/** Two letters of each name; runs in the page. */
+/** A script for the page, which returns the initials of each name. */
 const initials = `(async () => {
   const { initialsOf } = await import(document.querySelector('link[rel=modulepreload][href$="/sessions/words.js"]').href);
   return ['Ana Silva', 'ana', 'A', '😀 Shop', '😀😀', ''].map(initialsOf);
@@ -211,7 +211,7 @@ inBrowser('on a phone a notice covers no button', async () => {
   await goTo(on);
 });
 
-inBrowser('the console sends a message and shows the events as they come', async () => {
+inBrowser('the console sends a message, and shows events as they arrive', async () => {
   const on = await stage();
   const { page } = on.dashboard;
   await page.getByRole('link', { name: 'Console' }).click();
@@ -225,7 +225,7 @@ inBrowser('the console sends a message and shows the events as they come', async
   await page.locator('summary', { hasText: /messages.*Written by the contact/ }).waitFor();
 });
 
-inBrowser('a webhook is made, tested, and what it refused is replayed', async () => {
+inBrowser('a webhook is created and tested, and its refused deliveries are sent again', async () => {
   const on = await stage();
   const { page } = on.dashboard;
   const { receiver } = on.scene;
@@ -250,7 +250,7 @@ inBrowser('a webhook is made, tested, and what it refused is replayed', async ()
   await page.locator('.webhook .badge', { hasText: 'paused' }).waitFor();
 });
 
-inBrowser('an answer to an earlier filter does not take the place of the later one', async () => {
+inBrowser('a late answer to an earlier filter does not replace the answer to the later one', async () => {
   const on = await stage();
   const { page } = on.dashboard;
   const late = Promise.withResolvers<void>();
@@ -274,7 +274,7 @@ inBrowser('an answer to an earlier filter does not take the place of the later o
   await page.unroute(/deliveries\?.*state=waiting/);
 });
 
-inBrowser('a circuit that opened is said in the parts, and cleared by its button', async () => {
+inBrowser('the list of parts shows an open circuit breaker, and a button resets it', async () => {
   const on = await stage();
   const { page } = on.dashboard;
   const { receiver } = on.scene;
@@ -291,7 +291,7 @@ inBrowser('a circuit that opened is said in the parts, and cleared by its button
   await clear.waitFor({ state: 'detached' });
 });
 
-inBrowser('settings are saved, and the token is shown when it is asked for', async () => {
+inBrowser('settings are saved, and the token is shown on request', async () => {
   const on = await stage();
   const { page } = on.dashboard;
   await goTo(on, '/settings');
@@ -303,7 +303,7 @@ inBrowser('settings are saved, and the token is shown when it is asked for', asy
 });
 
 for (const tab of ['', '/webhooks', '/console', '/settings']) {
-  inBrowser(`${tab === '' ? '/state' : tab} has no violation of the rules of accessibility, and is no wider than the window`, async () => {
+  inBrowser(`${tab === '' ? '/state' : tab} violates no rule of accessibility, and is no wider than the window`, async () => {
     const on = await stage();
     await goTo(on, tab);
     await on.dashboard.page.locator('.session-body .panel').first().waitFor();
@@ -311,7 +311,7 @@ for (const tab of ['', '/webhooks', '/console', '/settings']) {
   });
 }
 
-inBrowser('a gateway that is no node shows nothing of nodes', async () => {
+inBrowser('a gateway outside of a cluster shows nothing about nodes', async () => {
   const on = await stage();
   const { page } = on.dashboard;
   await goTo(on);
@@ -320,12 +320,12 @@ inBrowser('a gateway that is no node shows nothing of nodes', async () => {
   assert.doesNotMatch(String(await page.locator('.why .figures').textContent()), /Node/);
 });
 
-inBrowser('nothing of the page is refused by its policy or throws', async () => {
+inBrowser('the page violates no content security policy, and no script throws', async () => {
   const on = await stage();
   assert.deepEqual(on.dashboard.complaints, []);
 });
 
-inBrowser('the connector to Chatwoot is shown with its inbox, and its deliveries as those of webhooks', async () => {
+inBrowser('the connector to Chatwoot is shown with its inbox, and its deliveries like those of webhooks', async () => {
   const on = await stage();
   const { page } = on.dashboard;
   const desk = await ChatwootStandIn.open();
@@ -343,7 +343,7 @@ inBrowser('the connector to Chatwoot is shown with its inbox, and its deliveries
   }
 });
 
-inBrowser('the picture of the account is shown over the initials, in the list and at the head, and changes with it', async () => {
+inBrowser('the list and the head of the page show the current picture of the account over its initials', async () => {
   const on = await stage();
   const { page } = on.dashboard;
   const picture = `/admin/actors/${on.id}/picture`;
@@ -351,7 +351,7 @@ inBrowser('the picture of the account is shown over the initials, in the list an
   const shown = async (where: string): Promise<string> => {
     const image = page.locator(where);
     await image.waitFor();
-    // The policy of the page lets no string be evaluated in it, which is how the driver would wait.
+    // The test polls, because the content security policy forbids the evaluated string with which the driver would wait.
     await until(
       async () => Number(await page.evaluate(`document.querySelector(${JSON.stringify(where)})?.naturalWidth ?? 0`)) > 0,
       'the picture',

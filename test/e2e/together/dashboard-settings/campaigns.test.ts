@@ -11,7 +11,7 @@ const stage = dashboardStage({ LOOKUP_EVERY_MS: '1', CAMPAIGN_DAILY_CAP: '20' })
 const rows = async <T>(text: string): Promise<readonly T[]> =>
   inEmbedded((await stage()).scene.gateway.dataDir, (database) => database.rows<T>({ name: '', text }, []));
 
-/** The newest campaign in the database, with the states of its recipients in order. */
+/** Returns the newest campaign in the database, with the states of its recipients in order. */
 const stored = async () => {
   const [campaign] = await rows<{ id: string; info: string; status: string }>(
     'select id, info, status from campaign order by created desc limit 1',
@@ -35,7 +35,7 @@ const confirm = async ({ dashboard: { page } }: DashboardStage): Promise<string>
   return text ?? '';
 };
 
-inBrowser('a campaign is made from a typed list by the keyboard alone, and each contact gets it once', async () => {
+inBrowser('a campaign is created from a typed list by keyboard alone, and each contact gets one message', async () => {
   const on = await stage();
   const { page } = on.dashboard;
   await on.dashboard.goto(address(on));
@@ -69,8 +69,8 @@ inBrowser('a campaign is made from a typed list by the keyboard alone, and each 
 });
 
 /**
- * Types so many further numbers into a long list, as fast as the page takes them. Returns how often the preview changed meanwhile, and how often the
- * typing rested for the 300 ms after which a long list is read: a busy machine rests by itself.
+ * Types further numbers into a long list, as fast as the page accepts them. Returns how often the preview changed meanwhile, and how often the
+ * typing paused for the 300 ms after which the page reads a long list. A busy machine causes pauses by itself.
  */
 const typeOn = (first: string, more: number) => `(async () => {
   const field = document.querySelector('textarea[name="numbers"]');
@@ -89,7 +89,7 @@ const typeOn = (first: string, more: number) => `(async () => {
   return { changes, rests };
 })()`;
 
-inBrowser('a long typed list is read when the typing rests, all of it is sent, and one that is too long is refused', async () => {
+inBrowser('a long list is read when the typing pauses, all of it is sent, and a list that is too long is refused', async () => {
   const on = await stage();
   const { page } = on.dashboard;
   await on.dashboard.goto(address(on, '/new'));
@@ -104,7 +104,7 @@ inBrowser('a long typed list is read when the typing rests, all of it is sent, a
   await paste(list(100_000));
   await page.getByText('A typed list has at most 10,000 rows. Choose a file for a longer list.').waitFor();
   assert.equal(await numbers.inputValue(), '');
-  // The browser looks up no word of a list of numbers.
+  // The browser checks no spelling in a list of numbers.
   assert.equal(await numbers.getAttribute('spellcheck'), 'false');
   await paste(list(2_000));
   await page.getByText('Valid recipients: 2,000.').waitFor();
@@ -146,7 +146,7 @@ inBrowser('columns of a CSV file fill the text of each contact, and rows with er
   assert.deepEqual((await stored()).states.length, 2);
 });
 
-inBrowser('the preview and the question of a campaign name unknown placeholders and the daily limit', async () => {
+inBrowser('the preview and the confirmation of a campaign name unknown placeholders and the daily limit', async () => {
   const on = await stage();
   const { page } = on.dashboard;
   await on.dashboard.goto(address(on, '/new'));
@@ -169,7 +169,7 @@ inBrowser('the preview and the question of a campaign name unknown placeholders 
   await preview.locator('.caution').first().waitFor({ state: 'detached' });
 });
 
-inBrowser('an empty file is refused with a sentence, and the next change of the form removes an error', async () => {
+inBrowser('an empty file is refused with a message, and the next change of the form removes the message', async () => {
   const on = await stage();
   const { page } = on.dashboard;
   await on.dashboard.goto(address(on, '/new'));
@@ -192,7 +192,7 @@ inBrowser('an empty file is refused with a sentence, and the next change of the 
   assert.equal(await alerts.count(), 0);
 });
 
-inBrowser('a cell with a placeholder shows nobody a note about the contact', async () => {
+inBrowser('a placeholder in a cell of the file does not reveal a note about the contact', async () => {
   const on = await stage();
   const { page } = on.dashboard;
   const number = '5511977700061';
@@ -213,7 +213,7 @@ inBrowser('a cell with a placeholder shows nobody a note about the contact', asy
   assert.deepEqual(textsOf(on, number), ['Oi lead_notes, a@example.com']);
 });
 
-inBrowser('a list that cannot be read says why, and a list that is too long is not sent', async () => {
+inBrowser('an unreadable list is refused with the reason, and a list that is too long is not sent', async () => {
   const on = await stage();
   const { page } = on.dashboard;
   await on.dashboard.goto(address(on, '/new'));
@@ -244,7 +244,7 @@ inBrowser('a list that cannot be read says why, and a list that is too long is n
   assert.deepEqual(on.dashboard.complaints, []);
 });
 
-inBrowser('an uploaded picture goes out with its caption, and a campaign without a file says what is missing', async () => {
+inBrowser('an uploaded picture is sent with its caption, and a campaign without its file is refused with the reason', async () => {
   const on = await stage();
   const { page } = on.dashboard;
   await on.dashboard.goto(address(on, '/new'));
@@ -266,7 +266,7 @@ inBrowser('an uploaded picture goes out with its caption, and a campaign without
   assert.deepEqual([message?.kind, message?.text], ['imageMessage', 'The offer of the week']);
 });
 
-inBrowser('a campaign for later is stopped, continued and deleted', async () => {
+inBrowser('a scheduled campaign is stopped, continued and deleted', async () => {
   const on = await stage();
   const { page } = on.dashboard;
   await on.dashboard.goto(address(on, '/new'));
@@ -293,7 +293,7 @@ inBrowser('a campaign for later is stopped, continued and deleted', async () => 
   assert.deepEqual(await objectionsTo(on.dashboard, 'campaigns'), []);
 });
 
-inBrowser('failures are counted by reason, and the progress of a campaign of the API is shown live', async () => {
+inBrowser('failures are counted by reason, and the progress of a campaign from the API is shown live', async () => {
   const on = await stage();
   const { page } = on.dashboard;
   await on.dashboard.goto(address(on));
@@ -321,7 +321,7 @@ inBrowser('failures are counted by reason, and the progress of a campaign of the
   assert.deepEqual(on.dashboard.complaints, []);
 });
 
-inBrowser('a campaign that stopped by itself says why and continues, and a refused message is tried again', async () => {
+inBrowser('a campaign that stopped by itself shows the reason and can continue, and refused messages can be sent again', async () => {
   const on = await stage();
   const { page } = on.dashboard;
   const { sandbox } = on.scene.platform;

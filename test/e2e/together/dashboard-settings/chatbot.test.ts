@@ -22,7 +22,7 @@ const triggers = () =>
   rows<{ id: string; value: Readonly<Record<string, unknown>> }>(`select id, value from definition where kind = 'chatbotTrigger'`);
 const tokens = async (): Promise<number> =>
   (await rows<{ tokens: number }>('select coalesce(sum(tokens), 0)::int as tokens from chatbot_usage'))[0]?.tokens ?? 0;
-/** Rows of this session: those of the sessions of earlier files go in the background. */
+/** Counts the rows of this session. Rows of sessions of earlier test files are deleted in the background. */
 const countOf = async (table: 'message' | 'chat'): Promise<number> => {
   const found = await rows<{ count: number }>(`select count(*)::int as count from ${table} where instance_id = '${(await stage()).id}'`);
   return found[0]?.count ?? 0;
@@ -43,13 +43,13 @@ const showsKey = ({ dashboard: { page } }: DashboardStage): Promise<boolean> =>
 const say = async ({ dashboard: { page } }: DashboardStage, text: string): Promise<void> => {
   const field = page.getByLabel('Message', { exact: true });
   const form = page.locator('form', { has: field });
-  // An answer is shown before the form is emptied, and it takes no press until then.
+  // The page shows an answer before it empties the form, and the form ignores presses until then.
   await form.getByRole('button', { name: 'Ask', exact: true, disabled: false }).waitFor();
   await field.fill(text);
   await field.press('Enter');
 };
 
-inBrowser('an agent is made, its key is sealed and never shown, and all its fields are stored', async () => {
+inBrowser('an agent is created with all its fields, and its key is stored encrypted and never shown', async () => {
   const on = await stage();
   const { page } = on.dashboard;
   const server = await models();
@@ -91,7 +91,7 @@ inBrowser('an agent is made, its key is sealed and never shown, and all its fiel
   assert.deepEqual(await objectionsTo(on.dashboard, 'agent'), []);
 });
 
-inBrowser('a trial asks the model with the whole conversation, shows tools and tokens, and leaves no trace', async () => {
+inBrowser('a trial sends the whole conversation to the model, shows tools and tokens, and stores nothing', async () => {
   const on = await stage();
   const { page } = on.dashboard;
   const server = await models();
@@ -127,7 +127,7 @@ inBrowser('a trial asks the model with the whole conversation, shows tools and t
   await page.getByText('Write a message as a contact would.').waitFor();
 });
 
-inBrowser('a trigger and the switch make the agent answer a contact, and tokens of the day are shown', async () => {
+inBrowser('an agent with a trigger answers a contact when it is switched on, and the page shows the tokens of the day', async () => {
   const on = await stage();
   const { page } = on.dashboard;
   const server = await models();
@@ -170,7 +170,7 @@ inBrowser('a trigger and the switch make the agent answer a contact, and tokens 
   assert.deepEqual(await objectionsTo(on.dashboard, 'chatbot'), []);
 });
 
-inBrowser('an agent is changed without its key, and deleted with its triggers', async () => {
+inBrowser('an agent is changed without typing its key again, and deleted with its triggers', async () => {
   const on = await stage();
   const { page } = on.dashboard;
   const server = await models();

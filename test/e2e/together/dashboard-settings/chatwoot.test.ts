@@ -15,7 +15,7 @@ after(async () => (await opened)?.close());
 
 const config = async ({ account }: DashboardStage) => (await account.call('GET', '/chatwoot/config')).body;
 
-inBrowser('the connection is tested before it is saved, and the address for the inbox is shown', async () => {
+inBrowser('the connection to Chatwoot is tested before it is saved, and the address for the inbox is shown', async () => {
   const on = await stage();
   const { page } = on.dashboard;
   const desk = await chatwoot();
@@ -50,7 +50,7 @@ inBrowser('the connection is tested before it is saved, and the address for the 
   assert.ok(!(await page.content()).includes(accessToken));
 });
 
-inBrowser('a stored token is kept for the same server and asked for by another, and a failing server is shown', async () => {
+inBrowser('a stored Chatwoot token is kept for its server, another server needs a new token, and failures are shown', async () => {
   const on = await stage();
   const { page } = on.dashboard;
   const desk = await chatwoot();

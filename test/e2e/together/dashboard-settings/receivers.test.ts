@@ -7,13 +7,13 @@ import { dashboardStage } from '#test/support/dashboard-stage.ts';
 import { openReceiver, type Receiver } from '#test/support/receivers.ts';
 import { until } from '#test/support/until.ts';
 
-/** Three attempts at once, and the fourth when the test is long over. */
+/** Settings for three attempts at once, and a fourth one long after the end of the test. */
 const stage = dashboardStage({ WEBHOOK_QUICK_RETRIES_MS: '0,100,200,600000' });
 
 const receivers: Receiver[] = [];
 after(() => Promise.all(receivers.map((receiver) => receiver.close())));
 
-inBrowser('a receiver that fails is seen at once: its error, its rate, tries and reasons of what waits, and its session', async () => {
+inBrowser('a failing receiver is shown at once with its error, rate, session, and the waiting deliveries', async () => {
   const { scene, account, id, dashboard } = await stage();
   const { page } = dashboard;
   const receiver = await openReceiver();
@@ -44,14 +44,14 @@ inBrowser('a receiver that fails is seen at once: its error, its rate, tries and
   assert.deepEqual(await objectionsTo(dashboard, 'webhooks'), []);
 
   receiver.answer(200);
-  // After a change of the webhook its receiver is tried at once.
+  // After a change of the webhook the gateway tries its receiver at once.
   const [webhook] = (await account.call('GET', '/webhook')).body as unknown as readonly { readonly id: string }[];
   await account.call('POST', '/webhook', { action: 'update', ...webhook, url: receiver.url, events: ['messages'], enabled: true });
   await dashboard.goto('/admin');
   await page.locator('.row.of-connected').waitFor();
 });
 
-inBrowser('a delivery is opened with its request, its answer and its attempts, and a filter leaves those of one receiver', async () => {
+inBrowser('an open delivery shows request, response and attempts, and a filter selects the deliveries of one receiver', async () => {
   const { scene, account, id, dashboard } = await stage();
   const { page } = dashboard;
   const [good, bad] = [await openReceiver(), await openReceiver()];
@@ -83,7 +83,7 @@ inBrowser('a delivery is opened with its request, its answer and its attempts, a
   await dialog.waitFor({ state: 'detached' });
 
   await page.getByLabel('Receiver', { exact: true }).selectOption(new URL(good.url).host);
-  // The other receiver has three deliveries as well, which wait.
+  // Three deliveries of the other receiver wait as well.
   await until(async () => (await rows.filter({ hasText: 'delivered' }).count()) === 3, 'the deliveries of one receiver');
   await rows
     .first()
@@ -92,13 +92,13 @@ inBrowser('a delivery is opened with its request, its answer and its attempts, a
   const [headers, payload] = [dialog.getByRole('group', { name: 'Headers' }), dialog.getByRole('group', { name: 'Payload' })];
   assert.match(String(await headers.textContent()), /^Authorization: \*\*\*$[^]*^webhook-signature: \*\*\*$/m);
   const sent = JSON.parse(String(await payload.textContent())) as { token: string; message: { text: string } };
-  // Answers to the dashboard have no token at all.
+  // Responses to the dashboard contain no token.
   assert.deepEqual([sent.token, sent.message.text], ['', 'third']);
   await dialog.getByRole('button', { name: 'Close' }).last().click();
   await dialog.waitFor({ state: 'detached' });
 });
 
-inBrowser('an open delivery has an address, Back closes it, and a colleague opens it at the same address', async () => {
+inBrowser('an open delivery has its own address, Back closes it, and another user can open the address', async () => {
   const { id, dashboard } = await stage();
   const { page } = dashboard;
   const list = `/admin/sessions/${id}/webhooks`;
@@ -116,7 +116,7 @@ inBrowser('an open delivery has an address, Back closes it, and a colleague open
   await page.waitForURL(`**${list}`);
   await page.goForward();
   await dialog.waitFor();
-  // The cross goes back as well, so that Back does not open the dialog again.
+  // The button with the cross goes back in the history too, so that Back does not open the dialog again.
   await dialog.getByRole('button', { name: 'Close' }).first().click();
   await dialog.waitFor({ state: 'detached' });
   await page.waitForURL(`**${list}`);
@@ -142,7 +142,7 @@ inBrowser('an open delivery has an address, Back closes it, and a colleague open
   await page.getByRole('dialog', { name: 'Delivery' }).getByRole('alert').waitFor();
 });
 
-inBrowser('selected deliveries are sent again, and a time leaves only the events of a period', async () => {
+inBrowser('selected deliveries are sent again, and a time filter selects the events of a period', async () => {
   const { scene, account, id, dashboard } = await stage();
   const { page } = dashboard;
   const good = await openReceiver();

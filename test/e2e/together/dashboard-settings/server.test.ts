@@ -13,7 +13,7 @@ import { openProxy, type TestProxy } from '#test/support/proxies.ts';
 import { openReceiver, type Receiver } from '#test/support/receivers.ts';
 
 let releases: Server | undefined;
-/** Answers like a forge. Its address is needed before the gateway starts. */
+/** Starts a server that answers like the release API of a code host. The gateway needs its address at the start. */
 const releasesUrl = async (): Promise<string> => {
   releases ??= createServer((_request, response) => response.end(JSON.stringify({ tag_name: 'v99.1.0' })));
   if (!releases.listening) await new Promise<void>((resolve) => void releases?.listen(0, '127.0.0.1', resolve));
@@ -41,7 +41,7 @@ const open = async (dashboard: Dashboard, path: string, title: string): Promise<
   await dashboard.page.getByRole('heading', { name: title, level: 1 }).waitFor();
 };
 
-inBrowser('a proxy is set and tested for a session, and one that fails is said to fail', async () => {
+inBrowser('a proxy is set and tested for a session, and the failure of a proxy is shown', async () => {
   const { account, dashboard } = await stage();
   const { page } = dashboard;
   const { name } = (await account.seen()) as unknown as { readonly name: string };
@@ -68,7 +68,7 @@ inBrowser('a proxy is set and tested for a session, and one that fails is said t
   await proxy.die();
   await named(dashboard, `Test the proxy of ${name}`).click();
   await page.getByText('the proxy does not work').waitFor();
-  // The session lost its proxy, and the page says so by itself.
+  // The session lost its proxy, and the page shows that without a reload.
   await named(dashboard, /in trouble 1/).click();
   await row.locator('.bad-outcome', { hasText: 'the proxy' }).waitFor();
   await proxy.revive();
@@ -78,14 +78,14 @@ inBrowser('a proxy is set and tested for a session, and one that fails is said t
   await page.getByText('No session fits.').waitFor();
 });
 
-inBrowser('a name with signs that turn a text around is shown with their codes', async () => {
+inBrowser('a name shows the codes of characters that would reverse the direction of the text', async () => {
   const { scene, dashboard } = await stage();
   await scene.gateway.call('POST', '/instance/create', { body: { name: 'shop \u202Elive' } });
   await open(dashboard, '/admin/proxies-of-sessions', 'Proxies');
   await dashboard.page.getByRole('rowheader', { name: 'shop [U+202E]live', exact: true }).waitFor();
 });
 
-inBrowser('no proxy is chosen again, after the page has said what that means', async () => {
+inBrowser('a session returns to no proxy after the page has explained the consequence', async () => {
   const { account, dashboard } = await stage();
   const { page } = dashboard;
   const { name } = (await account.seen()) as unknown as { readonly name: string };
@@ -98,7 +98,7 @@ inBrowser('no proxy is chosen again, after the page has said what that means', a
   assert.equal(body['mode'], 'none');
 });
 
-inBrowser('the global webhook is changed, tested and paused, and shows what waits and what failed', async () => {
+inBrowser('the global webhook is changed, tested and paused, and its waiting and failed deliveries are shown', async () => {
   const { scene, account, id, dashboard } = await stage();
   const { page } = dashboard;
   receiver = await openReceiver();
@@ -137,7 +137,7 @@ inBrowser('the global webhook is changed, tested and paused, and shows what wait
 inBrowser('storage shows the session with the most messages, and the rules of expiry', async () => {
   const { scene, account, id, dashboard } = await stage();
   const { page } = dashboard;
-  // Its proxy was changed, so that it connects again.
+  // The session connects again, because its proxy was changed.
   await account.reaches('connected');
   await scene.works(account);
   await scene.write(account, 'kept');
@@ -152,7 +152,7 @@ inBrowser('storage shows the session with the most messages, and the rules of ex
   assert.deepEqual(await objectionsTo(dashboard, 'storage'), []);
 });
 
-inBrowser('settings show value, source and default, and a secret only as set', async () => {
+inBrowser('settings show value, source and default, and only whether a secret is set', async () => {
   const { dashboard } = await stage();
   const { page } = dashboard;
   await open(dashboard, '/admin/settings-in-force', 'Configuration');
@@ -171,7 +171,7 @@ inBrowser('settings show value, source and default, and a secret only as set', a
   await page.getByText('No setting fits.').waitFor();
 });
 
-inBrowser('the page of versions names what runs, and a newer release where an address for it is set', async () => {
+inBrowser('the page of versions shows the running version, and a newer release if an address for updates is set', async () => {
   const { dashboard } = await stage();
   const { page } = dashboard;
   await open(dashboard, '/admin/about', 'Version');

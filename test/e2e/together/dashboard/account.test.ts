@@ -7,7 +7,7 @@ import { until } from '#test/support/until.ts';
 
 const stage = dashboardStage();
 
-/** The phone of another account scans what the dialog shows. */
+/** Scans the code of the dialog with the phone of another account. */
 const scanWithAnother = async ({ scene, account, dashboard: { page } }: DashboardStage): Promise<string> => {
   const number = account.number.replace('5511', '5521');
   const qrcode = String(await page.locator('dialog').getByRole('img', { name: 'QR code' }).getAttribute('src'));
@@ -20,7 +20,7 @@ const chatsOf = async ({ account }: DashboardStage): Promise<number> => {
   return (body['chats'] as readonly unknown[]).length;
 };
 
-inBrowser('the phone of another account is refused, and the dialog says why and what can be done', async () => {
+inBrowser('the phone of another account is refused, and the dialog shows the reason and the possible actions', async () => {
   const on = await stage();
   await lit(on, 'connected').waitFor();
   const sent = await on.account.call('POST', '/send/text', { number: contact, text: 'of the account before' });
@@ -34,7 +34,7 @@ inBrowser('the phone of another account is refused, and the dialog says why and 
   assert.equal(await chatsOf(on), 1);
 });
 
-inBrowser('its button begins anew: the other account is linked, and nothing of the one before is left', async () => {
+inBrowser('the button of the dialog links the other account, and deletes all data of the former one', async () => {
   const on = await stage();
   await button(on, 'Begin with another account').click();
   const other = await scanWithAnother(on);

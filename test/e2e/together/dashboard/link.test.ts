@@ -5,7 +5,7 @@ import { button, dashboardStage, type DashboardStage, lit } from '#test/support/
 
 const stage = dashboardStage();
 
-/** The phone scans what the page shows. */
+/** Scans the code of the page with the phone. */
 const scanFrom = async ({ scene, account, dashboard: { page } }: DashboardStage, place: string): Promise<void> => {
   const qrcode = String(await page.locator(place).getByRole('img', { name: 'QR code' }).getAttribute('src'));
   await scene.platform.scan({ qrcode, number: account.number, name: 'Ana' });
@@ -17,7 +17,7 @@ const loggedOut = async (on: DashboardStage): Promise<void> => {
   await lit(on, 'disconnected.loggedOut').waitFor();
 };
 
-inBrowser('a session that its phone removed says what happened, and below it the last step', async () => {
+inBrowser('a session that its phone removed shows the reason, and the last step below it', async () => {
   const on = await stage();
   await loggedOut(on);
   const { page } = on.dashboard;
@@ -25,7 +25,7 @@ inBrowser('a session that its phone removed says what happened, and below it the
   assert.equal(await page.locator('.why .because .note').textContent(), 'Last step: The credentials are deleted or set aside.');
 });
 
-inBrowser('its head links it again, as one that was never linked', async () => {
+inBrowser('a button at the head of the page links a removed session again, like a new one', async () => {
   const on = await stage();
   assert.equal(await button(on, 'Connect').count(), 0);
   await button(on, 'Link a phone').click();
@@ -35,7 +35,7 @@ inBrowser('its head links it again, as one that was never linked', async () => {
   await button(on, 'Reconnect').waitFor();
 });
 
-inBrowser('when somebody else asks for its connection, the page shows the code by itself until a phone scanned it', async () => {
+inBrowser('when another client connects the session, the page shows the code until a phone has scanned it', async () => {
   const on = await stage();
   const { page } = on.dashboard;
   await loggedOut(on);
@@ -46,7 +46,7 @@ inBrowser('when somebody else asks for its connection, the page shows the code b
   await page.locator('.link-panel').waitFor({ state: 'detached' });
 });
 
-inBrowser('a session that was logged out by its button is linked anew, and not connected without credentials', async () => {
+inBrowser('a session that was logged out by its button is linked again, and does not connect without credentials', async () => {
   const on = await stage();
   await button(on, 'Disconnect').click();
   await on.dashboard.page.getByRole('dialog').getByRole('button', { name: 'Disconnect', exact: true }).click();
@@ -56,7 +56,7 @@ inBrowser('a session that was logged out by its button is linked anew, and not c
   assert.equal(await button(on, 'Disconnect').count(), 0);
 });
 
-inBrowser('the list says what a session that waits for a phone needs, and its menu offers it', async () => {
+inBrowser('the list shows that a session waits for a phone, and its menu offers to link it', async () => {
   const on = await stage();
   const { page } = on.dashboard;
   await on.account.connect();

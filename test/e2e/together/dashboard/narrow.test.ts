@@ -5,10 +5,10 @@ import { layoutFaults } from '#test/support/layout.ts';
 import { Scene } from '#test/support/scene.ts';
 
 const longName = 'Padaria Nossa Senhora da Conceição do Mato Dentro, balcão 2';
-/** A name of one word has no place for a line break. */
+/** A name of one word, which has no place for a line break. */
 const longWord = 'Campanhadenatalparatodososclientesantigosdapadariaedomercado';
 
-/** A session with a long name, and two campaigns. Returns the addresses of the pages to look at. */
+/** Makes a session with a long name and two campaigns. Returns the addresses of the pages to check. */
 const filledPages = async (scene: Scene): Promise<readonly string[]> => {
   const account = await scene.paired();
   const { id } = await account.seen();
@@ -33,7 +33,7 @@ const filledPages = async (scene: Scene): Promise<readonly string[]> => {
   return ['/admin', ...tabs.map((tab) => `/admin/sessions/${id}${tab}`), ...pages.map((page) => `/admin/${page}`)];
 };
 
-/** Opens each page in this language and returns a sentence for each fault. */
+/** Opens each page in this language, and returns a sentence for each fault of the layout. */
 const faultsOf = async (dashboard: Dashboard, language: string, pages: readonly string[]): Promise<readonly string[]> => {
   const { page } = dashboard;
   await page.evaluate(`localStorage.setItem('language', '${language}')`);
@@ -49,7 +49,7 @@ const faultsOf = async (dashboard: Dashboard, language: string, pages: readonly 
   return [...found, ...dashboard.complaints];
 };
 
-inBrowser('on a narrow phone nothing covers anything, is cut, or scrolls sideways outside of a table', async () => {
+inBrowser('on a narrow phone no element overlaps, is cut, or scrolls sideways outside of a table', async () => {
   const scene = await Scene.open();
   const user = { name: 'ana.maria.da.silva.operadora', role: 'operator', password: 'a password for one test' };
   const made = await scene.gateway.call('POST', '/admin/users', { body: user });

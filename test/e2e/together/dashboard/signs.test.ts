@@ -7,11 +7,11 @@ import { until } from '#test/support/until.ts';
 
 const stage = dashboardStage();
 
-/** One of each kind: an override, an isolate, and marks of a direction. */
+/** Characters of each kind that changes the direction of a text: an override, an isolate, and marks. */
 const signs = '\u202E\u2066\u200E\u200F\u061C';
 
 /**
- * Runs in the page. Returns each place that shows such a character as it is. Fields of forms keep what is in them. The texts of a conversation keep marks
+ * A script for the page. It returns each place that shows such a character unchanged. Form fields keep their input. Texts of a conversation keep marks
  * and isolates, because languages need them.
  */
 const raw = `(() => {
@@ -40,7 +40,7 @@ const pages = [
   '/about',
 ];
 
-/** Puts the characters wherever a stranger or another user can. Returns the addresses of the pages that show them. */
+/** Puts the characters into all names and texts that strangers or other users can set. Returns the addresses of the pages that show them. */
 const fill = async ({ scene, account, id }: DashboardStage): Promise<readonly string[]> => {
   const ok = async (path: string, body: object) => {
     const answer = await account.call('POST', path, body);
@@ -98,8 +98,8 @@ const fill = async ({ scene, account, id }: DashboardStage): Promise<readonly st
 const troubled = '/admin/alerting';
 
 /**
- * Adds a trouble to the answer for the page of alerts, because the gateway looks for troubles once a minute. A route switches off the browser's cache,
- * and every page would load all its files again.
+ * Adds a problem to the response for the page of alerts, because the gateway checks for problems once a minute. A route disables the browser's cache,
+ * so every page would load all its files again.
  */
 const addTrouble = ({ dashboard: { page }, id }: DashboardStage): Promise<unknown> =>
   page.route('**/admin/alerts', async (route) => {
@@ -108,7 +108,7 @@ const addTrouble = ({ dashboard: { page }, id }: DashboardStage): Promise<unknow
     await route.fulfill({ response, json: { ...(await response.json()), troubles: [trouble], total: 1 } });
   });
 
-inBrowser('no page shows a character that turns a text around, and what it is about is shown with its code', async () => {
+inBrowser('every page shows the code of a character that would reverse a text, and never the character itself', async () => {
   const on = await stage();
   const { dashboard } = on;
   const { page } = dashboard;
@@ -127,7 +127,7 @@ inBrowser('no page shows a character that turns a text around, and what it is ab
   }
   assert.ok(coded.length >= 14, coded.join(' '));
   assert.match(String(conversation), /text\[U\+202E\]\u2066\u200E\u200F\u061C/);
-  // Parts that a press opens.
+  // Some parts of a page open only when they are pressed.
   await dashboard.goto(`/admin/sessions/${on.id}/webhooks`);
   await page.getByRole('listitem', { name: '[U+202E]' }).getByRole('button', { name: 'Delete' }).click();
   await page.getByRole('dialog').waitFor();

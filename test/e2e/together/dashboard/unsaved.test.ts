@@ -6,7 +6,7 @@ import { button, type DashboardStage, dashboardStage } from '#test/support/dashb
 
 const stage = dashboardStage();
 
-/** Opens the list, then the settings of the session by links of the page, and types a name. Returns the field. */
+/** Opens the list, follows links to the settings of the session, and types a name. Returns the field. */
 const begin = async ({ dashboard, id }: DashboardStage) => {
   const { page } = dashboard;
   await dashboard.goto(`/admin/sessions/${id}`);
@@ -16,7 +16,7 @@ const begin = async ({ dashboard, id }: DashboardStage) => {
   return field;
 };
 
-inBrowser('Back asks before it leaves a form, and stays or goes as one answers', async () => {
+inBrowser('Back asks before it leaves a changed form, and the answer decides', async () => {
   const on = await stage();
   const { page } = on.dashboard;
   const settings = `/admin/sessions/${on.id}/settings`;
@@ -37,7 +37,7 @@ inBrowser('Back asks before it leaves a form, and stays or goes as one answers',
   await page.waitForURL(`**${settings}`);
 });
 
-/** Answers the question with yes in the moment in which it is shown; runs in the page. Counts the questions. */
+/** A script for the page. It confirms each question as soon as it is shown, and counts the questions. */
 const answerAtOnce = `new MutationObserver(() => {
   const leave = document.querySelector('dialog .button.danger');
   if (leave === null || leave.isAnswered) return;
@@ -81,7 +81,7 @@ inBrowser('a link and a reload ask too, and a saved form asks nothing', async ()
   assert.deepEqual(on.dashboard.complaints, []);
 });
 
-inBrowser('a dialog with a begun form asks before Back closes it', async () => {
+inBrowser('a dialog with a partly filled form asks before Back closes it', async () => {
   const on = await stage();
   const { page } = on.dashboard;
   await on.dashboard.goto(`/admin/sessions/${on.id}`);
@@ -98,7 +98,7 @@ inBrowser('a dialog with a begun form asks before Back closes it', async () => {
   await page.locator('.chart').first().waitFor();
 });
 
-/** Opens the dialog of a new webhook, whose names are given in the language of the page. */
+/** Opens the dialog for a new webhook. The caller gives the labels in the language of the page. */
 const openWebhook = async (on: DashboardStage, [create, address]: readonly [create: string, address: string]) => {
   const { page } = on.dashboard;
   await on.dashboard.goto(`/admin/sessions/${on.id}/webhooks`);
@@ -112,7 +112,7 @@ for (const [language, names, words] of [
   ['en', ['New webhook', 'Address of the receiver'], ['Leave without saving?', 'Cancel', 'Leave']],
   ['pt', ['Novo webhook', 'Endereço do receptor'], ['Sair sem salvar?', 'Cancelar', 'Sair da página']],
 ] as const)
-  inBrowser(`Escape and a press beside a begun form ask once before they close it (${language})`, async () => {
+  inBrowser(`Escape and a press outside of a partly filled form ask once before they close it (${language})`, async () => {
     const on = await stage();
     const { page } = on.dashboard;
     await page.evaluate(`localStorage.setItem('language', '${language}')`);

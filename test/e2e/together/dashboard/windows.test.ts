@@ -8,7 +8,7 @@ import { until } from '#test/support/until.ts';
 
 const stage = dashboardStage();
 
-/** Opens a window at an address, beside the others. Answers with the number of streams that it has open. */
+/** Opens a further window at an address. Returns its page, and a function that counts the open streams of the window. */
 const openWindow = async ({ dashboard }: DashboardStage, where: string) => {
   const page = await dashboard.page.context().newPage();
   const streams = new Set<unknown>();
@@ -25,7 +25,7 @@ const openWindow = async ({ dashboard }: DashboardStage, where: string) => {
 const called = (page: Page): Promise<number> =>
   page.evaluate(`fetch('/admin/session', { signal: AbortSignal.timeout(60000) }).then(({ status }) => status)`);
 
-/** The browser of the test shows all windows; this one behaves as if the person had changed to another tab. */
+/** Shows or hides a window as a change of tabs does. The browser of the test shows all windows by itself. */
 const show = (page: Page, isShown: boolean): Promise<void> =>
   page.evaluate(`(() => {
     Object.defineProperty(document, 'hidden', { configurable: true, value: ${!isShown} });
@@ -40,7 +40,7 @@ const chatOf = async ({ account, id }: DashboardStage): Promise<string> => {
   return `/admin/sessions/${id}/chats/${String(chat?.['id'])}`;
 };
 
-inBrowser('seven windows with chats that are seen at once are answered, and the ones used last are live', async () => {
+inBrowser('seven visible windows with chats get answers, and the windows that were used last are live', async () => {
   const on = await stage();
   await on.scene.stored(on.account, [await on.scene.write(on.account, 'Is the bakery open?')]);
   await on.dashboard.goto('/admin/about');
@@ -64,7 +64,7 @@ inBrowser('seven windows with chats that are seen at once are answered, and the 
   await on.scene.write(on.account, 'Thank you');
   for (const { page } of [first, last]) await page.locator('.message', { hasText: 'Thank you' }).waitFor();
 
-  // The window that is used is live.
+  // A window becomes live when it is used.
   await first.page.evaluate("window.dispatchEvent(new Event('focus'))");
   await paused(first.page).waitFor({ state: 'detached' });
   await until(() => first.streams() === 1 && streams() === 3, 'its stream is open');
@@ -75,7 +75,7 @@ inBrowser('seven windows with chats that are seen at once are answered, and the 
   for (const { page } of [first, ...windows.slice(5)]) await page.close();
 });
 
-inBrowser('a hidden window closes its stream, and reads what it missed when it is shown', async () => {
+inBrowser('a hidden window closes its stream, and loads the missed messages when it is shown again', async () => {
   const on = await stage();
   await on.dashboard.goto('/admin/about');
   const { page, streams } = await openWindow(on, await chatOf(on));
