@@ -9,7 +9,7 @@ import { Scene } from '#test/support/scene.ts';
 import { until } from '#test/support/until.ts';
 
 const refused = 'this code does not count: it was used, has expired, or was never made. Ask for a new one';
-/** A clock that jumps by 301 s. The proof of the hand-off is valid for five minutes; after that the owner has to compare codes. */
+/** A clock that jumps by 301 s. The proof of the hand-off is valid for five minutes. After that the owner has to compare codes. */
 const clock = { NODE_OPTIONS: `--import=${join(root, 'test/support/monotonic-jump.ts')}`, CLOCK_JUMP_MS: '301000' };
 
 let scene: Scene;

@@ -8,7 +8,7 @@ import { makeCode, OwnerBrowser, passkeyOf, reachesStage, scanned, sign } from '
 import { Scene } from '#test/support/scene.ts';
 import { until } from '#test/support/until.ts';
 
-/** A clock that jumps by 301 s. The proof of the hand-off is valid for five minutes; after that the owner has to compare codes. */
+/** A clock that jumps by 301 s. The proof of the hand-off is valid for five minutes. After that the owner has to compare codes. */
 const clock = {
   NODE_OPTIONS: `--import=${join(root, 'test/support/monotonic-jump.ts')}`,
   CLOCK_JUMP_MS: '301000',

@@ -20,11 +20,11 @@ const seen = async (id: string): Promise<InstanceSeen | undefined> => {
   return (body as unknown as readonly InstanceSeen[]).find((one) => one.id === id);
 };
 
-/** A request of the dashboard, which names the instance by its id. */
+/** Sends a request of the dashboard, which names the instance by its id. */
 const asDashboard = async (cookie: string, id: string, method: string, path: string): Promise<Response> =>
   fetch(`${scene.gateway.address}${path}`, { method, headers: { cookie, 'x-instance': id, 'sec-fetch-site': 'same-origin' } });
 
-test('damaged rows: after a restart others send, and the damaged session is offline until its proxy and token are set anew', async () => {
+test('damaged rows: after a restart other sessions send, and the damaged one is offline until its proxy and token are set again', async () => {
   const [whole, damaged] = [await scene.paired(), await scene.paired()];
   const { id } = await damaged.seen();
   const logins = scene.logins(damaged);
@@ -59,7 +59,7 @@ test('damaged rows: after a restart others send, and the damaged session is offl
   await until(async () => (await seen(id))?.status === 'connected', 'the session is back');
 });
 
-test('damaged rows: a session with a damaged row in its log of received stanzas connects after a restart, and impossible times fail no list', async () => {
+test('damaged rows: a session with a damaged received stanza connects after a restart, and lists work despite impossible times', async () => {
   const account = await scene.paired();
   const { id } = await account.seen();
   const database = await openDatabase({ url: embeddedUrl(scene.gateway.dataDir), log: quietLog, poolSize: 1, application: 'test' });

@@ -22,7 +22,7 @@ const killAndStart = async (): Promise<void> => {
   await scene.gateway.start();
 };
 
-test('kill: a message whose file is being uploaded from the queue is sent once afterwards', async () => {
+test('kill: a queued message is sent once if the kill interrupts the upload of its file', async () => {
   const { sandbox } = scene.platform;
   const account = await scene.paired();
   const earlier = sandbox.stats().media;
@@ -48,7 +48,7 @@ test('kill: a message whose file is being uploaded from the queue is sent once a
   await until(async () => (await leftIn('temporary')).length === 0, 'no file is left');
 });
 
-test('kill: a file that is being fetched leaves nothing', async () => {
+test('kill: an interrupted download leaves no file', async () => {
   const account = await scene.paired();
   const server = createServer((_request, response) => void response.writeHead(200).write('%PDF-1.4'));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

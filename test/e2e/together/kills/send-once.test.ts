@@ -32,18 +32,18 @@ const settled = async (): Promise<void> => {
   await until(() => read(last) === 1, 'the last text arrives');
 };
 
-test('Idempotency-Key: twenty requests at once are one message, and all answers are the same', async () => {
+test('Idempotency-Key: twenty simultaneous requests send one message, and all get the same answer', async () => {
   const body = { text: 'twenty', track_id: 'order 7', delay: 50 };
   const answers = await Promise.all(Array.from({ length: 20 }, () => send('twenty', body)));
   await settled();
   assert.equal(read('twenty'), 1);
   assert.equal(answers[0]?.status, 200, JSON.stringify(answers[0]?.body));
-  // The order of the fields does not matter.
+  // The order of the fields in a body does not matter.
   const later = await send('twenty', { delay: 50, track_id: 'order 7', text: 'twenty' });
   for (const { status, body: answer } of [...answers, later]) assert.deepEqual([status, answer], [200, answers[0]?.body]);
 });
 
-test('Idempotency-Key: another body under the key is a 409, also before a restart and after it', async () => {
+test('Idempotency-Key: another body with the same key gets a 409, before a restart and after it', async () => {
   assert.equal((await send('taken', { text: 'first' })).status, 200);
   for (let run = 0; run < 2; run += 1) {
     const other = await send('taken', { text: 'second' });
@@ -63,14 +63,14 @@ test('Idempotency-Key: each instance has keys of its own', async () => {
   assert.equal(read('of two'), 2);
 });
 
-test('Idempotency-Key: a session that is not connected leaves the key free', async () => {
+test('Idempotency-Key: a request without a connected session does not use up the key', async () => {
   const other = await scene.create();
   assert.equal((await send('free', { text: 'too early' }, other)).status, 409);
   await other.pair(scene.platform);
   assert.equal((await send('free', { text: 'in time' }, other)).status, 200);
 });
 
-test('Idempotency-Key: killed between the sending and the answer, the same key sends nothing more and names the message', async () => {
+test('Idempotency-Key: after a kill between sending and answering, the same key sends nothing more and returns the message', async () => {
   await scene.platform.sandbox.fault({ kind: 'noAck', number: account.number });
   const lost = send('killed', { text: 'killed' }).catch(() => null);
   await until(() => read('killed') === 1, 'the text arrives');
@@ -82,13 +82,13 @@ test('Idempotency-Key: killed between the sending and the answer, the same key s
   const [arrived] = scene.platform.sandbox.received(contact).filter(({ text }) => text === 'killed');
   assert.equal(again.body['messageid'], arrived?.id, JSON.stringify(again.body));
   assert.ok([200, 504].includes(again.status), `status ${again.status}`);
-  // The receipt of the contact, which the platform repeats, shows that it arrived.
+  // The platform repeats the contact's receipt, which shows that the message arrived.
   await until(async () => (await send('killed', { text: 'killed' })).status === 200, 'the receipt makes a success of it');
   await settled();
   assert.equal(read('killed'), 1);
 });
 
-test('Idempotency-Key: killed while a message waits in the asynchronous queue, it is sent once', async () => {
+test('Idempotency-Key: a message in the asynchronous queue is sent once after a kill', async () => {
   const first = await send('queued', { text: 'queued', async: true });
   await scene.gateway.end('SIGKILL');
   await scene.gateway.start();
@@ -106,7 +106,7 @@ const bad: readonly (readonly [title: string, key: string])[] = [
   ['with letters outside of ASCII', 'chave-é'],
 ];
 for (const [title, key] of bad)
-  test(`Idempotency-Key: a key ${title} is a 400 that names the header`, async () => {
+  test(`Idempotency-Key: a key ${title} gets a 400 that names the header`, async () => {
     const { status, body } = await send(key, { text: 'never' });
     assert.equal(status, 400);
     assert.match(String(body['error']), /^idempotency-key /);

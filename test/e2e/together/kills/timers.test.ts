@@ -27,7 +27,7 @@ after(() => scene.close());
 
 const chat = async (id: string): Promise<Json> => (await account.chatOf(id)) ?? {};
 
-/** The timer of a message, as the contact's phone got it; undefined for one that stays. */
+/** Sends a message and returns its timer on the contact's phone, or undefined for a message that stays. */
 const timerOf = async (path: string, number: string, body: Json): Promise<number | undefined> => {
   const sent = await account.call('POST', `/send/${path}`, { number, ...body });
   assert.equal(sent.status, 200, JSON.stringify(sent.body));
@@ -67,18 +67,18 @@ const places: readonly (readonly [what: string, number: () => string, path: stri
 ];
 
 for (const [what, number, path, body] of places) {
-  test(`timers: every kind of content to ${what} carries the timer that was set`, async () => {
+  test(`timers: every kind of message to ${what} carries the timer of the chat`, async () => {
     await set(path, body('7d'));
     for (const [title, kind, fields] of kinds) assert.equal(await timerOf(kind, number(), fields), week, title);
   });
 
-  test(`timers: nothing to ${what} carries one when it was taken away`, async () => {
+  test(`timers: no message to ${what} carries a timer after the timer was removed`, async () => {
     await set(path, body('off'));
     for (const [title, kind, fields] of kinds) assert.equal(await timerOf(kind, number(), fields), undefined, title);
   });
 }
 
-test('timers: one that is set before the first message begins the chat, and the message carries it', async () => {
+test('timers: a timer that is set before the first message creates the chat, and the message carries it', async () => {
   const somebody = '5511900000077';
   const { status, body } = await account.call('POST', '/chat/ephemeral', { number: somebody, duration: '7d' });
   assert.equal(status, 200, JSON.stringify(body));
@@ -101,7 +101,7 @@ for (const [who, of] of [
   ['the contact', () => [contact, account.number]],
   ['the own phone', () => [account.number, contact]],
 ] as const)
-  test(`timers: one that ${who} sets counts, and goes when it is taken away`, async () => {
+  test(`timers: a timer that ${who} sets applies until it is removed`, async () => {
     const [from = '', to = ''] = of();
     for (const seconds of [day, 0]) {
       await scene.platform.sandbox.send(from, to, setting(seconds));
@@ -110,7 +110,7 @@ for (const [who, of] of [
     }
   });
 
-test('timers: one that an admin sets in a group counts, and goes when it is taken away', async () => {
+test('timers: a timer that an admin sets in a group applies until it is removed', async () => {
   for (const seconds of [day, 0]) {
     await scene.platform.sandbox.updateGroup(group, account.number, { action: 'ephemeral', seconds });
     await stored(group, seconds);
@@ -118,7 +118,7 @@ test('timers: one that an admin sets in a group counts, and goes when it is take
   }
 });
 
-test('timers: they are known after a restart, also to a message that was accepted without a connection', async () => {
+test('timers: after a restart messages carry the timer, even messages that were accepted without a connection', async () => {
   await set('/chat/ephemeral', { number: contact, duration: '7d' });
   await set('/group/ephemeral', { groupjid: group, duration: '7d' });
   await account.call('POST', '/instance/hibernate');

@@ -24,7 +24,7 @@ const connect = async (account: Account, phone?: string): Promise<Offer> => {
   return { status, qrcode, paircode, error: String(body['error'] ?? '') };
 };
 
-test('pairing: a code in place of a QR links the phone for which it was made, on the same connection', async () => {
+test('pairing: a pairing code replaces a QR code on the same connection, and links the phone for which it was made', async () => {
   const account = await scene.create();
   const first = await connect(account);
   assert.deepEqual([first.status, first.qrcode !== '', first.paircode], [200, true, '']);
@@ -39,7 +39,7 @@ test('pairing: a code in place of a QR links the phone for which it was made, on
   await scene.works(account);
 });
 
-test('pairing: another number gets a code of its own, and the first one is void', async () => {
+test('pairing: a request for another number gets a new code, and the first code is void', async () => {
   const account = await scene.create();
   const other = '5511977770001';
   const first = await connect(account, other);
@@ -51,7 +51,7 @@ test('pairing: another number gets a code of its own, and the first one is void'
   assert.equal(owner, account.number);
 });
 
-test('pairing: a QR in place of a code can be scanned, and there are never two connections', async () => {
+test('pairing: a QR code replaces a pairing code and can be scanned, without a second connection', async () => {
   const account = await scene.create();
   const { paircode } = await connect(account, account.number);
   assert.notEqual(paircode, '');
@@ -62,7 +62,7 @@ test('pairing: a QR in place of a code can be scanned, and there are never two c
   assert.equal(scene.platform.sandbox.stats().logins.double, 0);
 });
 
-test('pairing: of two calls at once the later wins, and the earlier is told', async () => {
+test('pairing: of two simultaneous calls the later one wins, and the earlier one is told so', async () => {
   const account = await scene.create();
   const offers = await Promise.all([connect(account, '5511977770002'), connect(account, account.number)]);
   const won = offers.filter(({ status }) => status === 200);
@@ -74,7 +74,7 @@ test('pairing: of two calls at once the later wins, and the earlier is told', as
   assert.equal((seen.body['instance'] as { paircode: string }).paircode, won[0]?.paircode);
 });
 
-test('pairing: a number that nobody can have is refused at once, one without an account by the platform', async () => {
+test('pairing: the gateway refuses an impossible number at once, and the platform refuses a number without an account', async () => {
   const account = await scene.create();
   assert.equal((await connect(account, '123')).status, 400);
   const refused = await connect(account, '9991234567890');
@@ -83,7 +83,7 @@ test('pairing: a number that nobody can have is refused at once, one without an 
   assert.notEqual((await connect(account, account.number)).paircode, '');
 });
 
-test('pairing: a device with a name of its own is linked by code', async () => {
+test('pairing: a device with a custom name is linked by code', async () => {
   const account = await scene.create();
   const { body } = await account.call('POST', '/instance/connect', { phone: account.number, systemName: 'Minha Empresa', browser: 'edge' });
   const { paircode } = body['instance'] as { paircode: string };
@@ -91,7 +91,7 @@ test('pairing: a device with a name of its own is linked by code', async () => {
   await account.reaches('connected');
 });
 
-test('pairing: after a scan that asks for another QR code, the next one of the status links the session', async () => {
+test('pairing: after a scan that asks for another QR code, the next code in the status links the session', async () => {
   const account = await scene.create();
   const { number } = account;
   const { qrcode } = await connect(account);
@@ -121,7 +121,7 @@ test('pairing: a device that the platform refuses is named in the answer, in the
   await until(() => scene.receiver.posted.some((post) => JSON.stringify(post.body).includes('Chrome (Windows)')), 'an event says it');
 });
 
-test('pairing: browser and system are kept for the next pairing, and a value that no platform takes is refused', async () => {
+test('pairing: browser and system are kept for the next pairing, and an invalid value is refused', async () => {
   const account = await scene.create();
   for (const look of [{ browser: 'Desktop' }, { system: 'Dormouse' }])
     assert.equal((await account.call('POST', '/instance/connect', look)).status, 400);

@@ -57,7 +57,7 @@ test('passkey: an assertion for another challenge is refused before anything is 
   assert.deepEqual([status, /another challenge/.test(String(body['error']))], [400, true]);
 });
 
-test('passkey: the platform refuses, and the reason says so', async () => {
+test('passkey: a refusal of the platform is named in the reason', async () => {
   const account = await scannedNow({ fault: 'refuse' });
   await answer(account);
   const { lastDisconnectReason } = await account.reaches('disconnected');
@@ -84,7 +84,7 @@ for (const [query, sentence, given] of [
     await account.reaches('connected');
   });
 
-test('passkey: a cancel while the phone is asked ends linking, and another scan begins anew', async () => {
+test('passkey: a cancel while the phone waits for a confirmation ends linking, and another scan starts again', async () => {
   const account = await scannedNow({ fault: 'stall' });
   await answer(account);
   await reachesStage(account, 'phone');
@@ -97,19 +97,19 @@ test('passkey: a cancel while the phone is asked ends linking, and another scan 
   await account.reaches('connected');
 });
 
-test('passkey: a request without options is asked for them', async () => {
+test('passkey: the gateway requests missing options from the platform', async () => {
   const account = await scannedNow({ fault: 'bare' });
   await answer(account);
   await account.reaches('connected');
 });
 
-test('passkey: a continuation that comes twice changes nothing', async () => {
+test('passkey: a repeated continuation of the platform changes nothing', async () => {
   const account = await scannedNow({ fault: 'twice' });
   await answer(account);
   await account.reaches('connected');
 });
 
-test('passkey: a cancel ends linking, and another scan begins anew', async () => {
+test('passkey: a cancel ends linking, and another scan starts again', async () => {
   const account = await scannedNow();
   await reachesStage(account, 'assertion');
   assert.equal((await account.call('DELETE', '/instance/passkey')).status, 200);
@@ -121,7 +121,7 @@ test('passkey: a cancel ends linking, and another scan begins anew', async () =>
   await account.reaches('connected');
 });
 
-test('passkey: calls at the wrong moment are refused in words', async () => {
+test('passkey: calls at the wrong moment are refused with an explanation', async () => {
   const account = await scene.create();
   const assertion = {
     id: 'AAAA',

@@ -33,7 +33,7 @@ before(async () => {
   account = await scene.paired();
   const webhook = { url: scene.receiver.url, enabled: true, events: ['messages', 'messages_update'] };
   assert.equal((await account.call('POST', '/webhook', webhook)).status, 200);
-  // The chat's name, for the placeholder.
+  // The message of the contact gives the chat its name, which the placeholder needs.
   await scene.works(account);
   files = createServer((request, response) => {
     if (request.url === '/missing') return void response.writeHead(404).end();
@@ -112,7 +112,7 @@ const rows: readonly Row[] = [
 
 for (const { title, body, messageType, text = '', phone } of rows) {
   for (const queued of [false, true]) {
-    test(`media: ${title}${queued ? ', queued' : ''}`, async () => {
+    test(`media: ${title} arrives on the phone${queued ? ' through the queue' : ''}`, async () => {
       const { status, body: answer } = await send({ ...body(), async: queued, track_id: title });
       assert.equal(status, 200, JSON.stringify(answer));
       const { response, fileURL } = answer as { response: Json; fileURL: string };
@@ -137,7 +137,7 @@ for (const { title, body, messageType, text = '', phone } of rows) {
   }
 }
 
-test('media: a reply, in a group', async () => {
+test('media: a reply in a group quotes its message', async () => {
   const group = await scene.platform.sandbox.createGroup({ subject: 'Media', creator: contact, participants: [account.number] });
   const first = await send({ number: group.jid, type: 'image', file: picture.toString('base64') });
   assert.equal(first.status, 200, JSON.stringify(first.body));
@@ -158,7 +158,7 @@ test('media: a reply, in a group', async () => {
   assert.equal(documentMessage.contextInfo.mentionedJid.length, 2);
 });
 
-test('media: the same bytes under another name and type do not bear those of the send before', async () => {
+test('media: the same bytes under another name and type get their own name and type', async () => {
   const bytes = randomBytes(5_000).toString('base64');
   const shown = async (more: Json): Promise<readonly unknown[]> => {
     const sent = await send({ type: 'document', file: bytes, ...more });
@@ -173,7 +173,7 @@ test('media: the same bytes under another name and type do not bear those of the
   assert.deepEqual(await shown({ docName: '../../etc/a\r\nb.pdf' }), ['ab.pdf', 'application/octet-stream']);
 });
 
-test('media: the same file to ten people is one upload and one file', async () => {
+test('media: the same file to ten people is uploaded once and stored once', async () => {
   const earlier = scene.platform.sandbox.stats().media.uploads;
   const file = await sharp(randomBytes(100 * 100 * 3), { raw: { width: 100, height: 100, channels: 3 } })
     .jpeg()
@@ -190,36 +190,36 @@ test('media: the same file to ten people is one upload and one file', async () =
 
 /** Refused bodies, with status and error. A refused body leaves no file on the disk. */
 const refusals: readonly (readonly [title: string, body: () => Json, status: number, error: RegExp])[] = [
-  ['without a file', () => ({ type: 'image' }), 400, /^Invalid media type or file format$/],
-  ['of an unknown type', () => ({ type: 'hologram', file: 'AAAA' }), 400, /^Invalid media type or file format$/],
+  ['a request without a file', () => ({ type: 'image' }), 400, /^Invalid media type or file format$/],
+  ['an unknown type', () => ({ type: 'hologram', file: 'AAAA' }), 400, /^Invalid media type or file format$/],
   [
-    'of text that calls itself a picture',
+    'a text file that claims to be a picture',
     () => ({ type: 'image', file: Buffer.from('only words').toString('base64') }),
     415,
     /^Unsupported media format: .*text\/plain/,
   ],
-  ['that is empty', () => ({ type: 'document', file: 'data:application/pdf;base64,' }), 400, /empty/],
-  ['that is no base64', () => ({ type: 'document', file: '!!! not base64 !!!' }), 400, /base64/],
-  ['that is not there', () => ({ type: 'image', file: `${address}/missing` }), 400, /404/],
-  ['of ten gigabytes', () => ({ type: 'document', file: `${address}/endless` }), 413, /^File size exceeds limit: /],
-  ['that ends in the middle', () => ({ type: 'document', file: `${address}/short` }), 400, /./],
-  ['whose server falls silent', () => ({ type: 'document', file: `${address}/slow` }), 400, /./],
+  ['an empty file', () => ({ type: 'document', file: 'data:application/pdf;base64,' }), 400, /empty/],
+  ['a file that is no base64', () => ({ type: 'document', file: '!!! not base64 !!!' }), 400, /base64/],
+  ['a missing file', () => ({ type: 'image', file: `${address}/missing` }), 400, /404/],
+  ['a file of ten GB', () => ({ type: 'document', file: `${address}/endless` }), 413, /^File size exceeds limit: /],
+  ['a truncated file', () => ({ type: 'document', file: `${address}/short` }), 400, /./],
+  ['a file of a silent server', () => ({ type: 'document', file: `${address}/slow` }), 400, /./],
   [
-    'in a body beyond the limit',
+    'a request body beyond the limit',
     () => ({ type: 'document', file: 'A'.repeat(4_000_000) }),
     413,
     /^File size exceeds limit: the body is too large: at most \d+ bytes \(see MEDIA_MAX_BYTES\)$/,
   ],
-  ['beyond the limit', () => ({ type: 'document', file: randomBytes(1_000_001).toString('base64') }), 413, /^File size exceeds limit: /],
+  ['a file too large', () => ({ type: 'document', file: randomBytes(1_000_001).toString('base64') }), 413, /^File size exceeds limit: /],
   [
     'a document to be viewed once',
     () => ({ type: 'document', file: pdf.toString('base64'), viewOnce: true }),
     400,
     /viewOnce is for image/,
   ],
-  ['with a thumbnail that is no picture', () => ({ type: 'document', file: pdf.toString('base64'), thumbnail: 'AAAA' }), 400, /thumbnail/],
+  ['a thumbnail that is no picture', () => ({ type: 'document', file: pdf.toString('base64'), thumbnail: 'AAAA' }), 400, /thumbnail/],
   [
-    'to a number that makes no sense',
+    'a message to an impossible number',
     () => ({ number: 'nobody', type: 'document', file: `${address}/slow` }),
     400,
     /number must be digits/,
@@ -227,7 +227,7 @@ const refusals: readonly (readonly [title: string, body: () => Json, status: num
 ];
 
 for (const [title, body, status, error] of refusals) {
-  test(`media refused: ${title}`, async () => {
+  test(`media: ${title} is refused`, async () => {
     const answer = await send(body());
     assert.equal(answer.status, status, JSON.stringify(answer.body));
     assert.match(String(answer.body['error']), error);
@@ -235,7 +235,7 @@ for (const [title, body, status, error] of refusals) {
   });
 }
 
-test('media refused: a media host that takes nothing is named, and the message is not sent', async () => {
+test('media: a refusal of the media host is named in the answer, and the message is not sent', async () => {
   await scene.platform.sandbox.fault({ kind: 'uploadRefused', code: 507, times: 2 });
   const { status, body } = await send({ type: 'document', file: randomBytes(2_000).toString('base64') });
   assert.deepEqual([status, body['provider_code']], [500, 507]);

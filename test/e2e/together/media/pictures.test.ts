@@ -41,11 +41,11 @@ const write = async (from: string, to: string, text: string): Promise<string> =>
   return id;
 };
 
-test('pictures: a thousand messages of one person and their chat cost one question, and the chat shows the picture', async () => {
+test('pictures: a thousand messages of one person cause one lookup, and the chat shows the picture', async () => {
   const friend = '5511988880501';
   await platform().changeAccount(friend, { picture });
   const before = asked();
-  // The answer would wait behind the others for longer than the short time-out of this file.
+  // The answer would wait behind the answers before it, for longer than the short time-out of this file.
   await write(friend, account.number, 'text 0');
   await until(async () => (await preview(jid(friend))) !== '', 'the chat has a picture');
   for (let n = 1; n < 1_000; n += 1) await write(friend, account.number, `text ${n}`);
@@ -74,7 +74,7 @@ test('pictures: in a group the sender and the group are looked up once, and late
   assert.equal(asked() - before, 3);
 });
 
-test('pictures: one that is hidden or absent is remembered too; a change is followed, also when it goes', async () => {
+test('pictures: a hidden or absent picture is remembered too, and a change or a removal is followed', async () => {
   const friend = '5511988880504';
   await platform().changeAccount(friend, { picture, privacy: { profile: 'none' } });
   const before = asked();
@@ -91,7 +91,7 @@ test('pictures: one that is hidden or absent is remembered too; a change is foll
   assert.equal(asked() - before, 3);
 });
 
-test('pictures: a question that is never answered has an end, and the next person is looked up', async () => {
+test('pictures: a lookup without an answer times out, and the next person is looked up', async () => {
   const [silent, friend] = ['5511988880505', '5511988880506'];
   await platform().changeAccount(friend, { picture });
   await platform().fault({ kind: 'pictureSilence', number: account.number });
@@ -102,7 +102,7 @@ test('pictures: a question that is never answered has an end, and the next perso
   await until(async () => (await preview(jid(friend))) !== '', 'the picture of the next');
 });
 
-test('pictures: a call brings the picture of who calls, from memory', async () => {
+test('pictures: the event of a call has the stored picture of the caller', async () => {
   const friend = '5511988880506';
   const { id } = await platform().call(friend, account.number, { step: 'offer' });
   const call = await until(async () => {
@@ -112,7 +112,7 @@ test('pictures: a call brings the picture of who calls, from memory', async () =
   assert.match(String((call['callPeer'] as Json)['imagePreviewUrl']), /^https:/);
 });
 
-test('pictures: what is known outlives a restart', async () => {
+test('pictures: known pictures survive a restart', async () => {
   const before = asked();
   await scene.gateway.end('SIGKILL');
   await scene.gateway.start();

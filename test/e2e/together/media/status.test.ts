@@ -13,9 +13,9 @@ type Json = Readonly<Record<string, unknown>>;
 
 let scene: Scene;
 let account: Account;
-/** In the address book, as `contact` is. */
+/** A person in the address book, like `contact`. */
 const other = '5511988880002';
-/** Has written, and stands in no address book. */
+/** A person who has written, but is not in the address book. */
 const passer = '5511988880003';
 const missing = '99912345678';
 
@@ -44,18 +44,18 @@ const post = (body: Json) => account.call('POST', '/send/status', { type: 'text'
 const postOn = (number: string, id: unknown): ReceivedMessage | undefined =>
   scene.platform.sandbox.received(number).find((one) => one.id === id);
 
-/** The text of a post as the phone decrypted it. */
+/** Returns the text content of a post as the phone decrypted it. */
 const textOn = (received: ReceivedMessage | undefined): Json =>
   (received?.content as Readonly<Record<string, Json>> | undefined)?.['extendedTextMessage'] ?? {};
 
-/** Returns which of the three can see the post. Waits for at least one. */
+/** Returns the persons of the three who can see the post. Waits for at least one reader. */
 const readersOf = async (id: unknown): Promise<readonly string[]> => {
   const people = [contact, other, passer];
   await until(() => people.some((number) => postOn(number, id)), 'the arrival of the post');
   return people.filter((number) => postOn(number, id) !== undefined);
 };
 
-test('status: a text without recipients is for the contacts of the address book, in the usual colour and font', async () => {
+test('status: a text without recipients goes to the contacts of the address book, in the default colour and font', async () => {
   const { status, body } = await post({ text: 'news of {{lead_name}}' });
   assert.equal(status, 200, JSON.stringify(body));
   assert.deepEqual(await readersOf(body['Id']), [contact, other]);
@@ -86,7 +86,7 @@ const colours = [
   'C69FCC 8B6990 6E257E A62C71 FF8A8C FF7B6B AE8774 7E90A3 74676A 243640',
 ].flatMap((line) => line.split(' '));
 
-test('status: the nineteen colours and all fonts arrive as they were asked for', async () => {
+test('status: the nineteen colours and all fonts arrive as requested', async () => {
   const fonts = [0, 1, 2, 6, 7, 8, 9, 10];
   const { FontType } = proto.Message.ExtendedTextMessage;
   for (const [index, colour] of colours.entries()) {
@@ -99,7 +99,7 @@ test('status: the nineteen colours and all fonts arrive as they were asked for',
   }
 });
 
-test('status: recipients of a list are found by number and LID; the rest is left out with a reason', async () => {
+test('status: recipients of a list are found by number and LID, and all others are left out with a reason', async () => {
   const recipients = [contact, lidOf(passer), `${contact}@s.whatsapp.net`, 'nobody', account.number, missing, '123456789012345@lid'];
   const { status, body } = await post({ recipients });
   assert.equal(status, 200, JSON.stringify(body));
@@ -119,7 +119,7 @@ test('status: recipients of a list are found by number and LID; the rest is left
   assert.deepEqual(await readersOf(body['Id']), [contact, passer]);
 });
 
-test('status: a cap counts, and nobody is an error', async () => {
+test('status: a maximum limits the recipients, and a post without any recipient is an error', async () => {
   const one = await post({ max_recipients: 1 });
   assert.equal((await readersOf(one.body['Id'])).length, 1);
   assert.deepEqual((one.body['debug'] as Json)['partial_send'], true);
@@ -128,7 +128,7 @@ test('status: a cap counts, and nobody is an error', async () => {
   assert.match(String(none.body['error']), /^nobody would see the post: no recipient has an account, or /);
 });
 
-test('status: the privacy setting of the account decides, and without it nothing is posted', async () => {
+test('status: the privacy setting of the account selects the recipients, and nothing is posted while it is unknown', async () => {
   const { sandbox } = scene.platform;
   const { number } = account;
   for (const [type, numbers, readers, setting] of [
@@ -173,7 +173,7 @@ test('status: views become receipts of the message, for each reader', async () =
   assert.equal((found.body['messages'] as readonly Json[])[0]?.['status'], 'Read');
 });
 
-test('status: answers and reactions come from the reader and name the post', async () => {
+test('status: replies and reactions come from the reader and name the post', async () => {
   const { sandbox } = scene.platform;
   const { body } = await post({});
   const id = String(body['Id']);
@@ -187,7 +187,7 @@ test('status: answers and reactions come from the reader and name the post', asy
   assert.equal(of(reaction.id)?.['reaction'], id);
 });
 
-test('status: a post is stored, stands in no list of chats, and makes no event of a conversation', async () => {
+test('status: a post is stored, appears in no list of chats, and causes no event of a chat', async () => {
   const { body } = await post({ track_id: 'story 1' });
   const found = await account.call('POST', '/message/find', { track_id: 'story 1' });
   const [stored] = found.body['messages'] as readonly Json[];
@@ -220,7 +220,7 @@ test('status: a picture with its caption is decrypted by its readers', async () 
   assert.equal((body['sendPayload'] as Json)['file'], undefined);
 });
 
-test('status: a post that is deleted goes from the phones of its readers', async () => {
+test('status: a deleted post is deleted on the phones of its readers', async () => {
   const { body } = await post({ recipients: [contact] });
   await readersOf(body['Id']);
   const deleted = await account.call('POST', '/message/delete', { id: body['Id'] });
@@ -232,7 +232,7 @@ test('status: a post that is deleted goes from the phones of its readers', async
   await until(() => revokes()[0]?.chat === 'status@broadcast', 'the deletion');
 });
 
-test('status: a reader who could not decrypt a post gets it again, and nobody else does', async () => {
+test('status: only a reader who could not decrypt a post gets it again', async () => {
   const { sandbox } = scene.platform;
   const failed = sandbox.stats().messages.undecryptable;
   await sandbox.fault({ kind: 'garble', number: account.number, times: 1 });
@@ -246,7 +246,7 @@ test('status: a reader who could not decrypt a post gets it again, and nobody el
   assert.equal(postOn(passer, body['Id']), undefined);
 });
 
-test('status: one of the queue goes to its recipients after a restart', async () => {
+test('status: a queued post goes to its recipients after a restart', async () => {
   const { gateway } = scene;
   await scene.platform.sandbox.fault({ kind: 'noLogin', number: account.number, times: 1000 });
   await scene.platform.sandbox.fault({ kind: 'close', number: account.number });
@@ -274,4 +274,4 @@ for (const [title, body, error] of [
   });
 }
 
-test('status: the platform was asked nothing that it does not know', () => assert.deepEqual(scene.platform.sandbox.stats().unknown, {}));
+test('status: the gateway sends the platform no unknown request', () => assert.deepEqual(scene.platform.sandbox.stats().unknown, {}));

@@ -24,7 +24,7 @@ const send = async (kind: 'image' | 'document', bytes: Buffer, from = contact): 
   (await scene.platform.sandbox.send(from, account.number, { kind, data: bytes.toString('base64'), fileName: 'f' })).id;
 const say = async (text: string, from = contact): Promise<string> =>
   (await scene.platform.sandbox.send(from, account.number, { kind: 'text', text })).id;
-/** Ids of messages in the order in which the instance's own webhook heard of them, each with the link that it came with. */
+/** Returns the ids of messages in the order of their events on the instance's webhook, each with the link of its event. */
 const told = (): readonly (readonly [id: string, link: string])[] =>
   scene.receiver.posted
     .filter(({ body }) => body['EventType'] === 'messages')
@@ -34,20 +34,20 @@ const event = (id: string) => until(() => told().find(([one]) => one === id), `t
 const read = async (link: string): Promise<Buffer> =>
   Buffer.from(await (await fetch(`${scene.gateway.address}${new URL(link).pathname}`)).arrayBuffer());
 
-test('auto-download: a picture comes with its link, and its bytes are there', async () => {
+test('auto-download: the event of a picture has a link, which serves the bytes', async () => {
   const bytes = randomBytes(50_000);
   const [, link] = await event(await send('image', bytes));
   assert.deepEqual(await read(link), bytes);
 });
 
-test('auto-download: other kinds and larger files are left alone', async () => {
+test('auto-download: other kinds and larger files are not downloaded', async () => {
   const before = scene.platform.sandbox.stats().media.downloads;
   const ids = [await send('document', randomBytes(1_000)), await send('image', randomBytes(600_000))];
   for (const id of ids) assert.equal((await event(id))[1], '');
   assert.equal(scene.platform.sandbox.stats().media.downloads, before);
 });
 
-test('auto-download: while a file is slow another chat goes on, and its own keeps its order', async () => {
+test('auto-download: a slow file delays no other chat, and its own chat keeps its order', async () => {
   await scene.platform.sandbox.fault({ kind: 'mediaSlow', ms: 1_000 });
   const slow = await send('image', randomBytes(60_000));
   const behind = await say('behind the picture');
@@ -59,7 +59,7 @@ test('auto-download: while a file is slow another chat goes on, and its own keep
   assert.notEqual((await event(slow))[1], '');
 });
 
-test('auto-download: a file that takes too long comes after the event, and is told', async () => {
+test('auto-download: a file that takes too long is stored after the event of its message, and is reported', async () => {
   await scene.platform.sandbox.fault({ kind: 'mediaSlow', ms: 3_500 });
   const id = await send('image', randomBytes(60_000));
   assert.equal((await event(id))[1], '');
@@ -72,7 +72,7 @@ test('auto-download: a file that takes too long comes after the event, and is to
   );
 });
 
-test('auto-download: a kill while messages wait for their files loses none of them', async () => {
+test('auto-download: a kill loses no message that waits for its file', async () => {
   await scene.platform.sandbox.fault({ kind: 'mediaSlow', ms: 1_000 });
   const { downloads } = scene.platform.sandbox.stats().media;
   const ids = [await send('image', randomBytes(60_000)), await say('behind it')];

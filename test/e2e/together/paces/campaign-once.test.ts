@@ -65,7 +65,7 @@ const restart = async (): Promise<void> => {
 };
 
 for (const kind of kinds) {
-  test(`campaigns once: ten calls of ${kind} at once under one key are one campaign, and all answers are the same, also after a kill`, async () => {
+  test(`campaigns once: ten simultaneous calls of ${kind} with one key make one campaign and get the same answer, also after a kill`, async () => {
     const info = `ten of ${kind}`;
     const answers = await Promise.all(Array.from({ length: 10 }, () => post(kind, info, bodies[kind](info))));
     const [first] = answers;
@@ -77,7 +77,7 @@ for (const kind of kinds) {
     assert.deepEqual([(await folders(info)).length, texts(info)], [1, 1]);
   });
 
-  test(`campaigns once: another body of ${kind} under the key is a 409, and so is another call`, async () => {
+  test(`campaigns once: another body of ${kind} with the same key gets a 409, and so does another operation`, async () => {
     const info = `other of ${kind}`;
     const body = bodies[kind](info, { scheduled_for: later });
     const first = await post(kind, info, body);
@@ -93,7 +93,7 @@ for (const kind of kinds) {
     assert.deepEqual([again.status, again.body, (await folders(info)).length, texts(info)], [200, first.body, 1, 0]);
   });
 
-  test(`campaigns once: what ${kind} refuses leaves the key free; no key makes a campaign each time`, async () => {
+  test(`campaigns once: a refused call of ${kind} does not use up the key, and each call without a key makes a campaign`, async () => {
     const info = `free of ${kind}`;
     const key = `${kind} free`;
     assert.equal((await post(kind, key, bodies[kind](info, { delayMin: 5, delayMax: 4 }))).status, 400);
@@ -104,13 +104,13 @@ for (const kind of kinds) {
   });
 }
 
-test('campaigns once: a campaign is not made under the key of a send', async () => {
+test('campaigns once: a campaign with the key of a send is refused', async () => {
   assert.equal((await post('text', 'sent', { number, text: 'sent' })).status, 200);
   const other = await post('simple', 'sent', simple('sent'));
   assert.deepEqual([other.status, other.body], conflict);
 });
 
-test('campaigns once: killed while it is made, the same key leads to one campaign', async (t) => {
+test('campaigns once: after a kill during the creation, the same key leads to one campaign', async (t) => {
   const numbers = Array.from({ length: 10_000 }, (_, at) => `55117${String(at).padStart(8, '0')}`);
   const many = (info: string): object => simple(info, { scheduled_for: later, numbers });
   const began = performance.now();

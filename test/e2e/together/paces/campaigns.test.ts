@@ -53,11 +53,11 @@ const listed = async (id: string, more: object = {}): Promise<{ readonly message
 };
 const edit = (id: string, action: string): Promise<Answer> => account.call('POST', '/sender/edit', { folder_id: id, action });
 
-/** Statuses that the webhook was told of a campaign. */
+/** Returns the statuses of a campaign that the webhook received. */
 const told = (id: string): readonly unknown[] =>
   scene.receiver.posted.flatMap(({ body }) => (body['EventType'] === 'sender' && body['folder_id'] === id ? [body['status']] : []));
 
-test('campaigns: everybody gets the message once, in order, with what stands for them in it, and each says what became of it', async () => {
+test('campaigns: each recipient gets the message once, in order, with own placeholder values, and has a reported result', async () => {
   const [one = '', two = '', nobody = ''] = people(3);
   await scene.platform.sandbox.putPerson({ number: nobody, absent: true });
   const answer = await account.call('POST', '/sender/simple', {
@@ -102,7 +102,7 @@ test('campaigns: everybody gets the message once, in order, with what stands for
   );
 });
 
-/** Every kind of message: what is sent, and the kind that the phone shows. */
+/** Every kind of message, with its request and the kind that the phone shows. */
 const kinds: readonly (readonly [fields: object, kind: string])[] = [
   [{ type: 'text', text: 'Hi' }, 'extendedTextMessage'],
   [{ type: 'contact', fullName: 'Ana', phoneNumber: '5511999999999' }, 'contactMessage'],
@@ -112,7 +112,7 @@ const kinds: readonly (readonly [fields: object, kind: string])[] = [
   [{ type: 'document', file: `data:text/plain;base64,${Buffer.from('hello').toString('base64')}`, docName: 'a.txt' }, 'documentMessage'],
 ];
 
-test('campaigns: messages of every kind have a recipient of their own, and one person gets them in order', async () => {
+test('campaigns: messages of every kind can name their own recipients, and one person gets them in order', async () => {
   const [one = ''] = people(1);
   const id = await made(advanced(kinds.map(([fields]) => ({ number: one, ...fields }))));
   await reaches(id, 'done');
@@ -147,13 +147,13 @@ const refused: readonly (readonly [title: string, body: object, error: RegExp])[
 ];
 
 for (const [title, change, error] of refused)
-  test(`campaigns: ${title} is a 400`, async () => {
+  test(`campaigns: ${title} gets a 400`, async () => {
     const answer = await account.call('POST', '/sender/simple', { ...valid, ...change });
     assert.equal(answer.status, 400, JSON.stringify(answer.body));
     assert.match(String(answer.body['error']), error);
   });
 
-test('campaigns: numbers come as one text with commas, and times as ISO writes them', async () => {
+test('campaigns: numbers can be one text with commas, and times can be in ISO format', async () => {
   const [one = '', two = ''] = people(2);
   const at = Math.ceil(Date.now() / 60_000) * 60_000 + 3_600_000;
   const iso = new Date(at).toISOString();
@@ -169,12 +169,12 @@ test('campaigns: numbers come as one text with commas, and times as ISO writes t
   assert.deepEqual((await account.call('POST', '/sender/optout', { numbers: `${one},${two}`, optedOut: false })).body, { changed: 2 });
 });
 
-test('campaigns: the message that makes no sense is named', async () => {
+test('campaigns: an error names the invalid message', async () => {
   const answer = await advanced([to('5511977700000', 'fine'), { number: '5511977700000', type: 'contact', fullName: 'Ana' }]);
   assert.deepEqual([answer.status, answer.body], [400, { error: 'messages.1: Missing required fields' }]);
 });
 
-test('campaigns: one that is scheduled waits, can be stopped, goes on and be deleted; messages that were sent stay', async () => {
+test('campaigns: a scheduled campaign can be stopped, continued and deleted, and its sent messages stay', async () => {
   const [one = '', two = ''] = people(2);
   const id = await made(advanced([to(one, 'later')], { scheduled_for: 5 }));
   assert.deepEqual([(await folder(id))['status'], (await listed(id)).messages[0]?.['status']], ['scheduled', 'Scheduled']);
@@ -197,7 +197,7 @@ test('campaigns: one that is scheduled waits, can be stopped, goes on and be del
   assert.equal((await account.messages(two)).length, 1);
 });
 
-test('campaigns: no more of them are taken than may be under way; clearing takes all of them away', async () => {
+test('campaigns: a campaign beyond the limit is refused, and clearing removes all campaigns', async () => {
   const [one = ''] = people(1);
   for (let n = 0; n < 3; n++) await made(advanced([to(one, `at ${n}`)], { scheduled_for: 60 }));
   const fourth = await advanced([to(one, 'too many')]);
@@ -208,7 +208,7 @@ test('campaigns: no more of them are taken than may be under way; clearing takes
   assert.deepEqual(await folders(), []);
 });
 
-test('campaigns: contacts who want none are skipped, whether a call says so or they write it themselves', async () => {
+test('campaigns: contacts who opted out by a call or by a message are skipped', async () => {
   const [called = '', writes = '', one = ''] = people(3);
   assert.deepEqual((await account.call('POST', '/sender/optout', { numbers: [called] })).body, { changed: 1 });
   await scene.platform.sandbox.send(writes, account.number, { kind: 'text', text: ' Stop. ' });
@@ -231,7 +231,7 @@ test('campaigns: contacts who want none are skipped, whether a call says so or t
   await until(() => texts(called).join() === 'welcome back', 'the text arrives');
 });
 
-test('campaigns: the quota of new chats stops them, says why, and nobody is left out when they go on', async () => {
+test('campaigns: the quota of new chats stops a campaign with a reason, and no recipient is left out when it continues', async () => {
   const both = people(2);
   await scene.platform.sandbox.restrict(account.number, { capping: { status: 'CAPPED' } });
   const id = await made(advanced(both.map((number) => to(number, 'locked'))));
@@ -245,7 +245,7 @@ test('campaigns: the quota of new chats stops them, says why, and nobody is left
   for (const number of both) await until(() => texts(number).join() === 'locked', `${number} has it once`);
 });
 
-test('campaigns: a run of refusals stops them', async () => {
+test('campaigns: a series of refusals stops a campaign', async () => {
   const some = people(5);
   await scene.platform.sandbox.fault({ kind: 'ackError', number: account.number, code: 479, times: 2 });
   const id = await made(advanced(some.map((number) => to(number, 'refused'))));
@@ -257,7 +257,7 @@ test('campaigns: a run of refusals stops them', async () => {
   assert.equal((await edit(id, 'continue')).status, 409);
 });
 
-test('campaigns: the payload of each message has its recipient as given, before it is sent and after', async () => {
+test('campaigns: the payload of each message has the recipient as given, before and after the send', async () => {
   const [one = '', two = ''] = people(2);
   const written = [`+${one.slice(0, 2)} (${one.slice(2, 4)}) ${one.slice(4)}`, two, 'nobody'];
   const body = { numbers: written, type: 'text', text: 'numbered', delayMin: 1, delayMax: 1 };
@@ -276,7 +276,7 @@ test('campaigns: the payload of each message has its recipient as given, before 
   assert.equal((await edit(shared, 'delete')).status, 200);
 });
 
-test('campaigns: an entry that is empty or blank is Failed from the beginning, and the others get the message', async () => {
+test('campaigns: an empty entry is Failed from the beginning, and all other recipients get the message', async () => {
   const [one = ''] = people(1);
   const refusal = 'number is missing';
   const body = { numbers: ['', one, '  '], type: 'text', text: 'gaps', delayMin: 1, delayMax: 1, scheduled_for: 0 };
@@ -294,7 +294,7 @@ test('campaigns: an entry that is empty or blank is Failed from the beginning, a
   await until(() => texts(one).length === 2, 'both arrive');
 });
 
-test('campaigns: they wait while the session is not connected, and wake one that sleeps', async () => {
+test('campaigns: a campaign waits while the session is disconnected, and wakes a hibernated session', async () => {
   const [one = ''] = people(1);
   assert.equal((await account.call('POST', '/instance/hibernate')).status, 200);
   await account.reaches('hibernated');
@@ -304,7 +304,7 @@ test('campaigns: they wait while the session is not connected, and wake one that
   await account.reaches('connected');
 });
 
-test('campaigns: without an account, with a wrong token', async () => {
+test('campaigns: requests without an account or with a wrong token are refused', async () => {
   const bare = await scene.create();
   const answer = await bare.call('POST', '/sender/simple', valid);
   assert.deepEqual(
@@ -314,9 +314,9 @@ test('campaigns: without an account, with a wrong token', async () => {
   assert.equal((await scene.gateway.call('POST', '/sender/simple', { token: 'wrong', body: valid })).status, 401);
 });
 
-test('campaigns: a time-lock that the platform tells while one runs holds it back before anything is refused, until it is lifted', async () => {
+test('campaigns: a time-lock from the platform pauses a running campaign before any refusal, until it is lifted', async () => {
   const { sandbox } = scene.platform;
-  // Enough that some are left when a slow test restricts the account.
+  // The recipients are so many that some are left when a slow test restricts the account.
   const numbers = people(8);
   const read = () => numbers.filter((number) => texts(number).includes('slow')).length;
   const messages = numbers.map((number) => to(number, 'slow'));

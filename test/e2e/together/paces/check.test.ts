@@ -24,7 +24,7 @@ const check = async (numbers: readonly unknown[], by = account): Promise<readonl
   return body as unknown as readonly Json[];
 };
 
-test('check: accounts, nobody, the other Brazilian form, a business, groups and nonsense, with one request for all', async () => {
+test('check: one request to the platform checks accounts, missing accounts, Brazilian forms, businesses, groups and invalid entries', async () => {
   const { lid } = await put('5511988880301', {});
   await put('551188880302', {});
   await put('5511988880303', { absent: true });
@@ -65,7 +65,7 @@ test('check: accounts, nobody, the other Brazilian form, a business, groups and 
   assert.equal(requests() - before, 1, 'what was answered is not asked again');
 });
 
-test('check: over the pace nothing is asked, and the answer says when to come back; what is known is answered all the same', async () => {
+test('check: above the rate limit the answer has a time for the next attempt, and known numbers are still answered', async () => {
   const before = requests();
   const many = Array.from({ length: 10 }, (_, n) => `55119888804${String(n).padStart(2, '0')}`);
   const refused = await account.call('POST', '/chat/check', { numbers: many });
@@ -79,7 +79,7 @@ test('check: over the pace nothing is asked, and the answer says when to come ba
   assert.equal((await check(['5511988880301']))[0]?.['isInWhatsapp'], true);
 });
 
-test('check: who wrote is known without a request, and what was checked is not looked up by a send', async () => {
+test('check: a person who wrote is known without a request, and a checked number is not looked up by a send', async () => {
   const other = await scene.paired();
   const { id } = await scene.platform.sandbox.send('5511988880601', other.number, { kind: 'text', text: 'hello' });
   await until(async () => (await other.messages('5511988880601')).some(({ messageid }) => messageid === id), 'the text is stored');
@@ -92,7 +92,7 @@ test('check: who wrote is known without a request, and what was checked is not l
   assert.equal(requests() - before, 1);
 });
 
-test('check: a refusal of the platform is told with its code, and nothing is remembered of it', async () => {
+test('check: a refusal of the platform is returned with its code, and is not cached', async () => {
   const other = await scene.paired();
   await scene.platform.sandbox.fault({ kind: 'refuseLookups', number: other.number, code: 500 });
   const [silent] = await check(['5511988880701'], other);
@@ -116,7 +116,7 @@ for (const [title, body, error] of refusals)
     assert.deepEqual([answered.status, answered.body['error']], [400, error]);
   });
 
-test('check: an instance without a session and a wrong token get nothing, and the platform knew every request', async () => {
+test('check: an instance without a session and a wrong token are refused, and the platform gets no unknown request', async () => {
   const idle = await scene.create();
   assert.equal((await idle.call('POST', '/chat/check', { numbers: ['551'] })).status, 409);
   assert.equal((await scene.gateway.call('POST', '/chat/check', { token: 'wrong', body: { numbers: ['551'] } })).status, 401);

@@ -21,7 +21,7 @@ after(async () => {
   await keeping.close();
 });
 
-/** An account with two messages of a friend. */
+/** Pairs an account, and stores two messages of a friend for it. */
 const withMessages = async (in_: Scene) => {
   const account = await in_.paired();
   const { sandbox } = in_.platform;
@@ -39,7 +39,7 @@ const found = async (account: Account, number = friend): Promise<readonly Json[]
 const stored = async (account: Account, id: string): Promise<Json | undefined> =>
   (await found(account)).find(({ messageid }) => messageid === id);
 
-/** Events of an account, as they come by a webhook of its own. */
+/** Sets a webhook for an account. Returns a function that returns its events of one type. */
 const listen = async (in_: Scene, account: Account): Promise<(type: string) => readonly Json[]> => {
   const webhook = { url: in_.receiver.url, events: ['messages_update', 'chats'], enabled: true };
   assert.equal((await account.call('POST', '/webhook', webhook)).status, 200);
@@ -47,7 +47,7 @@ const listen = async (in_: Scene, account: Account): Promise<(type: string) => r
     in_.receiver.posted.map(({ body }) => body as Json).filter((body) => body['EventType'] === type && body['owner'] === account.number);
 };
 
-test('deletion: a message that is deleted for the account alone is reported as deleted', async () => {
+test('deletion: a message that the owner deletes for the account alone is reported as deleted', async () => {
   const { account, sandbox, first } = await withMessages(scene);
   const events = await listen(scene, account);
   await sandbox.change(account.number, { kind: 'deleteForMe', chat: friend, messageId: first });
@@ -57,7 +57,7 @@ test('deletion: a message that is deleted for the account alone is reported as d
   assert.deepEqual((told['event'] as Json)['MessageIDs'], [first]);
 });
 
-test('deletion: a chat that is cleared loses its messages, and only these', async () => {
+test('deletion: a cleared chat loses its messages, and no other chat does', async () => {
   const { account, sandbox } = await withMessages(scene);
   const events = await listen(scene, account);
   await sandbox.change(account.number, { kind: 'clear', chat: friend });
@@ -69,7 +69,7 @@ test('deletion: a chat that is cleared loses its messages, and only these', asyn
   await until(async () => (await found(account)).length === 1, 'the next message is stored');
 });
 
-test('deletion: a chat that is deleted goes, and comes back with its next message', async () => {
+test('deletion: a chat that is deleted on the phone is deleted, and returns with its next message', async () => {
   const { account, sandbox } = await withMessages(scene);
   await sandbox.change(account.number, { kind: 'delete', chat: friend });
   await until(async () => (await account.chatOf(friendId)) === undefined, 'the chat is gone');
@@ -78,7 +78,7 @@ test('deletion: a chat that is deleted goes, and comes back with its next messag
   await until(async () => (await account.chatOf(friendId))?.['wa_unreadCount'] === 1, 'the chat is back');
 });
 
-test('star: it is shown and reported, and keeps its message when the chat is cleared without stars', async () => {
+test('star: a star from the phone is shown and reported, and keeps its message when the chat is cleared without stars', async () => {
   const { account, sandbox, first } = await withMessages(scene);
   const events = await listen(scene, account);
   await sandbox.change(account.number, { kind: 'star', chat: friend, messageId: first, on: true });
@@ -90,7 +90,7 @@ test('star: it is shown and reported, and keeps its message when the chat is cle
   await until(async () => (await stored(account, first))?.['starred'] === false, 'the star is gone');
 });
 
-test('star: a request takes back the star that the phone set', async () => {
+test('star: a request removes a star that was set on the phone', async () => {
   const { account, sandbox, first } = await withMessages(scene);
   await sandbox.change(account.number, { kind: 'star', chat: friend, messageId: first, on: true });
   await until(async () => (await stored(account, first))?.['starred'] === true, 'the message is starred');
@@ -101,7 +101,7 @@ test('star: a request takes back the star that the phone set', async () => {
   assert.equal((await stored(account, first))?.['starred'], false);
 });
 
-test('deletion: a request that clears the chat on the phone removes in the gateway only the parts that it names', async () => {
+test('deletion: a request that clears the chat on the phone deletes in the gateway only the parts that the request names', async () => {
   const { account, sandbox } = await withMessages(scene);
   const cleared = await account.call('POST', '/chat/delete', { number: friend, clearChatWhatsApp: true });
   assert.equal(cleared.status, 200, JSON.stringify(cleared.body));
@@ -109,7 +109,7 @@ test('deletion: a request that clears the chat on the phone removes in the gatew
   assert.equal((await found(account)).length, 2);
 });
 
-test('deletion: with PHONE_DELETIONS=ignore everything stays, and stars are followed', async () => {
+test('deletion: with PHONE_DELETIONS=ignore the gateway deletes nothing, and still follows stars', async () => {
   const { account, sandbox, first, second } = await withMessages(keeping);
   await sandbox.change(account.number, { kind: 'deleteForMe', chat: friend, messageId: first });
   await sandbox.change(account.number, { kind: 'clear', chat: friend });

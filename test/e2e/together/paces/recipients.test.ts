@@ -20,7 +20,7 @@ const put = (number: string, change: object) => scene.platform.sandbox.putPerson
 const jid = (number: string): string => `${number}@s.whatsapp.net`;
 const sent = ({ status, body }: Answer): readonly unknown[] => [status, body['chatid'] ?? body['error']];
 
-/** Waits for a message of the asynchronous queue; its status and error. */
+/** Waits for a message of the asynchronous queue. Returns its status and error. */
 const outcomeOf = async ({ body }: Answer): Promise<readonly unknown[]> =>
   until(async () => {
     const found = await account.call('POST', '/message/find', { id: body['messageid'] });
@@ -28,7 +28,7 @@ const outcomeOf = async ({ body }: Answer): Promise<readonly unknown[]> =>
     return message?.['status'] !== 'Queued' && [message?.['status'], message?.['error']];
   }, 'the message leaves the queue');
 
-test('recipients: an account without the ninth digit is reached by a number that has it, and is one chat', async () => {
+test('recipients: an account without the ninth digit is reached by the number with it, and has one chat', async () => {
   await put('551188880201', {});
   const before = asked();
   assert.deepEqual(sent(await account.send('5511988880201', 'first')), [200, jid('551188880201')]);
@@ -39,7 +39,7 @@ test('recipients: an account without the ninth digit is reached by a number that
   assert.ok(asked() - before <= 1, `${asked() - before} lookups`);
 });
 
-test('recipients: a number without an account is a 404 with the reason, and nothing is stored of it', async () => {
+test('recipients: a number without an account gets a 404 with the reason, and no message is stored', async () => {
   await put('5511988880202', { absent: true });
   const before = asked();
   for (let n = 0; n < 3; n += 1)
@@ -54,7 +54,7 @@ test('recipients: a number without an account is a 404 with the reason, and noth
   assert.equal(asked() - before, 1);
 });
 
-test('recipients: in the asynchronous queue a number without an account becomes Failed, and the other form is written to', async () => {
+test('recipients: a queued message to a number without an account becomes Failed, and the other form of a number is used', async () => {
   await put('5511988880203', { absent: true });
   await put('551188880204', {});
   const nobody = await account.call('POST', '/send/text', { number: '5511988880203', text: 'nobody', async: true });
@@ -64,7 +64,7 @@ test('recipients: in the asynchronous queue a number without an account becomes 
   await until(() => read('551188880204').includes('other form'), 'the text arrives');
 });
 
-test('recipients: whoever has migrated is reached by the LID that the lookup tells, also after a restart', async () => {
+test('recipients: an account that has migrated is reached by the LID of the lookup, also after a restart', async () => {
   await put('5511988880205', { migrated: true });
   const before = asked();
   assert.deepEqual(sent(await account.send('5511988880205', 'to the LID')), [200, jid('5511988880205')]);
@@ -78,7 +78,7 @@ test('recipients: whoever has migrated is reached by the LID that the lookup tel
   assert.equal(asked() - before, 1);
 });
 
-test('recipients: whoever wrote first, a group and a LID are not looked up', async () => {
+test('recipients: a person who wrote first, a group and a LID are not looked up', async () => {
   const friend = '5511988880206';
   await scene.platform.sandbox.send(friend, account.number, { kind: 'text', text: 'hello' });
   await until(async () => (await account.messages(friend)).length === 1, 'the text is stored');
@@ -90,7 +90,7 @@ test('recipients: whoever wrote first, a group and a LID are not looked up', asy
   assert.equal(asked(), before);
 });
 
-test('recipients: a 429 of the platform has its fields and the time to come back; beyond the pace it is a 429 too', async () => {
+test('recipients: a 429 of the platform is returned with its time for the next attempt, and lookups above the rate limit get a 429', async () => {
   await scene.platform.sandbox.fault({ kind: 'refuseLookups', number: account.number });
   const refused = await account.send('5511988880207', 'too many');
   assert.deepEqual(

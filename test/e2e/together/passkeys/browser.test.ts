@@ -9,7 +9,7 @@ import { PasskeyBrowser } from '#test/support/passkey-browser.ts';
 import { makeCode, passkeyOf, reachesStage } from '#test/support/passkeys.ts';
 import { Scene } from '#test/support/scene.ts';
 
-/** The proof of the hand-off is valid for five minutes. Later the codes have to be compared. */
+/** A clock that jumps by 301 s. The proof of the hand-off is valid for five minutes. After that the owner has to compare codes. */
 const clock = { NODE_OPTIONS: `--import=${join(root, 'test/support/monotonic-jump.ts')}`, CLOCK_JUMP_MS: '301000' };
 
 interface Stage {
@@ -29,7 +29,7 @@ after(async () => {
   await scene?.close();
 });
 
-/** An account whose passkey is in the browser, and whose phone has scanned. */
+/** Creates an account whose passkey is in the browser, and whose phone has scanned the QR code. */
 const scanned = async ({ scene, browser }: Stage): Promise<Account> => {
   const account = await scene.create();
   const { sandbox } = scene.platform;
@@ -54,7 +54,7 @@ inBrowser('the extension signs on the page of the platform, and the account is l
   await on.scene.works(account);
 });
 
-inBrowser('the extension shows the code of the phone, and nothing is linked before it is confirmed', async () => {
+inBrowser('the extension shows the code of the phone, and links nothing before the owner confirms the code', async () => {
   const on = await stage();
   const { page } = on.browser;
   const account = await scanned(on);
@@ -71,7 +71,7 @@ inBrowser('the extension shows the code of the phone, and nothing is linked befo
   await account.reaches('connected');
 });
 
-inBrowser('a link can be pasted, a wrong one is refused in words, and a used code as well', async () => {
+inBrowser('a link can be pasted, and a wrong link or a used code is refused with an explanation', async () => {
   const on = await stage();
   const { page } = on.browser;
   const account = await scanned(on);
@@ -88,7 +88,7 @@ inBrowser('a link can be pasted, a wrong one is refused in words, and a used cod
   await page.getByText('this code does not count').waitFor();
 });
 
-inBrowser('a browser without the passkey says so, and linking goes on waiting', async () => {
+inBrowser('a browser without the passkey says so, and linking continues to wait', async () => {
   const on = await stage();
   const { page } = on.browser;
   const { sandbox } = on.scene.platform;

@@ -7,10 +7,10 @@ import { inBrowser } from '#test/support/dashboard.ts';
 import { button, dashboardStage, type DashboardStage, lit } from '#test/support/dashboard-stage.ts';
 import { OwnerBrowser, sign } from '#test/support/passkeys.ts';
 
-/** The proof of the hand-off is valid for five minutes. Later the codes have to be compared. */
+/** A gateway whose clock jumps by 301 s. The proof of the hand-off is valid for five minutes. After that the owner has to compare codes. */
 const stage = dashboardStage({ NODE_OPTIONS: `--import=${join(root, 'test/support/monotonic-jump.ts')}`, CLOCK_JUMP_MS: '301000' });
 
-/** A new session whose page is open, and whose phone has scanned the picture of the page. */
+/** Creates a session, opens its page, and scans the QR code of the page with the phone. */
 const scannedOnPage = async ({ scene, dashboard }: DashboardStage) => {
   const account = await scene.create();
   await scene.platform.sandbox.givePasskey(account.number, {});
@@ -22,7 +22,7 @@ const scannedOnPage = async ({ scene, dashboard }: DashboardStage) => {
   return account;
 };
 
-inBrowser('a page makes a one-time code, and follows linking until the session is connected', async () => {
+inBrowser('the page of a session creates a one-time code, and shows linking until the session is connected', async () => {
   const on = await stage();
   const { page } = on.dashboard;
   const account = await scannedOnPage(on);
@@ -40,7 +40,7 @@ inBrowser('a page makes a one-time code, and follows linking until the session i
   await lit(on, 'connected').waitFor();
 });
 
-inBrowser('a page takes the assertion by hand, shows the code of the phone and confirms it', async () => {
+inBrowser('the page of a session accepts a pasted assertion, shows the code of the phone and confirms it', async () => {
   const on = await stage();
   const { page } = on.dashboard;
   const account = await scannedOnPage(on);
@@ -63,7 +63,7 @@ inBrowser('a page takes the assertion by hand, shows the code of the phone and c
   await lit(on, 'connected').waitFor();
 });
 
-inBrowser('a cancelled link says so, and the page begins anew', async () => {
+inBrowser('the page of a session reports a cancelled link, and can start again', async () => {
   const on = await stage();
   const { page } = on.dashboard;
   await scannedOnPage(on);
@@ -74,7 +74,7 @@ inBrowser('a cancelled link says so, and the page begins anew', async () => {
   assert.deepEqual(on.dashboard.complaints, []);
 });
 
-inBrowser('the list says that a session waits for a passkey', async () => {
+inBrowser('the list of sessions shows that a session waits for a passkey', async () => {
   const on = await stage();
   const { page } = on.dashboard;
   await scannedOnPage(on);
@@ -82,7 +82,7 @@ inBrowser('the list says that a session waits for a passkey', async () => {
   await page.locator('.row .c-why', { hasText: 'Waits for the passkey of its owner' }).waitFor();
 });
 
-inBrowser('the first run leads on from the phone to the browser with the passkey', async () => {
+inBrowser('the first run leads from the phone to the browser with the passkey', async () => {
   const on = await stage();
   const { page } = on.dashboard;
   const account = await on.scene.create();
