@@ -23,7 +23,7 @@ const pace = async (account: Account, seconds: number): Promise<void> => {
   assert.equal(status, 200);
 };
 
-/** An instance with a chat, a contact, a campaign and a queued text of its account, which was logged out then. */
+/** Makes an instance with a chat, a contact, a campaign and a queued text of its account, and logs the account out. */
 const left = async (): Promise<Account> => {
   const account = await scene.paired();
   await scene.works(account);
@@ -51,7 +51,7 @@ const scanned = async (account: Account, number: string, body: object): Promise<
 
 const textsOf = async (account: Account): Promise<readonly string[]> => (await account.messages(contact)).map(({ text }) => text);
 
-test('account: another account than before is refused, sends nothing and changes nothing; the same one goes on', async () => {
+test('account: another account on the instance is refused and changes nothing, and the former account can link again', async () => {
   const account = await left();
   const before = await textsOf(account);
   await assert.rejects(scanned(account, otherPhone(account), {}), /the client refused to be linked/);
@@ -77,7 +77,7 @@ test('account: a pairing code for another number is refused at once, without a c
   assert.match(String(body['error']), /allowAccountChange/);
 });
 
-test('account: with allowAccountChange the instance begins empty, tells it, and sends nothing of the account before', async () => {
+test('account: with allowAccountChange the instance starts empty, reports the change, and sends nothing of the former account', async () => {
   const account = await left();
   const { id } = await account.seen();
   const other = otherPhone(account);
@@ -102,7 +102,7 @@ test('account: with allowAccountChange the instance begins empty, tells it, and 
   assert.equal((await textsOf(now)).length, 2);
 });
 
-test('account: an answer of an agent that waits for the account before is shown as failed, and the new account never sends it', async (t) => {
+test('account: a waiting Chatwoot message for the former account is shown as failed, and the new account never sends it', async (t) => {
   const desk = await ChatwootStandIn.open();
   t.after(() => desk.close());
   const account = await scene.paired();
@@ -114,7 +114,7 @@ test('account: an answer of an agent that waits for the account before is shown 
   const answer = `for the customer of ${account.number}`;
   const written = desk.write(desk.world.messages[0]?.conversationId ?? 0, answer);
   await desk.told();
-  // It waits for the session.
+  // The message waits for the session.
   await wait(500);
   assert.notEqual(written.status, 'failed');
   const other = otherPhone(account);
@@ -125,7 +125,7 @@ test('account: an answer of an agent that waits for the account before is shown 
   assert.equal(scene.readBy(contact).has(answer), false);
 });
 
-test('account: events of the account before that no receiver took, also those in quick retries, are not told under the new one', async (t) => {
+test('account: undelivered events of the former account, also those in quick retries, are not delivered after the change', async (t) => {
   let takes = false;
   const posted: { readonly owner: string; readonly told: string }[] = [];
   const receiver = createServer((request, response) => {

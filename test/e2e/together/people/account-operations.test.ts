@@ -13,7 +13,7 @@ let account: Account;
 before(async () => {
   scene = await Scene.open();
   account = await scene.paired();
-  // The key of shared settings comes from the phone after the login, as fast as phones are.
+  // The phone shares the key of its settings some time after the login.
   await until(async () => (await account.call('POST', '/profile/name', { name: 'First' })).status === 200, 'the phone has shared its key');
   const webhook = { url: scene.receiver.url, enabled: true, events: ['call', 'messages'] };
   assert.equal((await account.call('POST', '/webhook', webhook)).status, 200);
@@ -38,18 +38,18 @@ test('profile: a new name reaches the phone, the record and the people who get m
   await until(() => platform().received(contact).at(-1)?.pushName === 'Corner Shop', 'the contact sees the name');
 });
 
-test('profile: a name that is changed on the phone is seen', async () => {
+test('profile: a name that is changed on the phone changes in the gateway', async () => {
   await platform().change(account.number, { kind: 'pushName', name: 'Renamed on the phone' });
   await until(async () => same(await account.seen(), { profileName: 'Renamed on the phone' }), 'the record has the name');
 });
 
-test('profile: a name reaches the phone also when the phone changed the same collection meanwhile', async () => {
+test('profile: a name reaches the phone even if the phone changed the same collection meanwhile', async () => {
   await platform().change(account.number, { kind: 'pushName', name: 'Meanwhile' });
   await ok('POST', '/profile/name', { name: 'Last word' });
   await until(() => platform().settings(account.number).pushName === 'Last word', 'the phone has the name');
 });
 
-test('profile: a name whose @ would be read as an address is the name on the phone, and contacts see it without the @', async () => {
+test('profile: a name with an @ that looks like an address is kept on the phone, and contacts see it without the @', async () => {
   const logins = scene.logins(account);
   for (const [name, seen] of [
     ['Meet 5:30@Bar', 'Meet 5:30Bar'],
@@ -79,7 +79,7 @@ const photo = await sharp({ create: { width: 900, height: 600, channels: 3, back
   .jpeg()
   .toBuffer();
 
-test('profile: a picture is set as a square JPEG, shown in the record, and taken away again', async () => {
+test('profile: a picture is set as a square JPEG, shown in the instance, and removed again', async () => {
   const set = await ok('POST', '/profile/image', { image: `data:image/jpeg;base64,${photo.toString('base64')}` });
   assert.ok(same(set['profile'] as Json, { image_updated: true, image_removed: false }));
   const { picture } = platform().account(account.number);
@@ -93,7 +93,7 @@ test('profile: a picture is set as a square JPEG, shown in the record, and taken
   await until(async () => (await account.seen()).profilePicUrl === '', 'the record has none');
 });
 
-test('profile: what is no picture, is empty or lies inside the network is refused, and nothing changes', async () => {
+test('profile: an invalid or empty picture and an address inside the network are refused, and nothing changes', async () => {
   const before = platform().account(account.number).picture;
   const refusals: readonly (readonly [Json, number])[] = [
     [{}, 400],
@@ -110,7 +110,7 @@ test('profile: what is no picture, is empty or lies inside the network is refuse
   assert.deepEqual(platform().account(account.number).picture, before);
 });
 
-test('privacy: what is changed here is changed at the platform, the rest stays', async () => {
+test('privacy: a change over the API reaches the platform, and other settings stay', async () => {
   const change = { last: 'none', groupadd: 'contacts', readreceipts: 'none', online: 'match_last_seen', calladd: 'known' };
   const answered = await ok('POST', '/instance/privacy', change);
   assert.deepEqual(answered, { ...change, status: 'all', profile: 'all' });
@@ -118,7 +118,7 @@ test('privacy: what is changed here is changed at the platform, the rest stays',
   assert.deepEqual(await ok('GET', '/instance/privacy'), answered);
 });
 
-test('privacy: what is changed on the phone is seen, and counts for read receipts at once', async () => {
+test('privacy: a change on the phone reaches the gateway, and applies to read receipts at once', async () => {
   await platform().changeAccount(account.number, { privacy: { profile: 'contacts', readreceipts: 'all' } });
   const told = await ok('GET', '/instance/privacy');
   assert.deepEqual([told['profile'], told['readreceipts']], ['contacts', 'all']);
@@ -126,7 +126,7 @@ test('privacy: what is changed on the phone is seen, and counts for read receipt
   platform().subscribe((event) => {
     if (event.type === 'receipt' && event.kind === 'read' && event.to === contact) read.push(event.id);
   });
-  // Without a question in between: only the notification tells of the change.
+  // The gateway sends no query in between, so only the notification reports the change.
   await platform().changeAccount(account.number, { privacy: { readreceipts: 'none' } });
   await platform().changeAccount(account.number, { privacy: { readreceipts: 'all' } });
   const id = await scene.write(account, 'read me');
@@ -137,7 +137,7 @@ test('privacy: what is changed on the phone is seen, and counts for read receipt
   }, 'the contact learns that it was read');
 });
 
-test('calls: one that rings is refused without a body, by its id and by its number; the caller learns it, and the call is stored so', async () => {
+test('calls: a ringing call is refused without a body, by its id and by its number, and the caller and the stored call show that', async () => {
   const bodies: readonly ((id: string) => Json)[] = [() => ({}), (id) => ({ id }), () => ({ number: contact })];
   for (const body of bodies) {
     const { id } = await platform().call(contact, account.number, { step: 'offer' });
@@ -163,7 +163,7 @@ test('calls: one that rings is refused without a body, by its id and by its numb
   }
 });
 
-test('calls: one that was given up, or is taken on the phone, does not ring any more', async () => {
+test('calls: a call that the caller ended or the phone answered stops ringing', async () => {
   for (const step of ['terminate', 'accept', 'timeout'] as const) {
     const { id } = await platform().call(contact, account.number, { step: 'offer' });
     await platform().call(contact, account.number, { step, id });
@@ -212,7 +212,7 @@ for (const [title, call, body, status, error] of refusals)
     else assert.match(String(answered.body['error']), error);
   });
 
-test('account: an instance without a session and a wrong token get nothing', async () => {
+test('account: an instance without a session and a wrong token are refused', async () => {
   const idle = await scene.create();
   const calls: readonly (readonly [method: string, path: string, body?: Json])[] = [
     ['POST', '/profile/name', { name: 'Shop' }],
@@ -228,4 +228,4 @@ test('account: an instance without a session and a wrong token get nothing', asy
   }
 });
 
-test('account: the platform was asked nothing that it does not know', () => assert.deepEqual(platform().stats().unknown, {}));
+test('account: the gateway sends the platform no unknown request', () => assert.deepEqual(platform().stats().unknown, {}));

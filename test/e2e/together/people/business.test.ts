@@ -44,7 +44,7 @@ const stored = (id: unknown): ProductView => own().products.find((one) => one.id
 const me = (): string => `${account.number}@s.whatsapp.net`;
 const save = async (body: Json): Promise<Json> => (await ask('POST /catalog/save', body))['response'] as Json;
 
-test('business profile: everything that the platform tells, also what the library drops', async () => {
+test('business profile: the answer has all fields of the platform, also those that the library drops', async () => {
   const { response } = await ask('POST /get/profile', {});
   assert.deepEqual(response, {
     tag: '1',
@@ -65,7 +65,7 @@ test('business profile: everything that the platform tells, also what the librar
     assert.equal(((await ask('POST /get/profile', { jid }))['response'] as Json)['description'], 'Theirs');
 });
 
-test('business profile: fields are changed one by one, and those that are refused leave the others', async () => {
+test('business profile: fields are changed one by one, and a refused field does not affect the others', async () => {
   const whole = await ask('POST /update/profile', {
     description: 'Mugs and cups',
     address: 'Rua das Flores, 123',
@@ -91,12 +91,12 @@ test('business profile: fields are changed one by one, and those that are refuse
   });
 });
 
-test('business categories: all that the platform names', async () => {
+test('business categories: the answer lists all categories of the platform', async () => {
   const categories = (await ask('GET /get/categories'))['response'] as readonly Json[];
   assert.deepEqual(categories[2], { id: '273819889375819', localized_display_name: 'Restaurant' });
 });
 
-test('catalog save: a new product with a picture from base64, and every field that the platform takes', async () => {
+test('catalog save: a new product is stored with a picture from base64, and with every field of the platform', async () => {
   const product = await save({
     name: 'Mug',
     description: 'Holds tea',
@@ -146,7 +146,7 @@ test('catalog save: a new product with a picture from base64, and every field th
   });
 });
 
-test('catalog save: with an id the product changes, and what is not named stays', async () => {
+test('catalog save: a request with an id changes the product, and keeps the fields that it does not name', async () => {
   const { id } = own().products[0]!;
   const before = stored(id);
   await save({ id, name: 'Big mug' });
@@ -160,12 +160,12 @@ test('catalog save: with an id the product changes, and what is not named stays'
   assert.equal((await ask('POST /catalog/save', { id: '404', name: 'None' }, 404))['error'], 'product not found');
 });
 
-test('catalog save: a product without a picture, which the library cannot send', async () => {
+test('catalog save: a product without a picture is stored, although the library cannot send it', async () => {
   const product = await save({ name: 'Voucher', is_hidden: true });
   assert.deepEqual(picked(stored(product['id']), { images: 0, isHidden: 0, price: 0 }), { images: [], isHidden: true, price: '' });
 });
 
-test('catalog show, hide, info: what customers see follows the review and the visibility', async () => {
+test('catalog show, hide, info: customers see a product according to its review and its visibility', async () => {
   const { sandbox } = scene.platform;
   const { id } = own().products.find(({ name }) => name === 'Big mug')!;
   const seen = (): boolean => sandbox.storefront(account.number).products.some((one) => one.id === id);
@@ -187,7 +187,7 @@ test('catalog show, hide, info: what customers see follows the review and the vi
   });
 });
 
-test('catalog list: the own catalog whole, of others what customers see', async () => {
+test('catalog list: the own catalog is complete, and catalogs of others have the products that customers see', async () => {
   const { sandbox } = scene.platform;
   const listed = (await ask('POST /catalog/list', { jid: me() }))['response'] as Json;
   assert.deepEqual(picked(listed, { JID: 0, CartEnabled: 0, Source: 0, Paging: 0 }), {
@@ -219,7 +219,7 @@ test('catalog list: the own catalog whole, of others what customers see', async 
   );
 });
 
-test('collections: made, listed with their products, changed, deleted; the products stay', async () => {
+test('collections: a collection is created, listed with its products, changed and deleted, and its products stay', async () => {
   const [voucher, mug] = own().products.map(({ id }) => id);
   const made = (await ask('POST /catalog/collection/create', { name: 'Kitchen', product_ids: [mug] }))['response'] as Json;
   assert.equal('products' in made, false, 'the platform does not say');
@@ -243,7 +243,7 @@ test('collections: made, listed with their products, changed, deleted; the produ
   assert.equal((await ask(`DELETE /catalog/collection/${id}`, undefined, 404))['error'], 'collection not found');
 });
 
-test('collections: the next page begins after the one before', async () => {
+test('collections: the next page begins after the previous one', async () => {
   const { sandbox } = scene.platform;
   for (let n = 0; n < 70; n += 1) await sandbox.putCollection(account.number, { name: `Shelf ${n}` });
   const names: unknown[] = [];
@@ -260,7 +260,7 @@ test('collections: the next page begins after the one before', async () => {
   );
 });
 
-test('catalog delete: the product is gone, from collections too', async () => {
+test('catalog delete: the product is deleted, and removed from collections too', async () => {
   const { sandbox } = scene.platform;
   const { id } = own().products.find(({ name }) => name === 'Voucher')!;
   const collection = await sandbox.putCollection(account.number, { name: 'With voucher', products: [id] });
@@ -345,7 +345,7 @@ test('catalog save: an address within the own network is not fetched', async () 
   assert.match(String(refused['error']), /address|fetched/);
 });
 
-/** Every operation with the request that asks the platform for it. */
+/** Every operation, with its query to the platform. */
 const operations: readonly (readonly [call: string, body: Json | undefined, query: string])[] = [
   ['POST /get/profile', {}, 'w:biz/get/business_profile'],
   ['GET /get/categories', undefined, 'fb:thrift_iq/get/request'],
@@ -367,14 +367,14 @@ for (const [call, body, query] of operations)
     assert.equal((await ask(call, body, 500))['provider_code'], 406);
   });
 
-test('business: what the platform does not know any more is 501, and says so', async () => {
+test('business: an operation that the platform no longer supports gets a 501 with the reason', async () => {
   for (const [call, body, query] of operations.filter(([name]) => name !== 'POST /update/profile')) {
     await scene.platform.sandbox.fault({ kind: 'refuseQuery', number: account.number, query, code: 501 });
     assert.equal((await ask(call, body, 501))['error'], 'the platform does not offer this to linked devices', call);
   }
 });
 
-test('business: a wrong token is 401, a session that is not connected 409', async () => {
+test('business: a wrong token gets a 401, and a session that is not connected gets a 409', async () => {
   const fresh = await scene.create();
   for (const [call, body] of operations) {
     const [method = '', path = ''] = call.split(' ');
@@ -384,7 +384,7 @@ test('business: a wrong token is 401, a session that is not connected 409', asyn
   }
 });
 
-test('business: an account that is no business reads catalogs, and is refused as it changes its own', async () => {
+test('business: an account without a business can read catalogs, but cannot change its own', async () => {
   const plain = await scene.paired();
   assert.equal((await plain.call('POST', '/business/catalog/list', { jid: contact })).status, 200);
   const refused = await plain.call('POST', '/business/catalog/save', { name: 'x' });
@@ -397,4 +397,4 @@ test('business: an account that is no business reads catalogs, and is refused as
   for (const [path, body] of own) assert.deepEqual([path, (await plain.call('POST', `/business${path}`, body)).status], [path, 501]);
 });
 
-test('business: the platform was asked nothing that it does not know', () => assert.deepEqual(scene.platform.sandbox.stats().unknown, {}));
+test('business: the gateway sends the platform no unknown request', () => assert.deepEqual(scene.platform.sandbox.stats().unknown, {}));

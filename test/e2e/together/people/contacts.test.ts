@@ -20,7 +20,7 @@ before(async () => {
   await sandbox.putPerson({ number: account.number });
   await sandbox.putPerson({ number: nobody, absent: true });
   await sandbox.change(account.number, { kind: 'contact', number: early, name: 'Bia Early' });
-  // A phone with a past: without one the library waits for it before it reads what the phone shares.
+  // The phone has a history. Otherwise the library waits for one before it reads the shared state of the phone.
   await account.scan(scene.platform, { history: { chats: 1, messages: 1 } });
   await account.reaches('connected');
   const webhook = { url: scene.receiver.url, enabled: true, events: ['contacts'] };
@@ -49,12 +49,12 @@ const told = (from: number, fields: Json): Promise<unknown> =>
     `the event contacts ${JSON.stringify(fields)}`,
   );
 
-test('contacts: what was in the address book before the first login is listed, without a chat', async () => {
+test('contacts: contacts from before the first login are listed, without a chat', async () => {
   await until(async () => (await listed()).length === 1, 'the contact is stored');
   assert.deepEqual(await listed(), [`${jid(early)} Bia Early`]);
 });
 
-test('contacts: somebody saved before the first message has the name in the chat, and is in the audience of a status post', async () => {
+test('contacts: a contact that is saved before the first message has the name in the chat, and gets status posts', async () => {
   const saved = '5511988880031';
   await scene.platform.sandbox.putPerson({ number: saved });
   const added = await account.call('POST', '/contact/add', { number: saved, name: 'Lia Saved' });
@@ -70,7 +70,7 @@ test('contacts: somebody saved before the first message has the name in the chat
   assert.equal((await account.call('POST', '/chat/delete', { number: saved, deleteChatDB: true })).status, 200);
 });
 
-test('contacts: the number may be called phone, and a chat may be named by its id of /chat/find', async () => {
+test('contacts: a request can give the number as phone, and a chat by its id from /chat/find', async () => {
   const other = '5511988880032';
   await scene.platform.sandbox.putPerson({ number: other });
   const added = await account.call('POST', '/contact/add', { phone: other, name: 'Ivo Phone' });
@@ -88,7 +88,7 @@ test('contacts: the number may be called phone, and a chat may be named by its i
   assert.equal((await account.call('POST', '/chat/delete', { number: id, deleteChatDB: true })).status, 200);
 });
 
-test('contacts: the phone saves, renames and removes somebody; each is listed and an event, without a chat', async () => {
+test('contacts: a contact that the phone saves, renames or removes changes in the list and causes an event, without a chat', async () => {
   const { sandbox } = scene.platform;
   for (const name of ['Rui', 'Rui Costa']) {
     const from = scene.receiver.posted.length;
@@ -102,7 +102,7 @@ test('contacts: the phone saves, renames and removes somebody; each is listed an
   assert.deepEqual(await listed(), [`${jid(early)} Bia Early`]);
 });
 
-test('contacts: people outside of the address book are those who told their names', async () => {
+test('contacts: people outside of the address book are listed if their names are known', async () => {
   await scene.write(account, 'hello');
   await until(async () => (await listed('outside_address_book')).some((one) => one.startsWith(jid(contact))), 'the person is known');
   const [outside, all] = [await listed('outside_address_book'), await listed('all')];
@@ -110,7 +110,7 @@ test('contacts: people outside of the address book are those who told their name
   assert.equal(all.length, outside.length + 1);
 });
 
-test('contact: one is added, renamed and removed on the phone, here and in events', async () => {
+test('contact: a request adds, renames and removes a contact on the phone, in the gateway and in events', async () => {
   for (const name of ['Ana Lima', 'Ana Souza']) {
     const from = scene.receiver.posted.length;
     const { status, body } = await account.call('POST', '/contact/add', { number: contact, name });
@@ -127,12 +127,12 @@ test('contact: one is added, renamed and removed on the phone, here and in event
   assert.deepEqual([status, body], [200, { success: true, message: 'Contact removed successfully', removed_contact: removed }]);
   assert.deepEqual([onPhone(), await listed()], [[`${early} Bia Early`], [`${jid(early)} Bia Early`]]);
   await told(from, { jid: jid(contact), contact_name: '' });
-  // And once more: the hash of the collection is still right.
+  // A further change shows that the hash of the collection is still right.
   assert.equal((await account.call('POST', '/contact/add', { number: contact, name: 'Ana' })).status, 200);
   assert.deepEqual(onPhone(), [`${contact} Ana`, `${early} Bia Early`]);
 });
 
-test('contacts: pages have counts, and follow one another in the order of names', async () => {
+test('contacts: pages have counts, and list contacts in the order of names', async () => {
   const page = async (body: Json): Promise<Json> => (await account.call('POST', '/contacts/list', body)).body;
   const first = await page({ limit: 1 });
   assert.deepEqual(first['pagination'], { totalRecords: 2, limit: 1, offset: 0, nextOffset: 1, hasMore: true });
@@ -167,7 +167,7 @@ for (const [path, body] of [
   ['/contact/add', { number: contact, name: 'Other' }],
   ['/contact/remove', { number: contact }],
 ] as const)
-  test(`contacts: ${path} that the platform refuses changes nothing`, async () => {
+  test(`contacts: a call of ${path} that the platform refuses changes nothing`, async () => {
     const [before, phone] = [await listed(), onPhone()];
     await scene.platform.sandbox.fault({ kind: 'refuseQuery', number: account.number, query: 'w:sync:app:state', code: 403 });
     const answered = await account.call('POST', path, body);
@@ -175,7 +175,7 @@ for (const [path, body] of [
     assert.deepEqual([await listed(), onPhone()], [before, phone]);
   });
 
-test('contacts: the list needs no session, a change does; nothing was asked that the platform does not know', async () => {
+test('contacts: the list needs no session but a change does, and the platform gets no unknown request', async () => {
   const { settings, unknown } = scene.platform.sandbox.stats();
   assert.deepEqual([settings.refused, unknown], [{}, {}]);
   await account.call('POST', '/instance/disconnect', {});

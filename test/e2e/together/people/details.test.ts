@@ -38,7 +38,7 @@ const ok = async (path: string, body: Json): Promise<Json> => {
   return answered.body;
 };
 
-test('details: a whole chat with picture, business and common groups; asked again, nothing is looked up', async () => {
+test('details: a chat has picture, business and common groups, and a repeated call looks up nothing', async () => {
   const details = await until(async () => {
     const found = await ok('/chat/details', { number: contact });
     return found['common_groups'] !== '' && found['image'] !== '' && found;
@@ -58,7 +58,7 @@ test('details: a whole chat with picture, business and common groups; asked agai
   assert.deepEqual([asked(), platform().stats().lookups.requests], before);
 });
 
-test('details: somebody without a chat is looked up, a group has no business, and nobody is a 404', async () => {
+test('details: a person without a chat is looked up, a group has no business, and a missing account gets a 404', async () => {
   const stranger = await ok('/chat/details', { number: '+55 11 98888-0901' });
   assert.deepEqual(picked(stranger, { wa_chatid: '', is_business: '', common_groups: '', image: '' }), {
     wa_chatid: jid('5511988880901'),
@@ -76,7 +76,7 @@ test('details: somebody without a chat is looked up, a group has no business, an
   assert.equal((await account.call('POST', '/chat/details', { number: '5511988880902' })).status, 404);
 });
 
-test('avatar: the whole picture or the small one, hidden and absent ones; force asks again, but not twice in a row', async () => {
+test('avatar: the call returns full, small, hidden and absent pictures, and force repeats a lookup, but not twice in a row', async () => {
   const whole = await ok('/chat/avatar', { number: contact });
   assert.deepEqual([whole['status'], whole['imagePreview']], ['there', '']);
   const small = await ok('/chat/avatar', { number: contact, preview: true });
@@ -107,7 +107,7 @@ for (const [title, path, body, error] of refusals)
     assert.deepEqual([answered.status, answered.body['error']], [400, error]);
   });
 
-test('details: an instance without a session and a wrong token get nothing, and the platform knew every request', async () => {
+test('details: an instance without a session and a wrong token are refused, and the platform gets no unknown request', async () => {
   const idle = await scene.create();
   for (const path of ['/chat/details', '/chat/avatar']) {
     assert.equal((await idle.call('POST', path, { number: contact })).status, 409, path);

@@ -10,7 +10,7 @@ import { until } from '#test/support/until.ts';
 const friend = `${contact}@s.whatsapp.net`;
 
 let scene: Scene;
-/** An account with a business, and one without. */
+/** An account with a business. `person` is an account without one. */
 let shop: Account;
 let person: Account;
 
@@ -51,17 +51,17 @@ interface Row {
   readonly body: () => Json;
   readonly status?: number;
   readonly answer: () => Json;
-  /** The state that the phone shows afterwards. */
+  /** The expected state on the phone after the request. */
   readonly phone?: readonly [shown: () => string, expected: string];
   readonly event?: () => readonly [type: string, fields: Json];
 }
 
 const edited = (name: string, color: number, deleted: boolean): Json => ({ name, color, deleted });
 
-/** In this order. */
+/** The rows run in this order, and each relies on the rows before it. */
 const rows: readonly Row[] = [
   {
-    title: 'a new one',
+    title: 'creates a label',
     call: 'POST /label/edit',
     body: () => ({ labelid: 'new', name: ' VIP ', color: 4 }),
     answer: () => ({ response: 'Label created', labelid: '1' }),
@@ -69,7 +69,7 @@ const rows: readonly Row[] = [
     event: () => ['labels', { LabelID: '1', Action: edited('VIP', 4, false) }],
   },
   {
-    title: 'another name; the colour stays',
+    title: 'renames a label and keeps its colour',
     call: 'POST /label/edit',
     body: () => ({ labelid: 1, name: 'Gold' }),
     answer: () => ({ response: 'Label edited', labelid: '1' }),
@@ -77,7 +77,7 @@ const rows: readonly Row[] = [
     event: () => ['labels', { LabelID: '1', Action: edited('Gold', 4, false) }],
   },
   {
-    title: 'another colour, by the full id',
+    title: 'changes the colour of a label by its full id',
     call: 'POST /label/edit',
     body: () => ({ labelid: wa('1'), color: '19' }),
     answer: () => ({ response: 'Label edited' }),
@@ -85,14 +85,14 @@ const rows: readonly Row[] = [
     event: () => ['labels', { LabelID: '1', Action: edited('Gold', 19, false) }],
   },
   {
-    title: 'one of an id that the client chose',
+    title: 'creates a label with an id that the client chose',
     call: 'POST /label/edit',
     body: () => ({ labelid: '25', name: 'Late' }),
     answer: () => ({ response: 'Label created', labelid: '25' }),
     phone: [labelsOnPhone, '[["1","Gold",19],["25","Late",0]]'],
   },
   {
-    title: 'two labels at once',
+    title: 'sets two labels of a chat at once',
     call: 'POST /chat/labels',
     body: () => ({ number: contact, labelids: ['1', wa('25'), '1'] }),
     answer: () => ({ response: 'Labels updated', editions: ['label 1 added', 'label 25 added'] }),
@@ -100,14 +100,14 @@ const rows: readonly Row[] = [
     event: () => ['chat_labels', { wa_chatid: friend, wa_label: [wa('1'), wa('25')] }],
   },
   {
-    title: 'one that the chat has already',
+    title: 'accepts a label that the chat already has',
     call: 'POST /chat/labels',
     body: () => ({ number: friend, add_labelid: '25' }),
     answer: () => ({ editions: [] }),
     phone: [chatOnPhone, '1,25'],
   },
   {
-    title: 'one that is taken off',
+    title: 'removes a label from a chat',
     call: 'POST /chat/labels',
     body: () => ({ number: friend, remove_labelid: 25 }),
     answer: () => ({ editions: ['label 25 removed'] }),
@@ -115,14 +115,14 @@ const rows: readonly Row[] = [
     event: () => ['chat_labels', { wa_chatid: friend, wa_label: [wa('1')] }],
   },
   {
-    title: 'one in the place of another',
+    title: 'replaces a label of a chat with another one',
     call: 'POST /chat/labels',
     body: () => ({ number: friend, labelids: ['25'] }),
     answer: () => ({ editions: ['label 25 added', 'label 1 removed'] }),
     phone: [chatOnPhone, '25'],
   },
   {
-    title: 'one that there is not',
+    title: 'refuses a label that does not exist',
     call: 'POST /chat/labels',
     body: () => ({ number: friend, add_labelid: '99' }),
     status: 400,
@@ -130,21 +130,21 @@ const rows: readonly Row[] = [
     phone: [chatOnPhone, '25'],
   },
   {
-    title: 'a chat that is not known',
+    title: 'refuses an unknown chat',
     call: 'POST /chat/labels',
     body: () => ({ number: '5511000000000', add_labelid: '1' }),
     status: 404,
     answer: () => ({ error: 'Chat not found' }),
   },
   {
-    title: 'two ways to say it',
+    title: 'refuses a request in two forms at once',
     call: 'POST /chat/labels',
     body: () => ({ number: friend, add_labelid: '1', remove_labelid: '25' }),
     status: 400,
     answer: () => ({ error: 'one of labelids, add_labelid and remove_labelid is required, and no other' }),
   },
   {
-    title: 'one that is deleted leaves the chats',
+    title: 'deletes a label and removes it from chats',
     call: 'POST /label/edit',
     body: () => ({ labelid: '25', delete: true }),
     answer: () => ({ response: 'Label edited' }),
@@ -152,21 +152,21 @@ const rows: readonly Row[] = [
     event: () => ['labels', { LabelID: '25', Action: edited('Late', 0, true) }],
   },
   {
-    title: 'one that was deleted, again',
+    title: 'refuses a label that was deleted',
     call: 'POST /label/edit',
     body: () => ({ labelid: '25', delete: true }),
     status: 404,
     answer: () => ({ error: 'Label not found' }),
   },
   {
-    title: 'a new one without a name',
+    title: 'refuses a new label without a name',
     call: 'POST /label/edit',
     body: () => ({ labelid: '' }),
     status: 400,
     answer: () => ({ error: 'name is required' }),
   },
   {
-    title: 'a colour that there is not',
+    title: 'refuses a colour that does not exist',
     call: 'POST /label/edit',
     body: () => ({ labelid: '1', color: 20 }),
     status: 400,
@@ -191,7 +191,7 @@ const chatLabels = async (): Promise<unknown> => {
   return (body['chats'] as readonly Json[])[0]?.['wa_label'];
 };
 
-test('labels: those that are deleted are not listed, and leave the chats', async () => {
+test('labels: deleted labels are not listed, and are removed from chats', async () => {
   const [label, ...others] = await listed();
   assert.deepEqual(
     [label?.['id'], label?.['labelid'], label?.['name'], label?.['color'], label?.['colorHex'], others.length],
@@ -200,7 +200,7 @@ test('labels: those that are deleted are not listed, and leave the chats', async
   assert.deepEqual(await chatLabels(), []);
 });
 
-test('labels: what the phone does with them arrives, as it is stored and as an event', async () => {
+test('labels: changes on the phone are stored and reported as events', async () => {
   await onPhone({ kind: 'label', labelId: '7', name: 'From the phone', color: 2 });
   await told('labels', { LabelID: '7', Action: edited('From the phone', 2, false) });
   await onPhone({ kind: 'chatLabel', labelId: '7', chat: contact, on: true });
@@ -217,7 +217,7 @@ test('labels: what the phone does with them arrives, as it is stored and as an e
   assert.equal((await shop.call('POST', '/label/edit', { labelid: 'new', name: 'Next' })).body['labelid'], '26', 'no id is used again');
 });
 
-test('labels: a refresh asks again, and tells what changed', async () => {
+test('labels: a refresh reads the labels again, and reports the changes', async () => {
   for (const force of [true, false]) {
     const { status, body } = await shop.call('POST', '/labels/refresh', { force });
     assert.deepEqual([status, body['success'], body['force'], body['fullSync']], [202, true, force, force]);
@@ -238,7 +238,7 @@ const editReply = async (edit: Json, status = 200): Promise<Json> => {
   return answered.body;
 };
 
-test('quick replies: texts of a business are on its phone, files are kept here', async () => {
+test('quick replies: texts of a business are stored on its phone, and files in the gateway', async () => {
   const made = await editReply({ shortCut: '/hello', type: 'text', text: 'Hello!' });
   const [reply] = made['quickReplies'] as readonly Json[];
   assert.deepEqual([made['message'], reply?.['onWhatsApp'], reply?.['shortCut']], ['Quick reply created', true, 'hello']);
@@ -261,7 +261,7 @@ test('quick replies: texts of a business are on its phone, files are kept here',
   assert.equal(repliesOnPhone(), '[]');
 });
 
-test('quick replies: what the phone does with them arrives', async () => {
+test('quick replies: changes on the phone reach the gateway', async () => {
   const names = async (): Promise<string> => (await replies()).map(({ shortCut, text }) => `${shortCut}: ${text}`).join(', ');
   await onPhone({ kind: 'quickReply', id: '77', shortcut: 'bye', message: 'Bye!' });
   await until(async () => (await names()).endsWith('bye: Bye!'), 'the quick reply of the phone');
@@ -271,7 +271,7 @@ test('quick replies: what the phone does with them arrives', async () => {
   await until(async () => (await names()) === 'offer: Look, here: Kept here', 'its end');
 });
 
-test('quick replies: what makes no sense is refused', async () => {
+test('quick replies: invalid requests are refused', async () => {
   const here = (await replies()).find(({ shortCut }) => shortCut === 'here')?.['id'];
   const text = { shortCut: 'x', type: 'text', text: 'x' };
   const cases: readonly (readonly [edit: Json, status: number, error: string])[] = [
@@ -289,7 +289,7 @@ test('quick replies: what makes no sense is refused', async () => {
   for (const [edit, status, error] of cases) assert.equal((await editReply(edit, status))['error'], error, JSON.stringify(edit));
 });
 
-/** Calls that reach the phone, and what somebody who is no business is answered. */
+/** Calls that reach the phone, with the status for an account without a business. */
 const calls: readonly (readonly [path: string, body: Json, status: number])[] = [
   ['/label/edit', { labelid: 'new', name: 'VIP' }, 501],
   ['/chat/labels', { number: contact, labelids: [] }, 501],
@@ -297,7 +297,7 @@ const calls: readonly (readonly [path: string, body: Json, status: number])[] = 
 ];
 
 for (const [path, body, status] of calls)
-  test(`refusals of ${path}: an account that is no business, a wrong token, no session, the platform`, async () => {
+  test(`refusals of ${path}: an account without a business, a wrong token, no session and the platform refuse the call`, async () => {
     assert.equal((await person.call('POST', path, body)).status, status);
     const stranger = Account.of(scene.gateway, shop.number, 'no such token');
     assert.equal((await stranger.call('POST', path, body)).status, 401);
@@ -310,18 +310,18 @@ for (const [path, body, status] of calls)
     assert.equal(unpaired.status, path === '/quickreply/edit' ? 403 : 409, JSON.stringify(unpaired.body));
   });
 
-test('quick replies: without a business a text is kept here', async () => {
+test('quick replies: a text of an account without a business is stored in the gateway', async () => {
   const { status, body } = await person.call('POST', '/quickreply/edit', { shortCut: 'hi', type: 'text', text: 'Hi!' });
   const [reply] = body['quickReplies'] as readonly Json[];
   assert.deepEqual([status, reply?.['onWhatsApp']], [200, false]);
 });
 
-test('labels and quick replies: the phone ignored nothing, and the platform was asked nothing that it does not know', () => {
+test('labels and quick replies: the phone ignores no change, and the platform gets no unknown request', () => {
   assert.deepEqual(settings().ignored, []);
   assert.deepEqual(scene.platform.sandbox.stats().unknown, {});
 });
 
-test('labels: what is no id of this account is refused, and changes nothing', async () => {
+test('labels: an id that no label of the account can have is refused, and changes nothing', async () => {
   const before = labelsOnPhone();
   for (const labelid of ['__proto__', '-5', 1e21, '5500000000000:7', '1234567890', ':7', '7:7']) {
     const made = await shop.call('POST', '/label/edit', { labelid, name: 'hostile' });
@@ -331,7 +331,7 @@ test('labels: what is no id of this account is refused, and changes nothing', as
   assert.equal(labelsOnPhone(), before);
 });
 
-test('labels: behind the highest id the lowest one that was never used is next', async () => {
+test('labels: after the highest id a new label gets the lowest id that was never used', async () => {
   assert.equal((await shop.call('POST', '/label/edit', { labelid: '999999999', name: 'Last' })).status, 200);
   assert.equal((await shop.call('POST', '/label/edit', { labelid: '999999999', delete: true })).status, 200);
   const { status, body } = await shop.call('POST', '/label/edit', { labelid: 'new', name: 'One more' });
@@ -341,6 +341,6 @@ test('labels: behind the highest id the lowest one that was never used is next',
   assert.match(made?.labelid ?? '', /^\d{1,3}$/);
 });
 
-test('labels: an account that is no business has none to read again', async () => {
+test('labels: an account without a business cannot refresh labels', async () => {
   assert.equal((await person.call('POST', '/labels/refresh', {})).status, 501);
 });

@@ -32,7 +32,7 @@ const limits = async (): Promise<Json> => {
 
 const free463 = { can_send_new_messages: true, reachable: true, provider: 'whatsapp', error_key: undefined };
 
-/** Actions of the platform, and the expected report of each. */
+/** Restrictions of the platform, with the expected answers. */
 const rows: readonly {
   readonly title: string;
   readonly restrictions: Restrictions;
@@ -41,21 +41,21 @@ const rows: readonly {
   readonly capping: Json;
 }[] = [
   {
-    title: 'no restriction: quotas that the platform does not tell are null, and there is no `until`',
+    title: 'without a restriction unknown quotas are null, and there is no `until`',
     restrictions: {},
     answer: free463,
     timelock: { available: true, active: false, until: undefined },
     capping: { available: true, status: 'NONE', used_quota: null, total_quota: null, cycle_end: undefined },
   },
   {
-    title: 'the reach-out time-lock',
+    title: 'the answer reports a reach-out time-lock',
     restrictions: { timeLock: { active: true, until, type: 'BIZ_QUALITY' } },
     answer: { can_send_new_messages: false, error_key: 'WHATSAPP_REACHOUT_TIMELOCK' },
     timelock: { available: true, active: true, until: iso(until), enforcement_type: 'BIZ_QUALITY' },
     capping: { status: 'NONE' },
   },
   {
-    title: 'the new chats of a cycle are used up',
+    title: 'the answer reports that the new chats of a cycle are used up',
     restrictions: { capping: { status: 'CAPPED', used: 10, total: 10, cycleStart, cycleEnd } },
     answer: { can_send_new_messages: false, error_key: undefined },
     timelock: { active: false },
@@ -69,7 +69,7 @@ const rows: readonly {
     },
   },
   {
-    title: 'a platform that knows only the older query',
+    title: 'the older query is used if the platform knows no other one',
     restrictions: { capping: { status: 'FIRST_WARNING', used: 7, total: 10 }, oldQueries: true },
     answer: free463,
     timelock: { active: false },
@@ -89,7 +89,7 @@ for (const { title, restrictions, answer, timelock, capping } of rows)
 let strangers = 5_000;
 const stranger = (): string => `551198888${String((strangers += 1)).padStart(4, '0')}`;
 
-test('limits: a stranger is refused with 463 and the time until which it holds; a chat that exists goes on', async () => {
+test('limits: a text to a stranger is refused with 463 and the end of the lock, and an existing chat continues', async () => {
   await scene.platform.sandbox.restrict(account.number, { timeLock: { active: true, until, type: 'BIZ_QUALITY' } });
   const { status, body } = await account.send(stranger(), 'hello');
   const expected = {
@@ -105,7 +105,7 @@ test('limits: a stranger is refused with 463 and the time until which it holds; 
   assert.equal((await account.send(contact, 'an old chat')).status, 200);
 });
 
-test('limits: a stranger is refused with 475 and the quota of the cycle', async () => {
+test('limits: a text to a stranger is refused with 475 and the quota of the cycle', async () => {
   await scene.platform.sandbox.restrict(account.number, { capping: { status: 'CAPPED', used: 10, total: 10, cycleEnd } });
   const { status, body } = await account.send(stranger(), 'hello');
   assert.deepEqual([status, body['provider_code']], [500, 475]);
@@ -113,9 +113,9 @@ test('limits: a stranger is refused with 475 and the quota of the cycle', async 
   assert.deepEqual(picked((body['details'] as Json | undefined)?.['new_chat_message_capping'] as Json | undefined, capping), capping);
 });
 
-test('limits: an instance that is not connected is told so', async () => {
+test('limits: an instance that is not connected gets an error with this reason', async () => {
   const other = await scene.create();
   assert.equal((await other.call('GET', '/instance/wa_messages_limits')).status, 409);
 });
 
-test('limits: the platform was asked nothing that it does not know', () => assert.deepEqual(scene.platform.sandbox.stats().unknown, {}));
+test('limits: the gateway sends the platform no unknown request', () => assert.deepEqual(scene.platform.sandbox.stats().unknown, {}));

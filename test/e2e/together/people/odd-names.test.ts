@@ -10,7 +10,7 @@ before(async () => {
 });
 after(() => scene.close());
 
-test('names: messages of people who are called Shop@ or Meet 5:30@Bar arrive under their names, over three kills', async () => {
+test('names: messages of people with the names Shop@ and Meet 5:30@Bar keep these names over three kills', async () => {
   const account = await scene.paired();
   const logins = scene.logins(account);
   const ids: string[] = [];
@@ -29,7 +29,7 @@ test('names: messages of people who are called Shop@ or Meet 5:30@Bar arrive und
   for (let kill = 0; kill < 3; kill += 1) {
     const written = await Promise.all(Array.from({ length: 100 }, (_, n) => scene.write(account, `${n} before the kill ${kill}`)));
     ids.push(...written);
-    // In the midst of them: some are in the log, and what they led to is not stored.
+    // The kill comes when some messages are in the log of arrivals, but not yet stored.
     await until(
       async () => (await account.messages(contact)).some(({ messageid }) => written.includes(messageid)),
       'the first one is stored',

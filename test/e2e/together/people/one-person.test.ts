@@ -36,7 +36,7 @@ const hears = async (number: string, text: string, chat: string): Promise<void> 
   await until(async () => (await textsOf(chat)).includes(text), `${text} is stored`);
 };
 
-test('chats: the two chats of a person become one when a message names number and LID', async () => {
+test('chats: two chats of a person become one when a message names the number and the LID', async () => {
   const { sandbox } = scene.platform;
   const number = '5511988870091';
   const phone = `${number}@s.whatsapp.net`;
@@ -73,7 +73,7 @@ test('chats: the two chats of a person become one when a message names number an
   assert.equal((await textsOf(phone)).length, 6);
 });
 
-test('chats: a number that gets another LID and other keys stays one chat, and only the new account reads what is sent again', async () => {
+test('chats: a number with a new LID and new keys stays one chat, and only the new account can read repeated messages', async () => {
   const { sandbox } = scene.platform;
   const number = '5511988870092';
   const phone = `${number}@s.whatsapp.net`;
@@ -98,7 +98,7 @@ test('chats: a number that gets another LID and other keys stays one chat, and o
   assert.deepEqual([others, chat?.['wa_chatid'], chat?.['wa_chatlid']], [[], phone, `${lid}@lid`]);
 });
 
-test('chats: a number that gets another LID is known again by what its new account writes', async () => {
+test('chats: a message from the new account of a number connects the new LID with the number', async () => {
   const { sandbox } = scene.platform;
   const number = '5511988870093';
   const phone = `${number}@s.whatsapp.net`;

@@ -22,7 +22,7 @@ const delays = async (): Promise<readonly unknown[]> => {
 const queue = async (): Promise<Readonly<Record<string, unknown>>> =>
   (await account.call('GET', '/message/async')).body['queue'] as Readonly<Record<string, unknown>>;
 
-test('updateDelaySettings: what makes no sense is a 400', async () => {
+test('updateDelaySettings: an invalid value gets a 400', async () => {
   for (const body of [{}, { msg_delay_min: 1 }, { msg_delay_min: -1, msg_delay_max: 2 }, { msg_delay_min: 'x', msg_delay_max: 2 }]) {
     const { status, body: answer } = await account.call('POST', '/instance/updateDelaySettings', body);
     assert.deepEqual([status, answer], [400, { error: 'Invalid request payload' }]);
@@ -31,7 +31,7 @@ test('updateDelaySettings: what makes no sense is a 400', async () => {
   assert.deepEqual(await delays(), [0, 0]);
 });
 
-test('updateDelaySettings: the asynchronous queue keeps the pace, says when the next message goes, and a kill changes nothing of that', async () => {
+test('updateDelaySettings: the asynchronous queue keeps the delays, reports the time of the next message, and survives a kill', async () => {
   const set = await account.call('POST', '/instance/updateDelaySettings', { msg_delay_min: 600, msg_delay_max: 900 });
   assert.equal(set.status, 200, JSON.stringify(set.body));
   for (const text of ['paced 1', 'paced 2']) await account.call('POST', '/send/text', { number: contact, text, async: true });

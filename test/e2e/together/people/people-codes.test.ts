@@ -18,7 +18,7 @@ interface Status {
   readonly instance: { readonly qrcode: string; readonly paircode: string; readonly token: string };
 }
 
-/** Makes a user, and returns a function that requests an instance as its page does. */
+/** Creates a user, and returns a function that requests an instance as the page of this user does. */
 const pageOf = async (role: string) => {
   assert.equal((await scene.gateway.call('POST', '/admin/users', { body: { name: role, role, password } })).status, 200);
   const signedIn = await scene.gateway.call('POST', '/admin/session/user', { body: { name: role, password } });

@@ -53,7 +53,7 @@ for (const [name, call, query, body] of rows)
         assert.doesNotMatch(error, /info query/);
       });
 
-test('refusals: the change of a message that is refused names the change and the reason', async () => {
+test('refusals: a refused change of a message names the change and the reason', async () => {
   const sent = await account.send(contact, 'first');
   assert.equal(sent.status, 200, JSON.stringify(sent.body));
   await scene.platform.sandbox.fault({ kind: 'ackError', number: account.number, code: 403, times: 1 });

@@ -13,7 +13,7 @@ after(() => scene.close());
 const friend = '5511988870001';
 const friendId = `${friend}@s.whatsapp.net`;
 
-test('shared state: a notification of several collections brings all of them', async () => {
+test('shared state: a notification of several collections updates all of them', async () => {
   const account = await scene.paired();
   const { sandbox } = scene.platform;
   await sandbox.send(friend, account.number, { kind: 'text', text: 'hello' });
@@ -37,7 +37,7 @@ test('shared state: a notification of several collections brings all of them', a
   assert.equal(sandbox.stats().settings.conflicts, 0);
 });
 
-/** An account whose phone pinned a chat before it is linked, and withholds something from its new device. */
+/** Links an account whose phone has pinned a chat, and withholds its keys or its history from the new device. */
 const linked = async (withheld: 'keys' | 'history') => {
   const account = await scene.create();
   const { sandbox } = scene.platform;
@@ -51,11 +51,11 @@ const linked = async (withheld: 'keys' | 'history') => {
 
 const isPinned = (account: Awaited<ReturnType<typeof linked>>) => async () => (await account.chatOf(friendId))?.['wa_isPinned'] === true;
 
-test('shared state: the phone is asked for a key that is missing', async () => {
+test('shared state: the gateway requests a missing key from the phone', async () => {
   await until(isPinned(await linked('keys')), 'the chat is pinned');
 });
 
-test('shared state: keys that come without a history lead to a fetch', async () => {
+test('shared state: the gateway fetches the state when keys arrive without a history', async () => {
   // The library waits 20 s for the history.
   await until(isPinned(await linked('history')), 'the chat is pinned', 120_000);
 });

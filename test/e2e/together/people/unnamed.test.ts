@@ -10,7 +10,7 @@ before(async () => {
 });
 after(() => scene.close());
 
-test('presence: it is sent while the own name is not known', async () => {
+test('presence: the gateway sends presence even if the name of the account is unknown', async () => {
   const account = await scene.create();
   const qrcode = async () => (await account.seen()).qrcode || undefined;
   await account.call('POST', '/instance/connect', {});
@@ -38,7 +38,7 @@ test('a number without a LID: messages go to the number', async () => {
   assert.deepEqual([...scene.readBy(plain)], ['first', 'second']);
 });
 
-test('a person without a number: what it writes is answered, reacted to and read under its LID, and joins the chat of the number later', async () => {
+test('a person without a number: replies, reactions and receipts go to the LID, and the chat joins that of the number later', async () => {
   const account = await scene.paired();
   const { sandbox } = scene.platform;
   const number = '5511988870078';
@@ -81,7 +81,7 @@ test('a person without a number: what it writes is answered, reacted to and read
   assert.equal((await account.call('POST', '/chat/block', { number: chat, block: true })).status, 200);
 });
 
-test('a person without a number: who knows the number finds and reaches the person by it', async () => {
+test('a person without a number: a client that knows the number reaches the person by it', async () => {
   const account = await scene.paired();
   const number = '5511988870079';
   await scene.platform.sandbox.putPerson({ number, withoutNumber: true });

@@ -18,7 +18,7 @@ after(() => scene?.close());
 const stored = async (id: string): Promise<Json | undefined> =>
   ((await account.call('POST', '/message/find', { id })).body['messages'] as readonly Json[])[0];
 
-test('delete: a message that arrives meanwhile keeps its chat, with its text and as unread', async () => {
+test('delete: a message that arrives during the deletion keeps its chat, with its text and as unread', async () => {
   const { sandbox } = scene.platform;
   const race = async (n: number): Promise<string> => {
     const writer = `55119777${String(n).padStart(5, '0')}`;
@@ -30,7 +30,7 @@ test('delete: a message that arrives meanwhile keeps its chat, with its text and
     assert.equal((await removed).status, 200);
     const isTold = () => scene.receiver.posted.some(({ body }) => (body['message'] as Json | undefined)?.['messageid'] === late.id);
     await until(isTold, 'the late message is told');
-    // Within the second of the one before it counts as one of those that were removed, when it was stored by then.
+    // A message of the same second as the previous one counts as deleted if it was stored before the deletion.
     await wait(200);
     if ((await stored(late.id)) === undefined) return '';
     const { wa_lastMessageTextVote: text, wa_unreadCount: unread } = (await account.chatOf(`${writer}@s.whatsapp.net`)) ?? {};

@@ -25,7 +25,7 @@ before(async () => {
 });
 after(() => scene.close());
 
-/** The contact writes; the message is stored. */
+/** Sends a message of the contact, and waits until the gateway has stored it. */
 const written = async (to: string): Promise<string> => {
   const { id } = await scene.platform.sandbox.send(contact, to, { kind: 'text', text: 'hello' });
   await until(async () => (await stored(id)) !== undefined, 'the message is stored');
@@ -40,7 +40,7 @@ const chat = async (id = contactJid): Promise<Json> => (await account.chatOf(id)
 const onPhone = (of = contact): ChatSettings =>
   scene.platform.sandbox.settings(account.number).chats.find((one) => one.chat === of) ?? { chat: of };
 
-/** A `chats` event of the chat with these fields, after those that came before. */
+/** Waits for a `chats` event with these fields. Ignores the first `from` events. */
 const told = (from: number, fields: Json): Promise<unknown> =>
   until(
     () =>
@@ -54,9 +54,9 @@ interface Row {
   readonly body: Json;
   readonly of?: 'group';
   readonly answer: Json;
-  /** Checks the chat as the phone shows it afterwards. */
+  /** True if the phone shows the chat as expected. */
   readonly phone: (chat: ChatSettings) => boolean;
-  /** Fields of the chat, here and in the event. */
+  /** The expected fields of the chat in the gateway and in the event. */
   readonly fields?: Json;
 }
 
@@ -96,7 +96,7 @@ const rows: readonly Row[] = [
     fields: { wa_archived: true, wa_isPinned: false },
   },
   {
-    title: 'out of the archive',
+    title: 'the end of archiving',
     path: 'archive',
     body: { archive: false },
     answer: {},
@@ -169,7 +169,7 @@ const rows: readonly Row[] = [
     fields: { wa_ephemeralExpiration: 604_800 },
   },
   {
-    title: 'messages that stay, in seconds',
+    title: 'the end of disappearing messages, given in seconds',
     path: 'ephemeral',
     body: { duration: 0 },
     answer: { ephemeral: { enabled: false, seconds: 0, label: 'off' } },
@@ -185,7 +185,7 @@ const rows: readonly Row[] = [
     fields: { wa_notes: 'likes tea' },
   },
   {
-    title: 'no note any more',
+    title: 'the removal of a note',
     path: 'notes/edit',
     body: { notes: '' },
     answer: { wa_notes: '' },
@@ -193,14 +193,14 @@ const rows: readonly Row[] = [
     fields: { wa_notes: '' },
   },
   {
-    title: 'an empty chat on the phone',
+    title: 'the removal of all messages on the phone',
     path: 'delete',
     body: { clearChatWhatsApp: true },
     answer: { actions: ['Chat cleared on WhatsApp'], errors: [] },
     phone: ({ clearedUntil = 0 }) => clearedUntil > Date.now() - 3_600_000,
   },
   {
-    title: 'no chat on the phone',
+    title: 'the removal of the chat on the phone',
     path: 'delete',
     body: { deleteChatWhatsApp: true },
     answer: { response: 'Chat deletion process completed', actions: ['Chat deleted from WhatsApp'], errors: [] },
@@ -231,7 +231,7 @@ const phoneRows: readonly (readonly [title: string, setting: Setting, fields: Js
   ['reading', { kind: 'read', chat: contact, on: true }, { wa_unreadCount: 0 }],
   ['marking as unread', { kind: 'read', chat: contact, on: false }, { wa_unreadCount: 1 }],
   ['a note', { kind: 'note', chat: contact, text: 'of the phone' }, { wa_notes: 'of the phone' }],
-  ['a note that goes', { kind: 'note', chat: contact, text: '' }, { wa_notes: '' }],
+  ['a removed note', { kind: 'note', chat: contact, text: '' }, { wa_notes: '' }],
 ];
 
 for (const [title, setting, fields] of phoneRows)
@@ -242,21 +242,21 @@ for (const [title, setting, fields] of phoneRows)
     assert.deepEqual(picked(await chat(), fields), fields);
   });
 
-test('chat setting: a timer that the contact sets arrives', async () => {
+test('chat setting: a timer that the contact sets is stored', async () => {
   const from = scene.receiver.posted.length;
   const message = { protocolMessage: { type: 3, ephemeralExpiration: 86_400 } };
   await scene.platform.sandbox.send(contact, account.number, { kind: 'message', message });
   await told(from, { wa_ephemeralExpiration: 86_400 });
 });
 
-test('chat setting: marking a chat as read sends receipts for what was unread', async () => {
+test('chat setting: marking a chat as read sends receipts for its unread messages', async () => {
   const id = await written(account.number);
   assert.ok(Number((await chat())['wa_unreadCount']) > 0);
   assert.equal((await account.call('POST', '/chat/read', { number: contact, read: true })).status, 200);
   await until(() => scene.platform.sandbox.shown(account.number, contact).some((one) => one.id === id && one.read), 'it is read');
 });
 
-test('notes: shown as stored, and read anew from the platform', async () => {
+test('notes: a note is shown as stored, and can be read again from the platform', async () => {
   await account.call('POST', '/chat/notes/edit', { number: contact, notes: 'VIP' });
   const shown = await account.call('POST', '/chat/notes', { number: contact });
   assert.deepEqual([shown.body['wa_notes'], shown.body['source']], ['VIP', 'local']);
@@ -264,7 +264,7 @@ test('notes: shown as stored, and read anew from the platform', async () => {
   assert.deepEqual([fresh.status, fresh.body['wa_notes'], fresh.body['source']], [200, 'VIP', 'appstate_reload']);
 });
 
-test('block: the platform, the chat, the list and the event agree, from here and from the phone', async () => {
+test('block: platform, chat, list and event agree after a change over the API and on the phone', async () => {
   const blocked = (): readonly string[] => scene.platform.sandbox.account(account.number).blocked;
   const list = async (): Promise<unknown> => (await account.call('GET', '/chat/blocklist')).body['blockList'];
   const from = scene.receiver.posted.length;
@@ -285,7 +285,7 @@ test('block: the platform, the chat, the list and the event agree, from here and
   assert.deepEqual(await list(), []);
 });
 
-test('block: an account does not block itself', async () => {
+test('block: an account cannot block itself', async () => {
   const answered = await account.call('POST', '/chat/block', { number: account.number, block: true });
   assert.deepEqual([answered.status, answered.body], [400, { error: 'an account cannot block itself' }]);
   assert.deepEqual(scene.platform.sandbox.account(account.number).blocked, []);
@@ -303,7 +303,7 @@ test('block: people who were blocked before the gateway was linked are marked at
   assert.equal((await find())[0]?.['wa_chatid'], contactJid);
 });
 
-test('delete: messages and the chat go here, and a new message makes the chat anew', async () => {
+test('delete: messages and the chat are deleted in the gateway, and a new message creates the chat again', async () => {
   const old = await written(account.number);
   const both = { number: contact, deleteMessagesDB: true, deleteChatDB: true };
   const gone = await account.call('POST', '/chat/delete', both);
@@ -312,7 +312,7 @@ test('delete: messages and the chat go here, and a new message makes the chat an
   assert.equal((await account.call('POST', '/chat/delete', both)).status, 404);
   const fresh = await written(account.number);
   assert.ok((await chat())['id']);
-  // The messages alone: the chat stays, without what it showed of them.
+  // Only the messages are deleted. The chat stays, without its last message.
   await account.call('POST', '/chat/delete', { number: contact, deleteMessagesDB: true });
   assert.equal(await stored(fresh), undefined);
   const { wa_lastMessageTextVote: text, wa_unreadCount: unread } = await chat();
@@ -362,7 +362,7 @@ const platformSays: readonly (readonly [path: string, body: Json, query: string]
 ];
 
 for (const [path, body, query] of platformSays)
-  test(`chat setting: ${path} that the platform refuses changes nothing, and says so with its code`, async () => {
+  test(`chat setting: a refusal of ${path} by the platform changes nothing, and is returned with its code`, async () => {
     const [before, phone] = [await chat(), onPhone()];
     await scene.platform.sandbox.fault({ kind: 'refuseQuery', number: account.number, query, code: 403 });
     const answered = await account.call('POST', `/chat/${path}`, { number: contact, ...body });
@@ -370,7 +370,7 @@ for (const [path, body, query] of platformSays)
     assert.deepEqual([await chat(), onPhone()], [before, phone]);
   });
 
-test('notes: an account without the business app is refused, and a session that is down gets 409', async () => {
+test('notes: an account without the business app is refused, and a disconnected session gets a 409', async () => {
   const person = await scene.paired();
   await scene.write(person, 'hi');
   await until(async () => (await person.messages(contact)).length > 0, 'the message is stored');
@@ -382,14 +382,14 @@ test('notes: an account without the business app is refused, and a session that 
     ['block', { block: true }],
   ] as const)
     assert.equal((await person.call('POST', `/chat/${path}`, { number: contact, ...body })).status, 409);
-  // Changes of the database alone work without a session.
+  // Changes that affect only the database work without a session.
   const local = await person.call('POST', '/chat/delete', { number: contact, deleteChatDB: true, clearChatWhatsApp: true });
   assert.deepEqual(local.body['actions'], ['Chat deleted from the database']);
   assert.match(String((local.body['errors'] as string[])[0]), /not connected/);
   assert.equal((await person.gateway.call('POST', '/chat/pin', { token: 'wrong', body: { number: contact, pin: true } })).status, 401);
 });
 
-test('chat settings: the platform took every patch, and was asked nothing that it does not know', () => {
+test('chat settings: the platform accepts every patch, and gets no unknown request', () => {
   const { settings, unknown } = scene.platform.sandbox.stats();
   assert.deepEqual([settings.refused, unknown], [{}, {}]);
   assert.deepEqual(scene.platform.sandbox.settings(account.number).ignored, []);

@@ -13,7 +13,7 @@ let scene: Scene;
 let account: Account;
 let group = '';
 let lid = '';
-/** Messages of the contact that are quoted: in the direct chat and in the group. */
+/** Messages of the contact in the direct chat and in the group, which the sends quote. */
 let asked = { direct: '', group: '' };
 
 const has = async (id: string): Promise<boolean> => {
@@ -39,7 +39,7 @@ after(() => scene.close());
 const hello = 'Hello {{wa_name}}';
 const start = Math.floor(Date.now() / 1000) + 86_400;
 
-/** Bodies by operation. Each has a placeholder in one of its texts. */
+/** The bodies by operation. Each has a placeholder in one of its texts. */
 const kinds: readonly (readonly [path: string, title: string, fields: Json])[] = [
   ['text', 'a text', { text: hello }],
   ['media', 'a document', { type: 'document', file: Buffer.from('%PDF-1.4 hello').toString('base64'), docName: 'a.pdf', text: hello }],
@@ -53,7 +53,7 @@ const kinds: readonly (readonly [path: string, title: string, fields: Json])[] =
   ['event', 'an event', { name: hello, startTime: start }],
 ];
 
-/** The recipients; `all` is understood in groups. */
+/** The recipients. Only groups accept `all`. */
 const recipients: readonly (readonly [what: string, number: () => string, more: Json])[] = [
   ['a contact', () => contact, { mentions: other }],
   ['a LID', () => `${lid}@lid`, { mentions: other }],
@@ -62,7 +62,7 @@ const recipients: readonly (readonly [what: string, number: () => string, more: 
   ['a group, by the queue', () => group, { mentions: 'all', async: true }],
 ];
 
-/** The first context in a message that quotes something. */
+/** Returns the first context in a message that has a quote. */
 const contextIn = (value: unknown): Json | undefined => {
   if (typeof value !== 'object' || value === null) return undefined;
   const context = (value as Json)['contextInfo'] as Json | undefined;
@@ -76,7 +76,7 @@ const contextIn = (value: unknown): Json | undefined => {
 
 for (const [path, title, fields] of kinds)
   for (const [what, number, more] of recipients)
-    test(`common fields: ${title} to ${what}`, async () => {
+    test(`common fields: ${title} to ${what} carries all of them`, async () => {
       const inGroup = number() === group;
       const replyid = inGroup ? asked.group : asked.direct;
       const track = { track_source: 'crm', track_id: `${path} ${what}` };
@@ -98,5 +98,5 @@ for (const [path, title, fields] of kinds)
       else assert.deepEqual(mentioned, [`${other}@s.whatsapp.net`]);
     });
 
-test('common fields: the platform was asked nothing that it does not know', () =>
+test('common fields: the gateway sends the platform no unknown request', () =>
   assert.deepEqual(scene.platform.sandbox.stats().unknown, {}));

@@ -10,7 +10,7 @@ const accounts = 4;
 const contactsEach = 3;
 const trafficMs = 6_000;
 /**
- * Milliseconds of delay for each stanza of the platform while first messages cross. The gateway sends two queries before its first message. So for one and a
+ * The delay of each stanza of the platform while first messages cross. In milliseconds. The gateway sends two queries before its first message. For one and a
  * half delays the contact does not know the gateway's session, and for another delay the gateway does not know the contact's.
  */
 const delay = 300;
@@ -24,7 +24,7 @@ after(() => scene.close());
 interface Pair {
   readonly account: Account;
   readonly contact: string;
-  /** Texts that the contact must read, and ids that the gateway must store. */
+  /** Texts that the contact must read. `ids` are the messages that the gateway must store. */
   readonly texts: Set<string>;
   readonly ids: Set<string>;
 }
@@ -39,7 +39,7 @@ const write = async ({ account, contact, ids }: Pair, text: string): Promise<voi
   ids.add((await scene.platform.sandbox.send(contact, account.number, { kind: 'text', text })).id);
 };
 
-/** Both begin a session before either has the other's. */
+/** Lets gateway and contact begin a session before either has received the other's. */
 const cross = async (pair: Pair): Promise<void> => {
   const sent = send(pair, 'first of the gateway');
   await wait(1.5 * delay);
@@ -58,7 +58,7 @@ const goOn = async (pair: Pair): Promise<void> => {
   await Promise.all([lane((n) => send(pair, `${n} of the gateway`)), lane((n) => write(pair, `${n} of the contact`))]);
 };
 
-/** Every text, once and without a second attempt. */
+/** Checks that every text arrives once and without a retry. */
 const arrives = async ({ account, contact, texts, ids }: Pair): Promise<void> => {
   const from = (): readonly string[] =>
     scene.platform.sandbox.received(contact).flatMap((one) => (one.from === account.number ? [one.text] : []));
@@ -73,7 +73,7 @@ const arrives = async ({ account, contact, texts, ids }: Pair): Promise<void> =>
   }, `everything of ${contact} is stored for ${account.number}`);
 };
 
-test('crossed first messages, then texts both ways: nobody asks for a message again', async (t) => {
+test('crossed sessions: after crossed first messages and texts in both directions, no side requests a message again', async (t) => {
   const { sandbox } = scene.platform;
   const all: Pair[][] = [];
   for (let n = 0; n < accounts; n += 1) {
@@ -82,7 +82,7 @@ test('crossed first messages, then texts both ways: nobody asks for a message ag
     all.push(contacts.map((contact) => ({ account, contact, texts: new Set(), ids: new Set() })));
   }
   await sandbox.fault({ kind: 'delay', ms: delay });
-  // One contact after the other: the library asks for one contact at a time.
+  // The contacts take turns, because the library queries one contact at a time.
   await Promise.all(
     all.map(async (pairs) => {
       for (const pair of pairs) await cross(pair);

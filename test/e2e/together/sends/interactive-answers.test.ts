@@ -164,7 +164,7 @@ for (const [title, content, text, kind, shown, answer] of asks) {
   });
 }
 
-test('answers: the place comes back as a location that quotes the request', async () => {
+test('answers: a shared place arrives as a location that quotes the request', async () => {
   const { body } = await account.call('POST', '/send/location-button', { number: contact, text: 'Where?' });
   const asking = String(body['messageid']);
   await receivedAs(asking);

@@ -14,11 +14,11 @@ import { until } from '#test/support/until.ts';
 interface Row {
   readonly title: string;
   readonly path: string;
-  /** Without the number and the fields of all sends. Texts hold the placeholder of the contact's name. */
+  /** The body without the number and the common fields. Its texts have the placeholder for the contact's name. */
   readonly body: Json;
-  /** Fields of the answer. */
+  /** The expected fields of the answer. */
   readonly answer: Json;
-  /** Texts that the phone shows: of buttons and rows, and of cards. */
+  /** The texts that the phone shows, with those of buttons, rows and cards. */
   readonly shows: { readonly text: string; readonly taps: readonly string[]; readonly cards?: readonly string[] };
   /** The platform's field that holds the content. */
   readonly kind?: string;
@@ -41,28 +41,28 @@ after(() => scene.close());
 const pix = { pixType: 'CPF', pixKey: '529.982.247-25', pixName: 'Shop' };
 const rows: readonly Row[] = [
   {
-    title: 'replies',
+    title: 'reply buttons',
     path: '/send/menu',
     body: { type: 'button', text: 'Hi {{wa_name}}', footerText: 'below', choices: ['Yes {{wa_name}}|yes', 'No', 'Later|reply:l'] },
     answer: { messageType: 'NativeFlowMessage', text: `Hi ${name}`, convertOptions: `Yes ${name}|No|Later` },
     shows: { text: `Hi ${name}`, taps: [`Yes ${name}=yes`, 'No=No', 'Later=l'] },
   },
   {
-    title: 'links',
+    title: 'link buttons',
     path: '/send/menu',
     body: { type: 'button', text: 'Hi {{wa_name}}', choices: ['Shop|https://shop.example/?a=b|c', 'Call|call:+55 11 99999-0000'] },
     answer: { messageType: 'NativeFlowMessage', convertOptions: 'Shop|Call' },
     shows: { text: `Hi ${name}`, taps: ['Shop>https://shop.example/?a=b|c', 'Call>+5511999990000'] },
   },
   {
-    title: 'a code to copy',
+    title: 'a button that copies a code',
     path: '/send/menu',
     body: { type: 'button', text: 'Hi {{wa_name}}', choices: ['Copy|copy:CODE-7'] },
     answer: { messageType: 'NativeFlowMessage', convertOptions: 'Copy' },
     shows: { text: `Hi ${name}`, taps: ['Copy>CODE-7'] },
   },
   {
-    title: 'links and replies, replies first',
+    title: 'link and reply buttons, replies first',
     path: '/send/menu',
     body: {
       type: 'button',
@@ -123,7 +123,7 @@ const rows: readonly Row[] = [
     shows: { text: `Hi ${name}\n\nOne`, taps: ['Take=t1'] },
   },
   {
-    title: 'the place',
+    title: 'a request for the place',
     path: '/send/location-button',
     body: { text: 'Where, {{wa_name}}?' },
     answer: { messageType: 'NativeFlowMessage', text: `Where, ${name}?` },
@@ -179,7 +179,7 @@ const openedBy = (button: string, opens: unknown): unknown => {
   return `${reference_id} ${currency} ${total_amount.value} ${payment_settings.map(({ type }) => type).join()}`;
 };
 
-/** In short: label=answer, label>what it opens, section/row=answer. */
+/** Returns the choices as short texts: `label=answer`, `label>target` or `section/row=answer`. */
 const tapsOf = ({ interactive }: ReceivedMessage): string[] =>
   [interactive, ...(interactive?.cards ?? [])].flatMap((card) =>
     (card?.buttons ?? []).flatMap(({ name: button, text, id, rows: all, opens }) =>
@@ -217,7 +217,7 @@ const theirs = async (): Promise<string> => {
 };
 
 for (const row of rows) {
-  test(`interactive: ${row.title} by ${row.path} to a contact, with a reply, mentions, mark and tracking`, async () => {
+  test(`interactive: a contact sees ${row.title} by ${row.path}, with reply, mentions, forward mark and tracking`, async () => {
     const replyid = await theirs();
     const common = { number: contact, replyid, mentions: '5511988880077', forward: true, track_source: 'crm', track_id: row.title };
     const { status, body } = await account.call('POST', row.path, { ...row.body, ...common });
@@ -230,7 +230,7 @@ for (const row of rows) {
     assert.deepEqual([stanzaId, mentionedJid, isForwarded], [replyid, ['5511988880077@s.whatsapp.net'], true]);
   });
 
-  test(`interactive: ${row.title} by ${row.path} to a group, through the asynchronous queue`, async () => {
+  test(`interactive: a group sees ${row.title} by ${row.path} through the asynchronous queue`, async () => {
     const text = row.body['text'] === undefined ? {} : { text: row.shows.text.split('\n')[0] };
     const plain = JSON.parse(JSON.stringify(row.body).replaceAll('{{wa_name}}', name)) as Json;
     const { status, body } = await account.call('POST', row.path, { ...plain, ...text, number: group, async: true });
@@ -242,7 +242,7 @@ for (const row of rows) {
   });
 }
 
-test('interactive: pictures and documents above texts, from an address and in the body, are what the phone opens', async (t) => {
+test('interactive: the phone opens pictures and documents above texts, from an address and from the body', async (t) => {
   const picture = await sharp({ create: { width: 300, height: 200, channels: 3, background: '#3366aa' } })
     .jpeg()
     .toBuffer();
@@ -293,7 +293,7 @@ test('interactive: pictures and documents above texts, from an address and in th
   assert.equal(refused.status, 415, JSON.stringify(refused.body));
 });
 
-test('interactive: what the platform refuses is a refusal with its code, and not a message', async () => {
+test('interactive: a refusal of the platform is returned with its code, and the message is stored as Failed', async () => {
   const legacy = await account.call('POST', '/send/menu', { type: 'button_legacy', number: contact, text: 'Old', choices: ['Yes', 'No'] });
   assert.deepEqual([legacy.status, legacy.body['provider_code']], [500, 405]);
   const { body } = await account.call('POST', '/message/find', { chatid: `${contact}@s.whatsapp.net`, limit: 1 });
@@ -333,5 +333,5 @@ for (const [title, path, body, error] of refusals) {
   });
 }
 
-test('interactive: the platform was asked nothing that it does not know', () =>
+test('interactive: the gateway sends the platform no unknown request', () =>
   assert.deepEqual(scene.platform.sandbox.stats().unknown, {}));

@@ -11,7 +11,7 @@ let scene: Scene;
 let account: Account;
 let group = '';
 const host = '5511988880002';
-/** In Unix seconds. */
+/** The start of the event. In Unix seconds. */
 const start = 1_900_000_000;
 
 before(async () => {
@@ -30,15 +30,15 @@ interface Kind {
   readonly call: string;
   readonly body: Json;
   readonly answer: Json;
-  /** Fields of the content that the phone decrypted, by the name of the content. */
+  /** The name and the expected fields of the content that the phone decrypted. */
   readonly shown: readonly [kind: string, fields: Json];
-  /** A second look at the content. */
+  /** A further check of the content. */
   readonly also?: (content: Json) => void;
 }
 
 const lines = (content: Json): readonly string[] => String(content['vcard']).split('\r\n');
 
-/** Every text holds a placeholder: the name that the contact has on the platform. */
+/** The kinds by title. Every text has a placeholder for the contact's name on the platform. */
 const kinds: Readonly<Record<string, Kind>> = {
   'a contact card': {
     call: '/send/contact',
@@ -180,7 +180,7 @@ for (const [title, { call, body, answer, shown, also }] of Object.entries(kinds)
   }
 }
 
-test('events: answers of people arrive as messages, and an event that is called off is changed on their phones', async () => {
+test('events: answers of people arrive as messages, and a cancelled event changes on their phones', async () => {
   const { sandbox } = scene.platform;
   for (const place of [contact, group]) {
     const sent = await account.call('POST', '/send/event', { number: place, name: 'Party', startTime: start });
@@ -212,7 +212,7 @@ test('events: answers of people arrive as messages, and an event that is called 
   }
 });
 
-test('events: one that somebody else made and changes arrives as it is then', async () => {
+test('events: an event from another person arrives, and arrives again after a change', async () => {
   const { sandbox } = scene.platform;
   for (const addressing of ['pn', 'lid'] as const) {
     const { id } = await sandbox.send(contact, account.number, { kind: 'event', name: 'Dinner', startTime: start }, { addressing });
@@ -252,14 +252,14 @@ const badInput: readonly (readonly [title: string, call: string, body: Json, err
 ];
 
 for (const [title, call, body, error] of badInput) {
-  test(`bad input: ${title}`, async () => {
+  test(`sends: ${title} is refused`, async () => {
     const answer = await account.call('POST', call, { number: contact, ...body });
     assert.equal(answer.status, 400, JSON.stringify(answer.body));
     assert.match(String(answer.body['error']), error);
   });
 }
 
-test('sends: a text that its placeholders make too long is refused', async () => {
+test('sends: a text that becomes too long by its placeholders is refused', async () => {
   await scene.platform.sandbox.putPerson({ number: contact, name: 'x'.repeat(60) });
   await scene.stored(account, [await scene.write(account, 'my new name')]);
   const name = '{{wa_name}} and {{wa_name}}';
@@ -267,4 +267,4 @@ test('sends: a text that its placeholders make too long is refused', async () =>
   assert.deepEqual([answer.status, answer.body['error']], [400, 'name has at most 100 characters']);
 });
 
-test('sends: the platform was asked nothing that it does not know', () => assert.deepEqual(scene.platform.sandbox.stats().unknown, {}));
+test('sends: the gateway sends the platform no unknown request', () => assert.deepEqual(scene.platform.sandbox.stats().unknown, {}));

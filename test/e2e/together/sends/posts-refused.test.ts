@@ -92,7 +92,7 @@ for (const [path, body] of Object.entries(bodies)) {
   });
 }
 
-test('posts: what the platform does not allow is told', async () => {
+test('posts: a refusal of the platform is returned with its reason', async () => {
   const { serverId } = await bench.arrive({ kind: 'text', text: 'not yours' });
   const named = { jid: bench.followed, serverid: serverId };
   await bench.call('/newsletter/messages/edit', { ...named, text: 'x' }, 403);
@@ -103,6 +103,6 @@ test('posts: what the platform does not allow is told', async () => {
   assert.equal((await bench.call('/newsletter/messages', { jid: bench.followed }, 500))['provider_code'], 429);
 });
 
-test('posts: nothing was asked that the platform does not know', () => {
+test('posts: the gateway sends the platform no unknown request', () => {
   assert.deepEqual(sandbox().stats().unknown, {});
 });

@@ -18,7 +18,7 @@ const picture = await sharp({ create: { width: 60, height: 40, channels: 3, back
 const hashOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 const pdf = Buffer.from('%PDF-1.4\nsome text');
 
-/** A send that channels take: the answer's `messageType`, and what the platform has then. */
+/** A send that channels accept, with the expected `messageType` and the expected post on the platform. */
 interface Sent {
   readonly title: string;
   readonly path: `/send/${string}`;
@@ -111,7 +111,7 @@ test('posts: a large file is read from the disk, and goes to another host when o
   assert.match(String((await bench.call('/send/media', other, 500))['error']), /^Failed to upload media/);
 });
 
-test('posts: messages lists them newest first, in pages', async () => {
+test('posts: the list of posts has the newest first, in pages', async () => {
   const { jid } = await sandbox().createChannel({ name: 'Many', owner: contact });
   for (let at = 0; at < 7; at += 1) await sandbox().post(jid, { content: { kind: 'text', text: `post ${at}` } });
   await sandbox().post(jid, { content: { kind: 'image', data: picture.toString('base64'), caption: 'look' } });
@@ -144,7 +144,7 @@ test('posts: messages lists them newest first, in pages', async () => {
   );
 });
 
-test('posts: views and reactions are counted on the platform, and updates tell them', async () => {
+test('posts: views and reactions are counted on the platform, and updates report them', async () => {
   const { serverId, id } = await bench.arrive({ kind: 'text', text: 'react to me' });
   const jid = bench.followed;
   assert.deepEqual(await bench.call('/newsletter/viewed', { jid, serverids: [serverId] }), { response: true });
@@ -181,11 +181,11 @@ for (const [title, by] of [
     await bench.call('/newsletter/messages/edit', { ...named, text: 'again' }, 400);
   });
 
-test('posts: a post is searched in as many pages as were asked for', async () => {
+test('posts: the search for a post reads as many pages as requested', async () => {
   const { jid } = await sandbox().createChannel({ name: 'Search', owner: bench.account.number });
   for (let at = 0; at < 6; at += 1) await sandbox().post(jid, { content: { kind: 'text', text: `post ${at}` } });
   const { id } = await bench.onPlatform(jid, { serverId: 101 });
-  // Written on the phone, the posts are stored; a message that is none of the channel's is not.
+  // The gateway stores these posts, because the phone wrote them. The id of a post is not found in another channel.
   const elsewhere = { jid: bench.led, messageid: id, text: 'x', count: 2, maxpages: 2 };
   const { error } = await bench.call('/newsletter/messages/edit', elsewhere, 404);
   assert.equal(error, 'newsletter message not found in recent history');
@@ -194,7 +194,7 @@ test('posts: a post is searched in as many pages as were asked for', async () =>
   await bench.call('/newsletter/messages/edit', { jid, serverid: 101, messageid: 'OTHER', text: 'x' }, 404);
 });
 
-test('posts: subscribe brings live updates, which the stored post follows', async () => {
+test('posts: a subscription gets live updates, which change the stored post', async () => {
   const { serverId, id } = await bench.arrive({ kind: 'text', text: 'watch me' });
   assert.deepEqual(await bench.call('/newsletter/subscribe', { jid: bench.followed }), { response: '5m0s' });
   await sandbox().changePost(bench.followed, serverId, { action: 'react', by: contact, emoji: '🔥' });
@@ -238,7 +238,7 @@ test('posts: the general calls react to, edit, delete and confirm posts', async 
   assert.equal((await bench.call('/message/delete', { id: theirs.id }, 500))['provider_code'], 401);
 });
 
-test('posts: what arrives is stored with its channel as the chat, and told to those who name it', async () => {
+test('posts: an arriving post is stored with its channel as the chat, and reported to receivers that name its event', async () => {
   const { id, serverId } = await bench.arrive({ kind: 'image', data: picture.toString('base64'), caption: 'look' });
   const fields = { chatid: bench.followed, fromMe: false, sender: bench.followed, text: 'look', messageType: 'ImageMessage' };
   await bench.storedAs(id, { ...fields, serverid: serverId, viewsCount: 0, reactionCounts: {} });
@@ -257,12 +257,12 @@ test('posts: what arrives is stored with its channel as the chat, and told to th
   assert.equal((chats as readonly Json[]).length, 1);
 });
 
-test('posts: one that the account writes on its phone is its own', async () => {
+test('posts: a post that the account writes on its phone is its own', async () => {
   const { id } = await bench.arrive({ kind: 'text', text: 'from my phone' }, bench.led);
   await bench.storedAs(id, { fromMe: true, wasSentByApi: false, status: 'Sent' });
 });
 
-test('posts: All does not mean them', async (t) => {
+test('posts: the events of a webhook with All do not include posts', async (t) => {
   const all = await openReceiver();
   t.after(() => all.close());
   await bench.call('/webhook', { url: all.url, enabled: true, events: ['All'], action: 'add' });
@@ -273,6 +273,6 @@ test('posts: All does not mean them', async (t) => {
   assert.equal(all.posted.filter(({ type }) => type === 'newsletter_messages').length, 0);
 });
 
-test('posts: nothing was asked that the platform does not know', () => {
+test('posts: the gateway sends the platform no unknown request', () => {
   assert.deepEqual(sandbox().stats().unknown, {});
 });

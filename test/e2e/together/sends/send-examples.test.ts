@@ -21,13 +21,13 @@ const picture = await sharp({ create: { width: 1200, height: 900, channels: 3, b
   .jpeg()
   .toBuffer();
 
-/** The host of the file is not there, and the account has no contacts who would see a post. */
+/** Fields that replace those of the examples. The host of the example file does not exist, and the account has no contacts who would see a post. */
 const replaced: Readonly<Record<string, Json>> = {
   'POST /send/media': { file: `data:image/jpeg;base64,${picture.toString('base64')}` },
   'POST /send/status': { recipients: [contact] },
 };
 
-/** Returns the names of all fields, and of a button also its name, as the description of a send writes them. */
+/** Returns the names of all fields, with the name of each button, in the form of the description of a send. */
 const outlineOf = (value: unknown): string => {
   if (Array.isArray(value)) return `[${outlineOf(value[0])}]`;
   if (typeof value !== 'object' || value === null) return '';
@@ -38,7 +38,7 @@ const outlineOf = (value: unknown): string => {
   return `{${fields.join(', ')}}`;
 };
 
-test('documents: the message that each send describes is the one that its example body makes', async () => {
+test('documents: the documented message of each send is the message of its example body', async () => {
   const sends = [...operationsOf(document)].filter(
     ([name, { requestBody }]) => name.startsWith('POST /send/') && requestBody !== undefined,
   );

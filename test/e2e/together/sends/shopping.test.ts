@@ -25,7 +25,7 @@ before(async () => {
 });
 after(() => scene.close());
 
-/** The message as it is stored, and as its event told of it. */
+/** Sends content of the contact. Returns the stored message and the message of its event. */
 const arrived = async (content: Content): Promise<readonly [stored: Json, told: Json]> => {
   const { id } = await scene.platform.sandbox.send(contact, account.number, content);
   const stored = await until(async () => {
@@ -54,7 +54,7 @@ const rows: readonly Row[] = [
     inside: { title: 'Mug', retailerID: 'mug-1', currencyCode: 'BRL', priceAmount1000: 19_900 },
   },
   {
-    title: 'a product that is on offer, without words',
+    title: 'a product on offer, without a text',
     content: () => ({ kind: 'product', owner: account.number, productId: ids['cup']! }),
     fields: { messageType: 'ProductMessage', text: 'Cup\n7.505 BRL' },
     inside: { title: 'Cup', priceAmount1000: 10_000, salePriceAmount1000: 7505 },
@@ -80,21 +80,21 @@ const rows: readonly Row[] = [
     inside: { itemCount: 3, totalAmount1000: 47_305, totalCurrencyCode: 'BRL' },
   },
   {
-    title: 'an order of one thing without a price',
+    title: 'an order of one product without a price',
     content: () => ({ kind: 'order', owner: account.number, items: [{ productId: ids['voucher']!, quantity: 1 }] }),
     fields: { messageType: 'OrderMessage', text: 'Voucher\n1 item' },
     inside: { itemCount: 1 },
   },
 ];
 
-/** The content, or the product in it. */
+/** Returns the product in the content, or the content itself. */
 const insideOf = ({ content }: Json): Json => {
   const whole = content as Json;
   return (whole['product'] as Json | undefined) ?? whole;
 };
 
 for (const { title, content, fields, inside } of rows)
-  test(`shopping: ${title} is stored and told with its kind, its content and a readable text`, async () => {
+  test(`shopping: ${title} is stored and reported with its kind, its content and a readable text`, async () => {
     const [stored, told] = await arrived(content());
     for (const message of [stored, told]) {
       assert.deepEqual(picked(message, fields), fields);
@@ -123,11 +123,11 @@ test('shopping: an order is answered with a request for its total', async () => 
   assert.match(JSON.stringify(got.content), /5970/);
 });
 
-test('shopping: customers order only what they see', async () => {
+test('shopping: customers can order only products that they see', async () => {
   const { sandbox } = scene.platform;
   await sandbox.putProduct(account.number, { id: ids['mug']!, isHidden: true });
   const order: Content = { kind: 'order', owner: account.number, items: [{ productId: ids['mug']!, quantity: 1 }] };
   await assert.rejects(sandbox.send(contact, account.number, order), /customers do not see/);
 });
 
-test('shopping: the platform was asked nothing that it does not know', () => assert.deepEqual(scene.platform.sandbox.stats().unknown, {}));
+test('shopping: the gateway sends the platform no unknown request', () => assert.deepEqual(scene.platform.sandbox.stats().unknown, {}));
