@@ -54,9 +54,9 @@ const received = (): readonly string[] => scene.platform.sandbox.received(contac
 const arrives = (text: string) => until(() => received().includes(text), `the contact reads: ${text}; it read ${received().join(' | ')}`);
 const chat = async (): Promise<Json> => (await call('/chat/find', { wa_chatid: chatId }))['chats'] as unknown as Json;
 
-test('chatbot: a burst of texts is one question, and the contact decrypts one answer', async () => {
+test('chatbot: a burst of texts becomes one question to the model, and the contact gets one answer', async () => {
   server.answer = () => ({ text: 'We open at nine.' });
-  // The gateway hears both at once, however slow the test is.
+  // Both texts reach the gateway at once, even if the test is slow.
   scene.gateway.signal('SIGSTOP');
   await write('Hello');
   await write('When do you open?');
@@ -103,7 +103,7 @@ test('chatbot: a trial is answered by the model, and nothing of it reaches the c
   );
 });
 
-test('chatbot: it remembers what was said, and tools work: a field of the lead, a file, a hand-over', async () => {
+test('chatbot: the agent remembers the conversation, sets a field of the lead, sends a file, and hands over to a person', async () => {
   const media = [{ name: 'card', description: 'Our card', type: 'image', file: 'http://127.0.0.1:1/none.png' }];
   await call('/agent/edit', { id: agentId, agent: { tools: ['setLeadField', 'handOver', 'sendMedia'], media } });
   server.answer = ({ messages }) => {
@@ -139,7 +139,7 @@ test('chatbot: it remembers what was said, and tools work: a field of the lead, 
   assert.ok(dialogue.includes('We open at nine.') && dialogue.at(-1)?.endsWith('And now?'), JSON.stringify(dialogue));
 });
 
-test('chatbot: a file of the list is fetched, and the contact decrypts it', async () => {
+test('chatbot: a file from the list of the agent is fetched and reaches the contact', async () => {
   const png = await sharp({ create: { width: 8, height: 8, channels: 3, background: 'red' } })
     .png()
     .toBuffer();
@@ -157,7 +157,7 @@ test('chatbot: a file of the list is fetched, and the contact decrypts it', asyn
   files.close();
 });
 
-test('chatbot: typing is shown while the model thinks', async () => {
+test('chatbot: the contact sees typing while the model generates the answer', async () => {
   const sandbox = scene.platform.sandbox;
   const states: string[] = [];
   const unsubscribe = sandbox.subscribe((event) => void (event.type === 'presence' && states.push(event.state)));
@@ -168,7 +168,7 @@ test('chatbot: typing is shown while the model thinks', async () => {
   assert.ok(states.includes('composing'), JSON.stringify(states));
 });
 
-test('chatbot: the key is in no answer, event or log line', async () => {
+test('chatbot: the key of the model is in no answer, event or log line', async () => {
   server.answer = () => ({ status: 401 });
   await write('Does it work?');
   await until(() => scene.gateway.printed.includes('chatbot.notAnswered'), 'the failure is logged');

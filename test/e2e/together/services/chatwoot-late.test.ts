@@ -33,7 +33,7 @@ const remove = (written: Written): void => {
   desk.world.changed('message_updated', written);
 };
 const came = (text: string): boolean => sandbox.received(contact).some((one) => one.text === text);
-/** The phone of the contact shows it. */
+/** True if the phone of the contact shows the text. */
 const isShown = (text: string): boolean => sandbox.shown(contact, account.number).some((one) => one.text === text);
 const pace = async (seconds: number): Promise<void> => {
   const { status } = await account.call('POST', '/instance/updateDelaySettings', { msg_delay_min: seconds, msg_delay_max: seconds });
@@ -42,7 +42,7 @@ const pace = async (seconds: number): Promise<void> => {
 const pending = async (): Promise<number> =>
   ((await account.call('GET', '/message/async')).body['queue'] as { readonly pending: number }).pending;
 
-test('deletion: a message that an agent deletes while it waits in the queue never leaves, and is not shown as failed', async () => {
+test('deletion: a queued message that an agent deletes is never sent, and is not shown as failed', async () => {
   await pace(60);
   const first = desk.write(conversation, 'paced');
   await until(() => first.status === 'delivered', 'the first one is delivered');
@@ -57,7 +57,7 @@ test('deletion: a message that an agent deletes while it waits in the queue neve
   assert.notEqual(mistake.status, 'failed');
 });
 
-test('deletion: messages that an agent deletes right after writing them are gone from the phone, or never come', async () => {
+test('deletion: messages that an agent deletes right after writing are deleted on the phone, or never sent', async () => {
   const texts = Array.from({ length: 12 }, (_, at) => `quick ${at}`);
   await Promise.all(
     texts.map(async (text, at) => {
@@ -74,7 +74,7 @@ test('deletion: messages that an agent deletes right after writing them are gone
   );
 });
 
-test('deletion: one that Chatwoot posts before the message keeps the message back', async () => {
+test('deletion: a deletion that Chatwoot posts before the message prevents the send', async () => {
   const told = desk.hookUrl;
   desk.hookUrl = '';
   const written = desk.write(conversation, 'never');
@@ -88,7 +88,7 @@ test('deletion: one that Chatwoot posts before the message keeps the message bac
   assert.equal(came('never'), false);
 });
 
-test('deletion: POST /message/delete of a text that waits in the queue cancels it, and needs no session', async () => {
+test('deletion: POST /message/delete of a queued text cancels the send, and needs no session', async () => {
   assert.equal((await account.call('POST', '/instance/hibernate')).status, 200);
   await account.reaches('hibernated');
   await pace(60);
@@ -106,7 +106,7 @@ test('deletion: POST /message/delete of a text that waits in the queue cancels i
   assert.equal(came('queued three'), false);
 });
 
-test('revision: a change of a message that Chatwoot could not take follows it, as soon as the message is there', async () => {
+test('revision: a change of a message that Chatwoot refused for a while follows as soon as Chatwoot has the message', async () => {
   let isIll = true;
   desk.refusesAll = () => isIll;
   const { id } = await sandbox.send(contact, account.number, { kind: 'text', text: 'while it is ill' });

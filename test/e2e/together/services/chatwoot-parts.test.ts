@@ -40,7 +40,7 @@ const file = (name: string, more: Partial<Attached> = {}): Attached => ({
 });
 const empty = { bytes: Buffer.alloc(0) };
 
-/** The conversation that an agent begins with somebody who never wrote. */
+/** Begins a conversation of an agent with a person who never wrote, and returns its id. */
 const talkWith = (number: string): number => {
   const person = desk.world.addContact({ name: `Person ${number}`, phone_number: `+${number}` });
   assert.ok(!isRefused(person));
@@ -49,7 +49,7 @@ const talkWith = (number: string): number => {
   return talk.id;
 };
 const received = (number: string) => scene.platform.sandbox.received(number);
-/** Names of files, and texts of what is none. */
+/** Returns the arrived messages: the names of files, and the texts of other messages. */
 const got = (number: string): readonly string[] =>
   received(number).map(({ content, text }) => /"fileName":"([^"]+)"/.exec(JSON.stringify(content))?.[1] ?? text);
 const shows = (message: Message, status: Message['status']) =>
@@ -57,7 +57,7 @@ const shows = (message: Message, status: Message['status']) =>
     () => message.status === status,
     () => `${message.content} is ${status}; it is ${message.status} ${message.error}`,
   );
-/** Reads all arrived messages on the phone, and waits until Chatwoot shows that. */
+/** Reads all arrived messages on the phone, and waits until Chatwoot shows them as read. */
 const readAll = async (number: string, conversation: number): Promise<void> => {
   const last = desk.write(conversation, `the last one of ${number}`);
   await shows(last, 'delivered');
@@ -67,7 +67,7 @@ const readAll = async (number: string, conversation: number): Promise<void> => {
 
 const refusals: readonly (readonly [title: string, files: () => readonly Attached[], arrive: readonly string[], error: RegExp])[] = [
   [
-    'a file in the middle that nobody hands over',
+    'a file in the middle that no server delivers',
     () => [file('a1.pdf'), file('a2.pdf', { url: nobodyAt }), file('a3.pdf')],
     ['a1.pdf', 'a3.pdf'],
     /^file 2 of 3: the file could not be fetched[^;]*$/,
@@ -84,10 +84,10 @@ const refusals: readonly (readonly [title: string, files: () => readonly Attache
     ['sound after its text', 'c2.pdf'],
     /^file 1 of 2: [^;]*empty[^;]*$/,
   ],
-  ['the same of all of them', () => [file('d1.pdf', empty), file('d2.pdf', empty)], [], /^(?!file \d of)[^;]*empty[^;]*$/],
+  ['all files with the same reason', () => [file('d1.pdf', empty), file('d2.pdf', empty)], [], /^(?!file \d of)[^;]*empty[^;]*$/],
 ];
 for (const [at, [title, files, arrive, error]] of refusals.entries())
-  test(`refused: ${title}: the others leave in their order, and the message stays failed whatever is read`, async () => {
+  test(`attachments: the other files leave in order, and the message stays failed even when they are read (refused: ${title})`, async () => {
     const number = `551198888010${at}`;
     const conversation = talkWith(number);
     const content = title.startsWith('sound') ? title : '';
@@ -99,7 +99,7 @@ for (const [at, [title, files, arrive, error]] of refusals.entries())
     assert.match(written.error, error);
   });
 
-test('a kill between the parts: none is sent or tried twice, and the failure is not lost', async () => {
+test('attachments: after a kill between the files no file is sent or tried twice, and the message is shown as failed', async () => {
   const number = '5511988880110';
   const conversation = talkWith(number);
   desk.holds = (name) => name === 'k3.pdf';
@@ -120,7 +120,7 @@ test('a kill between the parts: none is sent or tried twice, and the failure is 
   assert.match(written.error, /^file 2 of 5: [^;]*empty[^;]*; file 4 of 5: the file could not be fetched[^;]*$/);
 });
 
-test('an answer of Chatwoot to the failure is lost: it gets the failure again, and no part leaves again', async () => {
+test('attachments: a failure whose acknowledgement is lost is reported to Chatwoot again, and no file is sent again', async () => {
   const number = '5511988880111';
   const conversation = talkWith(number);
   let lost = 0;
@@ -135,7 +135,7 @@ test('an answer of Chatwoot to the failure is lost: it gets the failure again, a
   assert.match(written.error, /^file 1 of 2: /);
 });
 
-test('a part that the platform refuses after it left: the message stays failed whatever is read of the others', async () => {
+test('attachments: a file that the platform refuses after the send makes the message failed, even when others are read', async () => {
   const number = '5511988880112';
   const conversation = talkWith(number);
   await scene.platform.sandbox.fault({ kind: 'ackError', number: account.number, code: 463 });

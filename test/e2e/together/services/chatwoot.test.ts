@@ -37,7 +37,7 @@ test('incoming: a message of a person becomes one of a contact with number and i
   assert.equal(desk.world.contacts.size, 1);
 });
 
-test('incoming: a picture comes with its file and caption, a reply with its quoted message, a place with its address on a map', async () => {
+test('incoming: a picture has its file and caption, a reply has its quoted message, and a location has a link to a map', async () => {
   const png = await sharp({ create: { width: 40, height: 40, channels: 3, background: '#346' } })
     .png()
     .toBuffer();
@@ -74,7 +74,7 @@ test('incoming: reactions and deletions become notes about the message, and an e
   for (const one of notes) assert.partialDeepStrictEqual(one, about);
 });
 
-test('incoming: a group is one contact, and each message begins with its author', async () => {
+test('incoming: a group becomes one contact, and each message begins with its author', async () => {
   const group = await scene.platform.sandbox.createGroup({ subject: 'Team', creator: contact, participants: [account.number] });
   await scene.platform.sandbox.send(contact, group.jid, { kind: 'text', text: 'to all' });
   const message = await until(
@@ -86,7 +86,7 @@ test('incoming: a group is one contact, and each message begins with its author'
   assert.partialDeepStrictEqual(found, { name: 'Team', phone_number: '' });
 });
 
-test('outgoing: a message of the API becomes an outgoing message that shows its progress', async () => {
+test('outgoing: a message of the API becomes an outgoing message that shows its delivery status', async () => {
   const sent = await account.send(contact, 'from the API');
   assert.equal(sent.status, 200);
   const message = await sees('from the API');
@@ -102,7 +102,7 @@ test('outgoing: a message of the API becomes an outgoing message that shows its 
   );
 });
 
-test('outgoing: a message that the owner writes on the phone is outgoing, and so is a file of the API', async () => {
+test('outgoing: a message from the owner's phone and a file of the API become outgoing messages', async () => {
   await scene.platform.sandbox.send(account.number, contact, { kind: 'text', text: 'from my own phone' });
   assert.equal((await sees('from my own phone')).type, 'outgoing');
   const png = await sharp({ create: { width: 30, height: 30, channels: 3, background: '#184' } })
@@ -116,7 +116,7 @@ test('outgoing: a message that the owner writes on the phone is outgoing, and so
   assert.match(message.files[0]?.mimetype ?? '', /^image\//);
 });
 
-test('names: a name that changes on the platform changes in Chatwoot, and a name that agents gave stays until then', async () => {
+test('names: a name that agents set in Chatwoot stays until the name changes on the platform', async () => {
   const person = [...desk.world.contacts.values()].find(({ identifier }) => identifier === `${contact}@s.whatsapp.net`);
   assert.ok(person);
   person.name = 'Ana of the agents';
@@ -130,7 +130,7 @@ test('names: a name that changes on the platform changes in Chatwoot, and a name
   }, 'Chatwoot has the name of the address book');
 });
 
-test('incoming: a file that Chatwoot does not take comes as a link', async () => {
+test('incoming: a file that Chatwoot refuses becomes a link', async () => {
   const picture = await sharp({ create: { width: 20, height: 20, channels: 3, background: '#777' } })
     .png()
     .toBuffer();
@@ -147,7 +147,7 @@ test('incoming: a file that Chatwoot does not take comes as a link', async () =>
   assert.ok(picture.equals(Buffer.from(await file.arrayBuffer())));
 });
 
-/** The conversation of the contact. */
+/** Returns the id of the contact's conversation. */
 const conversation = (): number => desk.world.messages.find(({ content }) => content === 'again')?.conversationId ?? 0;
 const received = () => scene.platform.sandbox.received(contact);
 const gets = (text: string) =>
@@ -156,7 +156,7 @@ const gets = (text: string) =>
     () => `the contact gets ${text}`,
   );
 
-test('agents: a message reaches the phone once, shows its progress, and does not come back', async () => {
+test('agents: a message reaches the phone once, shows its delivery status, and is not copied back to Chatwoot', async () => {
   const written = desk.write(conversation(), 'hello **Ana**, _welcome_');
   const got = await gets('hello *Ana*, _welcome_');
   await until(
@@ -186,7 +186,7 @@ test('agents: braces in a message are sent unchanged', async () => {
   assert.ok(!received().some(({ text }) => text.includes('owes us money')));
 });
 
-test('agents: a file comes with its text, and a reply quotes its message', async () => {
+test('agents: a file is sent with its text, and a reply quotes its message', async () => {
   const png = await sharp({ create: { width: 50, height: 30, channels: 3, background: '#a31' } })
     .png()
     .toBuffer();
@@ -199,7 +199,7 @@ test('agents: a file comes with its text, and a reply quotes its message', async
   assert.match(JSON.stringify(document.content), /price list\.pdf/);
   await scene.write(account, 'how much?');
   const asked = await sees('how much?');
-  // The gateway has stored the id of a message when the next one of its chat comes.
+  // The gateway has stored the id of a message when the next message of its chat arrives.
   await scene.write(account, 'tell me');
   await sees('tell me');
   desk.write(conversation(), 'ten', { attributes: { in_reply_to: asked.id } });
@@ -237,7 +237,7 @@ test('agents: a message that cannot be sent is shown as failed, with the reason'
   assert.match(broken.error, /empty/);
 });
 
-test('POST /chatwoot/webhook: another address is 404, and what concerns nobody is taken', async () => {
+test('POST /chatwoot/webhook: an unknown address gets a 404, and irrelevant events are accepted', async () => {
   const post = async (url: string, body: unknown): Promise<number> => {
     const headers = { 'content-type': 'application/json' };
     return (await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) })).status;

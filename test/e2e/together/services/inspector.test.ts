@@ -16,7 +16,7 @@ let id = '';
 let streams: { readonly heard: () => string; readonly leave: () => void }[];
 let secret = '';
 let webhookId = '';
-/** Messages from the inspector. */
+/** The messages from the inspector. */
 const said: string[] = [];
 
 const listen = async (path: string): Promise<(typeof streams)[number]> => {
@@ -63,7 +63,7 @@ after(async () => {
   await scene.close();
 });
 
-test('inspector: a pairing is steps of its chart, live and afterwards', async () => {
+test('inspector: a pairing is shown as steps of the chart, live and afterwards', async () => {
   const { state, steps, number } = await actor();
   assert.equal(state, 'connected');
   assert.equal(number, `…${account.number.slice(-4)}`);
@@ -74,7 +74,7 @@ test('inspector: a pairing is steps of its chart, live and afterwards', async ()
   await until(() => streams[0]?.heard().includes(`["${id}","connected",`) ?? false, 'the stream of the list tells of it too');
 });
 
-test('inspector: texts, webhooks, a broken connection, sleep and a refused receiver leave nothing that is secret', async () => {
+test('inspector: texts, webhooks, a broken connection, hibernation and a failing receiver are recorded without secrets', async () => {
   assert.equal((await account.send(contact, secretText)).status, 200);
   await scene.told([await scene.write(account, secretText)]);
   const { refused } = scene.receiver;
@@ -101,7 +101,7 @@ test('inspector: texts, webhooks, a broken connection, sleep and a refused recei
   said.push(...streams.map(({ heard }) => heard()));
 });
 
-test('inspector: no answer and no stream holds a token, a secret, a number or a text', () => {
+test('inspector: no answer and no stream contains a token, a secret, a phone number or a text', () => {
   const all = said.join('\n');
   const hidden = {
     'the token of the instance': account.token,
@@ -121,7 +121,7 @@ test('inspector: no answer and no stream holds a token, a secret, a number or a 
     [],
   );
   assert.ok(webhookId !== '' && all.includes(webhookId));
-  // Longer runs of digits are times in milliseconds only; ids are hexadecimal digits.
+  // Other runs of nine or more digits may only be times in milliseconds. Ids consist of hexadecimal digits.
   const withoutIds = all.replaceAll(id, '').replaceAll(webhookId, '');
   assert.deepEqual(
     [...withoutIds.matchAll(/(?<![\da-f])\d{9,}(?![\da-f])/g)].map(([digits]) => digits).filter((digits) => !/^1\d{12}$/.test(digits)),
@@ -129,7 +129,7 @@ test('inspector: no answer and no stream holds a token, a secret, a number or a 
   );
 });
 
-test('inspector: the log says who asked for what, and shows more of one instance for a while', async () => {
+test('inspector: the log has the origin of each requested operation, and can show more of one instance for a limited time', async () => {
   const level = { type: 'logLevel', level: 'debug', minutes: 1 };
   assert.equal((await scene.gateway.call('POST', `/admin/actors/${id}/events`, { body: level })).status, 200);
   const lines = (): readonly string[] => scene.gateway.printed.split('\n');

@@ -16,7 +16,7 @@ let account: Account;
 let other: Account;
 const clients: Client[] = [];
 
-/** The entry of the client in the example of the page. */
+/** The example entry of a client in docs/mcp.md. */
 const example = (() => {
   const [, json = ''] = /```json\n([\s\S]*?)```/.exec(readFileSync(join(root, 'docs/mcp.md'), 'utf8')) ?? [];
   return (JSON.parse(json) as { mcpServers: { whatsapp: { url: string; headers: Record<string, string> } } }).mcpServers.whatsapp;
@@ -33,7 +33,7 @@ after(async () => {
 
 type Answer = (message: string) => ElicitResult;
 
-/** Connects a client. `answer`: the user's answer to a question; without an answer, the client cannot ask. */
+/** Connects a client. The user gives `answer` to each question. Without an answer the client cannot ask. */
 const connect = async (token: string, answer?: Answer): Promise<Client> => {
   const client = new Client({ name: 'test', version: '1' }, { capabilities: answer === undefined ? {} : { elicitation: { form: {} } } });
   if (answer !== undefined) client.setRequestHandler(ElicitRequestSchema, ({ params }) => answer(params.message));
@@ -108,7 +108,7 @@ test('mcp: a dangerous tool is done when the user confirms it, and not when the 
   );
 });
 
-test('mcp: a wrong token opens nothing', async () => {
+test('mcp: a client with a wrong token cannot connect', async () => {
   await assert.rejects(connect('x'.repeat(40)), /Invalid token/);
 });
 
@@ -148,7 +148,7 @@ test('mcp: a gateway stops while a client waits for its user', async () => {
   await until(() => asked, 'the user is asked');
   const began = performance.now();
   await scene.gateway.end('SIGTERM');
-  // Less than the time for an orderly stop.
+  // The bound is shorter than the time for an orderly stop.
   assert.ok(performance.now() - began < 40_000, 'the stop waits for no user');
   await client.close();
   assert.equal(await pending, 'ended');

@@ -21,7 +21,7 @@ after(async () => {
   await scene?.close();
 });
 
-/** Messages that pass each filter. `wasSentByApi` and `fromMeYes` differ in messages that the account writes on its phone. */
+/** The messages that pass each filter. `wasSentByApi` and `fromMeYes` differ in messages that the account writes on its phone. */
 const left: Readonly<Record<string, readonly string[]>> = {
   none: ['api', 'contact', 'group', 'phone'],
   wasSentByApi: ['contact', 'group', 'phone'],
@@ -38,7 +38,7 @@ interface Page {
   readonly deliveries: readonly unknown[];
 }
 
-test('webhooks: each of nine hears what its filter leaves, at its own address with the segments before the query', async () => {
+test('webhooks: each of nine webhooks gets the messages that pass its filter, at its own address with the event in the path', async () => {
   const url = await receivers.friendly(heard);
   const ids = new Map<string, string>();
   for (const name of Object.keys(left)) {
@@ -81,7 +81,7 @@ test('webhooks: each of nine hears what its filter leaves, at its own address wi
   );
   for (const [name, wanted] of Object.entries(left)) {
     assert.deepEqual(toldTo(name), wanted, name);
-    // A delivery stands in the database from the moment of its event: there is none that is still to come.
+    // A delivery is stored together with its event, so no further delivery can follow.
     const { deliveries } = (await account.call('GET', `/webhook/deliveries?webhook=${ids.get(name) ?? ''}`)).body as unknown as Page;
     assert.equal(deliveries.length, wanted.length, name);
   }

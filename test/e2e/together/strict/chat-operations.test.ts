@@ -10,14 +10,14 @@ const success = (id: string): Json => ({ message_id: id, status: 'success' });
 
 const rows: readonly Row[] = [
   {
-    title: 'a message of a direct chat',
+    title: 'marks a message of a direct chat as read',
     call: 'POST /message/markread',
     body: ({ theirs }) => ({ id: [theirs] }),
     answer: ({ theirs }) => ({ results: [success(theirs)] }),
     event: ({ theirs }) => ['messages_update', { MessageIDs: [theirs], IsFromMe: true, Type: 'read' }],
   },
   {
-    title: 'a message of a group',
+    title: 'marks a message of a group as read',
     call: 'POST /message/markread',
     in: 'joined',
     body: ({ theirs }) => ({ id: [theirs] }),
@@ -25,7 +25,7 @@ const rows: readonly Row[] = [
     event: ({ theirs }) => ['messages_update', { MessageIDs: [theirs], IsFromMe: true, IsGroup: true, Type: 'read' }],
   },
   {
-    title: 'messages that cannot be marked',
+    title: 'reports messages that cannot be marked',
     call: 'POST /message/markread',
     body: ({ own, theirs }) => ({ id: [own, 'NOTHING', theirs] }),
     answer: ({ own, theirs }) => ({
@@ -37,28 +37,28 @@ const rows: readonly Row[] = [
     }),
   },
   {
-    title: 'no message at all',
+    title: 'refuses a request without messages',
     call: 'POST /message/markread',
     body: () => ({ id: [] }),
     status: 400,
     answer: () => ({ error: 'Missing Id in Payload' }),
   },
   {
-    title: 'a state that there is not',
+    title: 'refuses an unknown state',
     call: 'POST /message/presence',
     body: () => ({ number: contact, presence: 'sleeping' }),
     status: 400,
     answer: () => ({ error: 'presence must be one of composing, recording, paused' }),
   },
   {
-    title: 'a number that makes no sense',
+    title: 'refuses an invalid number',
     call: 'POST /message/presence',
     body: () => ({ number: 'nobody', presence: 'composing' }),
     status: 400,
     answer: () => ({}),
   },
   {
-    title: 'for longer than five minutes',
+    title: 'refuses a duration above five minutes',
     call: 'POST /message/presence',
     body: () => ({ number: contact, presence: 'composing', delay: 300_001 }),
     status: 400,
@@ -68,7 +68,7 @@ const rows: readonly Row[] = [
 
 const bench = tryRows(rows);
 
-/** Returns a list that collects the events of the simulated world from now on. */
+/** Returns a list that collects the events of the simulated platform from now on. */
 const watched = (): WorldEvent[] => {
   const events: WorldEvent[] = [];
   bench.scene.platform.sandbox.subscribe((event) => void events.push(event));
@@ -77,7 +77,7 @@ const watched = (): WorldEvent[] => {
 
 const unread = async (chat: string): Promise<unknown> => (await bench.account.chatOf(chat))?.['wa_unreadCount'];
 
-test('markread: messages of several chats by any id; each author gets the receipt, and the counts go down', async () => {
+test('markread: messages of several chats are marked by any form of id, each author gets a receipt, and the counts decrease', async () => {
   const direct = await bench.stand();
   const group = await bench.stand('joined');
   const [person, room] = [`${contact}@s.whatsapp.net`, bench.joined];
@@ -99,7 +99,7 @@ test('markread: messages of several chats by any id; each author gets the receip
   await until(isRead, 'the own phone shows it as read');
 });
 
-test('markread: who tells nobody what was read tells only the own phone', async () => {
+test('markread: an account without read receipts reports the reading to its own phone only', async () => {
   const { sandbox } = bench.scene.platform;
   const quiet = await bench.scene.create();
   await sandbox.putPerson({ number: quiet.number, readReceipts: false });
@@ -115,7 +115,7 @@ test('markread: who tells nobody what was read tells only the own phone', async 
   );
 });
 
-test('presence: typing is answered at once, kept up, and ends with its delay, in a chat and in a group', async () => {
+test('presence: a typing request is answered at once, and typing is shown until its delay ends, in a chat and in a group', async () => {
   for (const [number, chat, presence] of [
     [contact, `${contact}@s.whatsapp.net`, 'recording'],
     [bench.joined, bench.joined, 'composing'],
@@ -136,7 +136,7 @@ test('presence: typing is answered at once, kept up, and ends with its delay, in
   }
 });
 
-test('status: who of a group got, read and played a message, in pages', async () => {
+test('status: the members of a group who received, read and played a message are listed in pages', async () => {
   const { sandbox } = bench.scene.platform;
   const { own } = await bench.stand('joined');
   const asked = async (body: Json): Promise<readonly Json[]> => {
@@ -173,5 +173,5 @@ for (const [title, body, status, error] of refusals)
     assert.deepEqual([answered.status, answered.body['error']], [status, error]);
   });
 
-test('chats: the platform was asked nothing that it does not know', () =>
+test('chats: the gateway sends the platform no unknown request', () =>
   assert.deepEqual(bench.scene.platform.sandbox.stats().unknown, {}));

@@ -27,7 +27,7 @@ const announcements = (): string => subgroups().find(({ role }) => role === 'ann
 /** Returns the community that the chat of the group names. */
 const parentOf = async (group: string): Promise<Json | undefined> => (await bench.chatOf(group))?.['parent_community'] as Json | undefined;
 
-test('community create: the platform makes its group of announcements, and all of them are groups of the account', async () => {
+test('community create: the platform adds a group of announcements, and the account lists the community and the group', async () => {
   const answer = await call('create', { name: 'Neighbours' });
   const group = answer['group'] as Json;
   community = String(group['JID']);
@@ -55,7 +55,7 @@ test('community create: the platform makes its group of announcements, and all o
   await until(async () => isPart(await parentOf(announcements()), parent), 'its chat shows the community');
 });
 
-test('community editgroups: groups that the platform takes, and those that it refuses', async () => {
+test('community editgroups: groups are added, and the answer names those that the platform refuses', async () => {
   assert.equal((await bench.account.send(bench.led, 'so that there is a chat')).status, 200);
   const added = await edit('add', [bench.led, bench.joined, unknown, community]);
   assert.deepEqual(added, { message: 'community updated', success: [bench.led], failed: [bench.joined, unknown, community] });
@@ -75,7 +75,7 @@ test('community editgroups: groups that the platform takes, and those that it re
   assert.deepEqual((await edit('add', [bench.led]))['failed'], [bench.led], 'it is in the community already');
 });
 
-test('community: a message in one of its groups comes with the chat that names it, and costs no query', async () => {
+test('community: the event of a message in a group has a chat that names the community, without a query', async () => {
   const { sandbox } = bench.scene.platform;
   const before = sandbox.stats().groups;
   const { id } = await sandbox.send(contact, bench.led, { kind: 'text', text: 'hello, neighbours' });
@@ -87,7 +87,7 @@ test('community: a message in one of its groups comes with the chat that names i
   assert.deepEqual(sandbox.stats().groups, before);
 });
 
-test('the community changes on a phone: its name and its picture are shown by the chats of its groups', async () => {
+test('community: a name and a picture that change on a phone are shown in the chats of its groups', async () => {
   const { sandbox } = bench.scene.platform;
   await sandbox.updateGroup(community, bench.account.number, { action: 'subject', text: 'Good neighbours' });
   await until(async () => isPart(await parentOf(bench.led), { name: 'Good neighbours' }), 'the new name');
@@ -95,7 +95,7 @@ test('the community changes on a phone: its name and its picture are shown by th
   await until(async () => (await parentOf(bench.led))?.['image_preview_url'] !== '', 'the address of the picture');
 });
 
-test('a community of others: the account is a member by a group that a phone linked', async () => {
+test('community of others: the account becomes a member when a phone links one of its groups', async () => {
   const { sandbox } = bench.scene.platform;
   const theirs = await sandbox.createCommunity({ subject: 'Theirs', creator: contact, addressing: 'lid' });
   await sandbox.send(contact, bench.joined, { kind: 'text', text: 'so that there is a chat' });
@@ -115,7 +115,7 @@ test('a community of others: the account is a member by a group that a phone lin
   await until(async () => (await parentOf(bench.joined)) === undefined, 'the chat of the group shows none');
 });
 
-test('community editgroups: a group that is taken out, and those that are not in it', async () => {
+test('community editgroups: a group is removed, and the answer names groups that are not in the community', async () => {
   const removed = await edit('remove', [bench.led, bench.joined, announcements()]);
   assert.deepEqual([removed['success'], removed['failed']], [[bench.led], [bench.joined, announcements()]]);
   assert.equal(bench.stateOf(bench.led).parent, undefined);
@@ -124,7 +124,7 @@ test('community editgroups: a group that is taken out, and those that are not in
   assert.equal((await bench.listed(bench.led))?.['LinkedParentJID'], '');
 });
 
-test('community: parent_community is still known after a restart, before any group is listed', async () => {
+test('community: parent_community is known after a restart, before any group is listed', async () => {
   await edit('add', [bench.led]);
   const lists = bench.scene.platform.sandbox.stats().groups.lists;
   await bench.scene.gateway.end('SIGTERM');
@@ -148,14 +148,14 @@ const refusals: readonly (readonly [path: string, body: () => Json, status: numb
   ['editgroups', () => ({ community: unknown, action: 'add', groupjids: [bench.led] }), 404, 'Community not found'],
 ];
 for (const [path, body, status, error] of refusals)
-  test(`community ${path}: refused with ${status}, "${error}"`, async () =>
+  test(`community ${path}: an invalid request is refused with ${status}, "${error}"`, async () =>
     assert.equal((await call(path, body(), status))['error'], error));
 
 for (const [path, body, query] of [
   ['create', () => ({ name: 'Refused' }), 'w:g2/set/create'],
   ['editgroups', () => ({ community, action: 'remove', groupjids: [bench.led] }), 'w:g2/set/unlink'],
 ] as const)
-  test(`community ${path}: a refusal by the platform is passed on, a wrong token is 401`, async () => {
+  test(`community ${path}: a refusal by the platform is returned, and a wrong token gets a 401`, async () => {
     await bench.scene.platform.sandbox.fault({ kind: 'refuseQuery', number: bench.account.number, query, code: 429 });
     const refused = await bench.account.call('POST', `/community/${path}`, body());
     assert.deepEqual([refused.status, refused.body['provider_code']], [500, 429]);
@@ -165,6 +165,6 @@ for (const [path, body, query] of [
     assert.equal((await fresh.call('POST', `/community/${path}`, body())).status, 409);
   });
 
-test('communities: the platform was asked nothing that it does not know', () => {
+test('communities: the gateway sends the platform no unknown request', () => {
   assert.deepEqual(bench.scene.platform.sandbox.stats().unknown, {});
 });

@@ -9,7 +9,7 @@ import { until } from '#test/support/until.ts';
 const bench = groupBench();
 const unknown = '120363000000000001@g.us';
 
-test('group create: names that every JavaScript object inherits are names like others', async () => {
+test('group create: names that every JavaScript object inherits are valid names', async () => {
   for (const name of ['constructor', '__proto__']) {
     const { group } = await bench.call('create', { name, participants: [contact] });
     const id = String((group as Json)['JID']);
@@ -17,7 +17,7 @@ test('group create: names that every JavaScript object inherits are names like o
   }
 });
 
-test('group create: who could not be added is listed with the reason, and an invitation where there is one', async () => {
+test('group create: people who could not be added are listed with the reason, and with an invitation if the platform gives one', async () => {
   const answer = await bench.call('create', { name: 'Made', participants: [contact, bia, shy, missing] });
   const group = answer['group'] as Json;
   const id = String(group['JID']);
@@ -54,7 +54,7 @@ test('group create: who could not be added is listed with the reason, and an inv
   await until(() => bench.scene.readBy(bia).has('welcome'), 'a member reads the text');
 });
 
-test('group updateParticipants: each person has an outcome, and the group follows', async () => {
+test('group updateParticipants: the answer has a result for each person, and the group changes accordingly', async () => {
   const added = await bench.call('updateParticipants', { groupjid: bench.led, action: 'add', participants: [carl, bia, shy, missing] });
   assert.deepEqual(
     (added['groupUpdated'] as readonly Json[]).map(({ JID, Error }) => [JID, Error]),
@@ -107,7 +107,7 @@ test('group updateParticipants: requests to join are listed, approved and reject
   await bench.call('updateJoinApproval', { groupjid: bench.led, IsJoinApprovalRequired: false });
 });
 
-test('group links: shown, renewed, previewed, followed; the old one is void', async () => {
+test('group links: a link is shown, renewed, previewed and used to join, and the old link is void', async () => {
   const { sandbox } = bench.scene.platform;
   const shown = await bench.account.call('GET', `/group/invitelink/${bench.led}`);
   assert.equal(shown.body['InviteLink'], `https://chat.whatsapp.com/${bench.stateOf(bench.led).invite}`);
@@ -146,7 +146,7 @@ test('group links: shown, renewed, previewed, followed; the old one is void', as
   assert.equal((await bench.call('join', { invitecode: theirs.invite }, 400))['error'], 'Invalid invite code');
 });
 
-test('group updateImage: a picture from base64, a data URL and an address is set, and taken away', async () => {
+test('group updateImage: a picture from base64, a data URL or an address is set, and removed again', async () => {
   const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
   for (const image of [png, `data:image/png;base64,${png}`]) {
     const before = bench.stateOf(bench.led).picture;
@@ -159,7 +159,7 @@ test('group updateImage: a picture from base64, a data URL and an address is set
   assert.ok([400, 415].includes((await bench.account.call('POST', '/group/updateImage', { groupjid: bench.led, image: text })).status));
 });
 
-test('group list: pages, searches, with members and without', async () => {
+test('group list: groups are listed in pages and by search, with members and without', async () => {
   const page = await bench.account.call('POST', '/group/list', { limit: 1, noParticipants: true });
   const [first] = page.body['groups'] as readonly Json[];
   assert.ok(first && !('Participants' in first));
@@ -174,7 +174,7 @@ test('group list: pages, searches, with members and without', async () => {
   assert.equal((all.body['groups'] as readonly Json[]).length, totalRecords);
 });
 
-test('groups cost the platform nothing: after a login, for messages and for lists', async () => {
+test('groups: a login, messages and lists cause no query to the platform', async () => {
   const { sandbox } = bench.scene.platform;
   const before = sandbox.stats().groups;
   const logins = bench.scene.logins(bench.account);
@@ -196,7 +196,7 @@ test('groups cost the platform nothing: after a login, for messages and for list
   assert.deepEqual(sandbox.stats().groups, before);
 });
 
-test('group list: `force` is honoured once, and a refusal of it is told', async () => {
+test('group list: a refusal by the platform is returned, and a second `force` sends no query', async () => {
   const { sandbox } = bench.scene.platform;
   const before = sandbox.stats().groups.lists;
   await sandbox.fault({ kind: 'refuseQuery', number: bench.account.number, query: 'w:g2/get/participating', code: 429 });
@@ -206,10 +206,10 @@ test('group list: `force` is honoured once, and a refusal of it is told', async 
   assert.equal(sandbox.stats().groups.lists, before);
 });
 
-test('groups: the platform was asked nothing that it does not know', () =>
+test('groups: the gateway sends the platform no unknown request', () =>
   assert.deepEqual(bench.scene.platform.sandbox.stats().unknown, {}));
 
-test('group create: a name whose @ would be read as an address is refused in words, and can be given afterwards', async () => {
+test('group create: a name with an @ that looks like an address is refused with an explanation, and can be set afterwards', async () => {
   for (const name of ['Meet 5:30@Bar', 'Shop@', 'a_b@c']) {
     const { status, body } = await bench.account.call('POST', '/group/create', { name, participants: [contact] });
     assert.deepEqual([status, body['error']], [400, 'This text cannot be sent with its @: the platform would read it as an address']);

@@ -120,7 +120,7 @@ const settings: readonly SettingRow[] = [
   },
 ];
 for (const { path, body, response, state, group, event } of settings)
-  test(`group ${path}: ${JSON.stringify(body)}`, async () => {
+  test(`group ${path}: ${JSON.stringify(body)} changes the group on the platform, in the list and in the event`, async () => {
     const answer = await bench.call(path, { groupjid: bench.led, ...body });
     assert.deepEqual([answer['response'], answer['needs_refresh']], [response, false]);
     assert.deepEqual(picked(answer['group'] as Json, group), group);
@@ -129,7 +129,7 @@ for (const { path, body, response, state, group, event } of settings)
     assert.deepEqual(picked(await bench.listed(bench.led), group), group);
   });
 
-test('group ephemeral: the timer is told by itself and with the chat', async () => {
+test('group ephemeral: the timer is reported by an event of its own, and with the chat', async () => {
   await bench.scene.platform.sandbox.send(contact, bench.led, { kind: 'text', text: 'so that there is a chat' });
   await until(() => bench.chatOf(bench.led), 'the chat');
   const answer = await bench.call('ephemeral', { groupjid: bench.led, duration: 86_400 });
@@ -183,10 +183,10 @@ const refusals: readonly (readonly [path: string, body: () => Json, status: numb
   ],
 ];
 for (const [path, body, status, error] of refusals)
-  test(`group ${path}: refused with ${status}, "${error}"`, async () =>
+  test(`group ${path}: an invalid request is refused with ${status}, "${error}"`, async () =>
     assert.equal((await bench.call(path, body(), status))['error'], error));
 
-test('group: a list of people with one that is neither a number nor an id says in the header which one', async () => {
+test('group: a header names an invalid entry in a list of people', async () => {
   const people = [bia, '123'];
   const calls = [
     ['create', { name: 'x', participants: people }],
@@ -210,13 +210,13 @@ const phoneChanges: readonly (readonly [change: Parameters<Scene['platform']['sa
   [{ action: 'remove', participants: [carl] }, { Leave: [jid(carl)] }, { ParticipantCount: 3 }],
 ];
 for (const [change, event, group] of phoneChanges)
-  test(`group of others: ${JSON.stringify(change)} on a phone arrives as event and fields`, async () => {
+  test(`group of others: ${JSON.stringify(change)} on a phone is reported as an event and stored in fields`, async () => {
     await bench.scene.platform.sandbox.updateGroup(bench.joined, contact, change);
     await bench.told(bench.joined, event);
     await until(async () => isPart(await bench.listed(bench.joined), group), 'the list has it');
   });
 
-test('group of others: the rank and the removal of the account are fields of the chat, and a send is refused then', async () => {
+test('group of others: fields of the chat show the rank and the removal of the account, and a removed account cannot send', async () => {
   const { sandbox } = bench.scene.platform;
   await sandbox.send(contact, bench.joined, { kind: 'text', text: 'so that there is a chat' });
   await until(() => bench.chatOf(bench.joined), 'the chat');
@@ -231,5 +231,5 @@ test('group of others: the rank and the removal of the account are fields of the
   await until(() => bench.listed(bench.joined), 'a member again');
 });
 
-test('groups: the platform was asked nothing that it does not know', () =>
+test('groups: the gateway sends the platform no unknown request', () =>
   assert.deepEqual(bench.scene.platform.sandbox.stats().unknown, {}));

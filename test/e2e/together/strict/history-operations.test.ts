@@ -7,21 +7,21 @@ import { until } from '#test/support/until.ts';
 
 const bench = tryRows([
   {
-    title: 'without a number',
+    title: 'refuses a request without a number',
     call: 'POST /message/history-sync',
     body: () => ({}),
     status: 400,
     answer: () => ({ error: 'number is required' }),
   },
   {
-    title: 'before a message that is not known',
+    title: 'refuses an unknown message',
     call: 'POST /message/history-sync',
     body: () => ({ number: contact, mode: 'exact', messageid: 'NOTHING' }),
     status: 404,
     answer: () => ({ error: 'message not found' }),
   },
   {
-    title: 'for longer than anybody waits',
+    title: 'refuses a wait above 25 seconds',
     call: 'POST /message/history-sync',
     body: () => ({ number: contact, sync: true, timeoutMs: 25_001 }),
     status: 400,
@@ -39,7 +39,7 @@ const ask = async (body: Json, status = 200): Promise<Json> => {
 
 const texts = async (): Promise<readonly string[]> => (await bench.account.messages(friend)).map(({ text }) => text).toReversed();
 
-test('history: the phone hands over what stood before the gateway was linked, as far as it is asked, and says whether there is more', async () => {
+test('history: the phone sends the requested number of messages from before the link, and the answer says if there are more', async () => {
   const { sandbox } = bench.scene.platform;
   const late = await bench.scene.create();
   for (let n = 1; n <= 5; n += 1) await sandbox.send(friend, late.number, { kind: 'text', text: `old ${n}` });
@@ -47,7 +47,7 @@ test('history: the phone hands over what stood before the gateway was linked, as
   await late.pair(bench.scene.platform);
   await until(async () => (await texts()).length === 5, 'what the phone hands over by itself');
   const all = await bench.account.messages(friend);
-  // All of one second: their order is known by what they say.
+  // All messages have the same second, so the test knows their order from their texts.
   const newest = all.find(({ text }) => text === 'old 5')?.messageid ?? '';
   const answer = await ask({ messageid: newest, count: 2, sync: true, requestId: 'first' });
   assert.deepEqual(answer['details'], { chatid: `${friend}@s.whatsapp.net`, state: 'answered', messages: 2, more: true });
@@ -58,12 +58,12 @@ test('history: the phone hands over what stood before the gateway was linked, as
   assert.deepEqual(rest['details'], { chatid: `${friend}@s.whatsapp.net`, state: 'answered', messages: 4, more: false });
 });
 
-test('history: a phone that is off is waited for as long as the caller says, and the request stays to be seen', async () => {
+test('history: a request waits for a phone that is off as long as the caller says, and stays listed', async () => {
   const { sandbox } = bench.scene.platform;
   await sandbox.putPerson({ number: bench.account.number, asleep: true });
   const begun = Date.now();
   const answer = await ask({ sync: true, timeoutMs: 300, requestId: 'silent', fallbackMode: 'exact' });
-  // Without a time the caller waits 25 s.
+  // Without `timeoutMs` the caller waits 25 s.
   assert.ok(Date.now() - begun < 20_000);
   assert.equal((answer['details'] as Json)['state'], 'pending');
   const { body } = await bench.account.call('GET', '/instance/history-sync/status');
@@ -78,7 +78,7 @@ test('history: a phone that is off is waited for as long as the caller says, and
   assert.ok(Number((body['initial'] as Json)['messages']) >= 5);
 });
 
-test('history: a past that the media host does not give at once is fetched again, and stored once', async () => {
+test('history: messages whose download first fails are downloaded again, and stored once', async () => {
   const { sandbox } = bench.scene.platform;
   const late = await bench.scene.create();
   await sandbox.fault({ kind: 'mediaGone', code: 503, times: 2 });
@@ -91,5 +91,5 @@ test('history: a past that the media host does not give at once is fetched again
   assert.equal((await sandbox.fault({ kind: 'mediaGone', times: 0 })).hit, 0, 'both refusals happened');
 });
 
-test('history: the platform was asked nothing that it does not know', () =>
+test('history: the gateway sends the platform no unknown request', () =>
   assert.deepEqual(bench.scene.platform.sandbox.stats().unknown, {}));

@@ -9,54 +9,54 @@ const chatId = `${contact}@s.whatsapp.net`;
 
 const rows: readonly Row[] = [
   {
-    title: 'fields of a lead, by the number',
+    title: 'sets fields of a lead by its number',
     call: 'POST /chat/editLead',
     body: () => ({ id: contact, lead_name: 'Ana', lead_status: 'won', lead_tags: ['vip', ' late ', 'vip', ''], lead_kanbanOrder: 7 }),
     answer: () => ({ wa_chatid: chatId, lead_name: 'Ana', lead_status: 'won', lead_tags: ['vip', 'late'], lead_kanbanOrder: 7 }),
     event: () => ['chats', { wa_chatid: chatId, lead_name: 'Ana', lead_tags: ['vip', 'late'] }],
   },
   {
-    title: 'other fields stay, empty values go',
+    title: 'keeps other fields and clears empty ones',
     call: 'POST /chat/editLead',
     body: () => ({ id: chatId, lead_name: '', lead_isTicketOpen: true, lead_assignedAttendant_id: 'att_1', lead_field20: 'last' }),
     answer: () => ({ lead_name: '', lead_status: 'won', lead_isTicketOpen: true, lead_field20: 'last', lead_tags: ['vip', 'late'] }),
     event: () => ['chats', { wa_chatid: chatId, lead_name: '', lead_assignedAttendant_id: 'att_1' }],
   },
   {
-    title: 'until when the chatbot leaves the chat alone',
+    title: 'sets the time until which the chatbot ignores the chat',
     call: 'POST /chat/editLead',
     body: () => ({ id: chatId, chatbot_disableUntil: 1_735_686_000 }),
     answer: () => ({ chatbot_disableUntil: 1_735_686_000, lead_status: 'won' }),
   },
   {
-    title: 'a chat that is not known',
+    title: 'refuses an unknown chat',
     call: 'POST /chat/editLead',
     body: () => ({ id: '5511000000000', lead_name: 'Nobody' }),
     status: 404,
     answer: () => ({ error: 'Chat not found' }),
   },
   {
-    title: 'no chat at all',
+    title: 'refuses a request without a chat',
     call: 'POST /chat/editLead',
     body: () => ({ lead_name: 'Nobody' }),
     status: 400,
     answer: () => ({ error: 'id is required' }),
   },
   {
-    title: 'a field of another type',
+    title: 'refuses a field of another type',
     call: 'POST /chat/editLead',
     body: () => ({ id: chatId, lead_kanbanOrder: 'first' }),
     status: 400,
     answer: () => ({ error: 'lead_kanbanOrder must be a whole number' }),
   },
   {
-    title: 'names of the free fields',
+    title: 'sets names of the free fields',
     call: 'POST /instance/updateFieldsMap',
     body: () => ({ lead_field01: 'Birthday', lead_field02: 'City' }),
     answer: () => ({ fieldsMap: { lead_field01: 'Birthday', lead_field02: 'City' } }),
   },
   {
-    title: 'a name that goes, and one that stays',
+    title: 'removes one name and keeps another',
     call: 'POST /instance/updateFieldsMap',
     body: () => ({ lead_field01: '', lead_field21: 'no such field' }),
     answer: () => ({ fieldsMap: { lead_field02: 'City' } }),
@@ -67,7 +67,7 @@ const bench = tryRows(rows);
 
 const find = async (body: Json): Promise<Json> => (await bench.account.call('POST', '/chat/find', body)).body;
 
-test('leads: chats are found by their lead fields, compact when asked, and counted', async () => {
+test('leads: chats are found and counted by their lead fields, in a compact form on request', async () => {
   for (const filter of [{ lead_tag: 'vip' }, { lead_status: '=won' }, { lead_tags: '~at' }, { lead_kanbanOrder: '>6' }]) {
     const { chats } = await find({ ...filter, compact: true });
     const [found] = chats as readonly Json[];
@@ -83,12 +83,12 @@ test('leads: chats are found by their lead fields, compact when asked, and count
   assert.deepEqual([attended.length, attended[0]?.['attendant_id'], attended[0]?.['total']], [1, 'att_1', 1]);
 });
 
-test('leads: the names of the free fields stand in every view of the instance', async () => {
+test('leads: every view of the instance has the names of the free fields', async () => {
   const { body } = await bench.account.call('GET', '/instance/status');
   assert.deepEqual((body['instance'] as Json)['fieldsMap'], { lead_field02: 'City' });
 });
 
-test('leads: names of free fields that are set at once are all kept', async () => {
+test('leads: names of free fields that are set simultaneously are all kept', async () => {
   const names = Array.from({ length: 12 }, (_, n) => [`lead_field${String(n + 3).padStart(2, '0')}`, `Name ${n}`] as const);
   await Promise.all(names.map(([field, name]) => bench.account.call('POST', '/instance/updateFieldsMap', { [field]: name })));
   const { body } = await bench.account.call('GET', '/instance/status');
@@ -100,7 +100,7 @@ const tags = async (edit: Json): Promise<{ readonly status: number; readonly bod
   return { status, body, names: ((body['tags'] ?? []) as readonly Json[]).map(({ name }) => name) };
 };
 
-test('lead tags: they are made, changed, listed with the columns of the board first, and deleted', async () => {
+test('lead tags: a tag is created, changed and deleted, and the list begins with the columns of the board', async () => {
   assert.deepEqual((await tags({ name: 'plain' })).names, ['plain']);
   assert.deepEqual((await tags({ name: ' second ', kanban: true, kanbanOrder: 2 })).names, ['second', 'plain']);
   const made = await tags({ name: 'first', kanban: true, kanbanOrder: 1 });
@@ -127,7 +127,7 @@ test('lead tags: they are made, changed, listed with the columns of the board fi
   }
 });
 
-test('lead tags: a new name is that of the chats that carry the tag, with an event for each', async () => {
+test('lead tags: a new name of a tag changes in the chats with the tag, with an event for each chat', async () => {
   await tags({ name: 'vip' });
   const { body: listed } = await bench.account.call('GET', '/lead/tags');
   const { id } = (listed as unknown as readonly Json[]).find(({ name }) => name === 'vip') ?? {};
@@ -136,7 +136,7 @@ test('lead tags: a new name is that of the chats that carry the tag, with an eve
   assert.deepEqual([await carrying('vip'), await carrying('gold'), await carrying('late')], [0, 1, 1]);
 });
 
-test('leads: they are changed without a session too', async () => {
+test('leads: fields of a lead can be changed without a session', async () => {
   await bench.account.call('POST', '/instance/hibernate');
   await until(
     async () => ((await bench.account.call('GET', '/instance/status')).body['instance'] as Json)['status'] === 'hibernated',

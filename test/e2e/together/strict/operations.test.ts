@@ -14,7 +14,7 @@ interface Protocol {
 }
 
 const days = (count: number): number => count * 86_400_000;
-/** A pin's end is so far away, give or take a minute. */
+/** Returns a check that a pin ends after the given time, within a tolerance of a minute. */
 const pinnedFor =
   (ms: number) =>
   ({ pinnedUntil }: { readonly pinnedUntil: number }): boolean =>
@@ -24,13 +24,13 @@ const deleted = { status: 'Deleted', text: '', content: '' };
 
 const rows: readonly Row[] = [
   {
-    title: 'presence: available',
+    title: 'sets the presence to available',
     call: 'POST /instance/presence',
     body: () => ({ presence: 'available' }),
     answer: () => ({ response: 'Presence updated successfully' }),
   },
   {
-    title: 'a reaction',
+    title: 'reacts to a message',
     call: 'POST /message/react',
     body: ({ theirs }) => ({ id: theirs, text: '👍', number: contact }),
     answer: ({ theirs }) => ({ messageType: 'ReactionMessage', text: '👍', reaction: theirs, fromMe: true, status: 'Sent' }),
@@ -40,7 +40,7 @@ const rows: readonly Row[] = [
     event: ({ theirs }) => ['messages', { messageType: 'ReactionMessage', reaction: theirs, text: '👍', wasSentByApi: true }],
   },
   {
-    title: "a reaction to somebody's message in a group",
+    title: 'reacts to a message of another person in a group',
     call: 'POST /message/react',
     in: 'joined',
     body: ({ theirs }) => ({ id: theirs, text: '👍' }),
@@ -48,21 +48,21 @@ const rows: readonly Row[] = [
     shows: ['theirs', ({ reactions }) => Object.values(reactions).join() === '👍'],
   },
   {
-    title: 'a reaction to an own message',
+    title: 'reacts to an own message',
     call: 'POST /message/react',
     body: ({ own }) => ({ id: own, text: '❤️' }),
     answer: ({ own }) => ({ reaction: own }),
     shows: ['own', ({ reactions }) => Object.values(reactions).join() === '❤️'],
   },
   {
-    title: 'a message that is not known',
+    title: 'refuses an unknown message',
     call: 'POST /message/react',
     body: () => ({ id: 'NOTHING', text: '👍' }),
     status: 404,
     answer: () => ({ error: 'Message not found' }),
   },
   {
-    title: 'an own message',
+    title: 'edits an own message',
     call: 'POST /message/edit',
     body: ({ own }) => ({ id: `${bench.account.number}:${own}`, text: 'mended' }),
     answer: ({ own }) => ({ text: 'mended', edited: own, fromMe: true, status: 'Sent' }),
@@ -72,7 +72,7 @@ const rows: readonly Row[] = [
     event: ({ own }) => ['messages', { edited: own, text: 'mended' }],
   },
   {
-    title: 'an own message in a group',
+    title: 'edits an own message in a group',
     call: 'POST /message/edit',
     in: 'joined',
     body: ({ own }) => ({ id: own, text: 'mended' }),
@@ -81,7 +81,7 @@ const rows: readonly Row[] = [
     stored: ['own', { text: 'mended' }],
   },
   {
-    title: "somebody else's message",
+    title: 'refuses a message of another person',
     call: 'POST /message/edit',
     body: ({ theirs }) => ({ id: theirs, text: 'mended' }),
     status: 400,
@@ -89,7 +89,7 @@ const rows: readonly Row[] = [
     stored: ['theirs', { text: 'theirs', edited: '' }],
   },
   {
-    title: 'an own message',
+    title: 'deletes an own message',
     call: 'POST /message/delete',
     body: ({ own }) => ({ id: own }),
     answer: ({ own }) => ({ id: own }),
@@ -99,14 +99,14 @@ const rows: readonly Row[] = [
     event: ({ own }) => ['messages_update', { MessageIDs: [own], IsFromMe: true, Type: 'deleted' }],
   },
   {
-    title: "somebody else's message in a direct chat",
+    title: 'refuses a message of another person in a direct chat',
     call: 'POST /message/delete',
     body: ({ theirs }) => ({ id: theirs }),
     status: 400,
     answer: () => ({ error: 'only own messages can be deleted for everybody' }),
   },
   {
-    title: "somebody else's message, as an admin of the group",
+    title: 'deletes a message of another person as an admin of the group',
     call: 'POST /message/delete',
     in: 'led',
     body: ({ theirs }) => ({ id: theirs }),
@@ -116,7 +116,7 @@ const rows: readonly Row[] = [
     event: ({ theirs }) => ['messages_update', { MessageIDs: [theirs], IsGroup: true, Type: 'deleted' }],
   },
   {
-    title: "somebody else's message, as a plain member of the group",
+    title: 'refuses a message of another person to a plain member of the group',
     call: 'POST /message/delete',
     in: 'joined',
     body: ({ theirs }) => ({ id: theirs }),
@@ -125,7 +125,7 @@ const rows: readonly Row[] = [
     shows: ['theirs', { deleted: false }],
   },
   {
-    title: 'for a week',
+    title: 'pins a message for a week',
     call: 'POST /message/pin',
     body: ({ theirs }) => ({ id: theirs, duration: 7 }),
     answer: ({ theirs }) => ({ messageType: 'PinInChatMessage', targetMessageID: theirs, pinned: true, fromMe: true, status: 'Sent' }),
@@ -134,7 +134,7 @@ const rows: readonly Row[] = [
     event: () => ['messages', { messageType: 'UnknownMessageType', fromMe: true }],
   },
   {
-    title: 'an own message in a group, for as long as pins are when nothing is said',
+    title: 'pins an own message in a group for the default time',
     call: 'POST /message/pin',
     in: 'joined',
     body: ({ own }) => ({ id: own }),
@@ -143,21 +143,21 @@ const rows: readonly Row[] = [
     stored: ['own', { pinned: true }],
   },
   {
-    title: 'for a time that phones do not offer',
+    title: 'refuses a time that phones do not offer',
     call: 'POST /message/pin',
     body: ({ own }) => ({ id: own, duration: 2 }),
     status: 400,
     answer: () => ({ error: 'duration must be one of 1, 7, 30' }),
   },
   {
-    title: 'a message that is not known',
+    title: 'refuses an unknown message',
     call: 'POST /message/pin',
     body: () => ({ id: 'NOTHING' }),
     status: 404,
     answer: () => ({ error: 'Message not found' }),
   },
   {
-    title: 'an own message',
+    title: 'stars an own message',
     call: 'POST /message/star',
     body: ({ own }) => ({ id: own, star: true }),
     answer: ({ own }) => ({ messageid: own, starred: true, text: 'mine' }),
@@ -166,7 +166,7 @@ const rows: readonly Row[] = [
     event: ({ own }) => ['messages_update', { MessageIDs: [own], IsFromMe: true, Type: 'starred' }],
   },
   {
-    title: "somebody else's message",
+    title: 'stars a message of another person',
     call: 'POST /message/star',
     body: ({ theirs }) => ({ id: `${bench.account.number}:${theirs}`, star: true }),
     answer: ({ theirs }) => ({ messageid: theirs, starred: true, text: 'theirs' }),
@@ -175,7 +175,7 @@ const rows: readonly Row[] = [
     event: ({ theirs }) => ['messages_update', { MessageIDs: [theirs], IsFromMe: true, Type: 'starred' }],
   },
   {
-    title: 'an own message in a group',
+    title: 'stars an own message in a group',
     call: 'POST /message/star',
     in: 'joined',
     body: ({ own }) => ({ id: own, star: true }),
@@ -184,7 +184,7 @@ const rows: readonly Row[] = [
     stored: ['own', { starred: true }],
   },
   {
-    title: "somebody else's message in a group",
+    title: 'stars a message of another person in a group',
     call: 'POST /message/star',
     in: 'joined',
     body: ({ theirs }) => ({ id: theirs, star: true }),
@@ -193,7 +193,7 @@ const rows: readonly Row[] = [
     stored: ['theirs', { starred: true }],
   },
   {
-    title: 'a message that is not known',
+    title: 'refuses an unknown message',
     call: 'POST /message/star',
     body: () => ({ id: 'NOTHING', star: true }),
     status: 404,
@@ -213,7 +213,7 @@ const call = async (path: string, body: Json): Promise<Json> => {
 
 const shownOf = (id: string) => bench.shown().find((one) => one.id === id);
 
-test('operations: a reaction that is taken back is gone from the phone, a pin too', async () => {
+test('operations: a removed reaction and a removed pin disappear from the phone', async () => {
   const { theirs } = await bench.stand();
   await call('/message/react', { id: theirs, text: '👍' });
   await until(() => Object.keys(shownOf(theirs)?.reactions ?? {}).length === 1, 'the reaction');
@@ -227,7 +227,7 @@ test('operations: a reaction that is taken back is gone from the phone, a pin to
   await until(async () => (await bench.found(theirs))?.['pinned'] === false, 'no pin is stored');
 });
 
-test('operations: a star that is taken back is gone from the phone, which understands every record', async () => {
+test('operations: a removed star disappears from the phone, which understands every record', async () => {
   const { own } = await bench.stand();
   await call('/message/star', { id: own, star: true });
   assert.equal((await call('/message/star', { id: own, star: false }))['starred'], false);
@@ -235,14 +235,14 @@ test('operations: a star that is taken back is gone from the phone, which unders
   assert.deepEqual(bench.scene.platform.sandbox.settings(bench.account.number).ignored, []);
 });
 
-test('operations: a call gets no star, because phones have none', async () => {
+test('operations: a call cannot be starred, because phones offer no stars for calls', async () => {
   const { id } = await bench.scene.platform.sandbox.call(contact, bench.account.number, { step: 'offer' });
   await until(async () => (await bench.found(id)) !== undefined, 'the call is stored');
   const { status, body } = await bench.account.call('POST', '/message/star', { id, star: true });
   assert.deepEqual([status, body['error']], [400, 'only messages of chats with people and groups can be starred']);
 });
 
-test('operations: the id of an edit means the message that it edits, a short id too', async () => {
+test('operations: the id of an edit stands for the edited message, in its short form too', async () => {
   const { own } = await bench.stand();
   const first = await call('/message/edit', { id: String((await bench.found(own))?.['id']), text: 'one' });
   await call('/message/edit', { id: String(first['messageid']), text: 'two' });
@@ -255,7 +255,7 @@ test('operations: the id of an edit means the message that it edits, a short id 
   assert.deepEqual([again.status, again.body['error']], [400, 'the message was deleted']);
 });
 
-test('operations: what others do to messages is stored and told', async () => {
+test('operations: changes of messages by other people are stored and reported', async () => {
   const { sandbox } = bench.scene.platform;
   const { own, theirs } = await bench.stand();
   const to = bench.account.number;
@@ -279,7 +279,7 @@ test('operations: what others do to messages is stored and told', async () => {
   assert.deepEqual([(await bench.found(theirs))?.['status'], (await bench.found(theirs))?.['text']], ['Deleted', '']);
 });
 
-test('operations: no receipt of a reaction or an edit is lost, however soon it comes', async () => {
+test('operations: no receipt of a reaction or an edit is lost, even if the receipt arrives very soon', async () => {
   const { own, theirs } = await bench.stand();
   const sent: string[] = [];
   for (let n = 0; n < 15; n += 1) {
@@ -290,5 +290,5 @@ test('operations: no receipt of a reaction or an edit is lost, however soon it c
   for (const id of sent) await until(async () => (await statusOf(id)) === 'Delivered', `the receipt of ${id}`);
 });
 
-test('operations: the platform was asked nothing that it does not know', () =>
+test('operations: the gateway sends the platform no unknown request', () =>
   assert.deepEqual(bench.scene.platform.sandbox.stats().unknown, {}));
