@@ -84,7 +84,7 @@ for (const [query, sentence, given] of [
     await account.reaches('connected');
   });
 
-test('passkey: a cancel while the phone waits for a confirmation ends linking, and another scan starts again', async () => {
+test('passkey: a cancel while the phone waits for a confirmation ends linking, and the next scan links the account', async () => {
   const account = await scannedNow({ fault: 'stall' });
   await answer(account);
   await reachesStage(account, 'phone');
@@ -109,7 +109,7 @@ test('passkey: a repeated continuation of the platform changes nothing', async (
   await account.reaches('connected');
 });
 
-test('passkey: a cancel ends linking, and another scan starts again', async () => {
+test('passkey: a cancel before the assertion ends linking, and the next scan links the account', async () => {
   const account = await scannedNow();
   await reachesStage(account, 'assertion');
   assert.equal((await account.call('DELETE', '/instance/passkey')).status, 200);

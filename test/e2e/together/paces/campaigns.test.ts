@@ -133,17 +133,17 @@ const many = Array.from({ length: 51 }, (_, at) => `551196660${String(at).padSta
 const refused: readonly (readonly [title: string, body: object, error: RegExp])[] = [
   ['no numbers', { numbers: [] }, /numbers must have at least 1 entries/],
   ['only an empty entry', { numbers: [''] }, /number is missing/],
-  ['only what is no number', { numbers: ['x'] }, /digits with the country code/],
+  ['only an invalid number', { numbers: ['x'] }, /digits with the country code/],
   ['a status post', { numbers: ['status@broadcast'] }, /campaigns go to contacts and groups/],
   ['too many numbers', { numbers: many }, /at most 50 recipients/],
   ['an unknown type', { type: 'song' }, /type must be one of/],
   ['a text without text', { text: '' }, /Missing number or text/],
   ['a picture without file', { type: 'image' }, /Invalid media type or file format/],
-  ['a text for a number', { latitude: 'x', longitude: 1, type: 'location' }, /latitude/],
+  ['a text as a latitude', { latitude: 'x', longitude: 1, type: 'location' }, /latitude/],
   ['a poll with one choice', { type: 'poll', choices: ['a'] }, /./],
-  ['delays the wrong way round', { delayMin: 5, delayMax: 4 }, /delayMin must not be greater/],
+  ['a lowest delay above the highest', { delayMin: 5, delayMax: 4 }, /delayMin must not be greater/],
   ['no delay', { delayMin: 0 }, /delayMin must be at least 1/],
-  ['a time that is far away', { scheduled_for: 9_999_999_999_999 }, /more than a year away/],
+  ['a time more than a year away', { scheduled_for: 9_999_999_999_999 }, /more than a year away/],
 ];
 
 for (const [title, change, error] of refused)

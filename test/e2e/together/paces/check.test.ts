@@ -108,7 +108,7 @@ const refusals: readonly (readonly [title: string, body: Json, error: string])[]
   ['no numbers', {}, 'Missing numbers in payload'],
   ['an empty list', { numbers: [] }, 'Missing numbers in payload'],
   ['a number instead of a list', { numbers: { of: 'nobody' } }, 'numbers must be a list'],
-  ['more than one request may ask', { numbers: Array.from({ length: 501 }, () => '1') }, 'numbers must have at most 500 entries'],
+  ['a list of 501 numbers', { numbers: Array.from({ length: 501 }, () => '1') }, 'numbers must have at most 500 entries'],
 ];
 for (const [title, body, error] of refusals)
   test(`check: ${title} is refused`, async () => {

@@ -1,4 +1,4 @@
-/** Tests name, privacy and calls of the account, from the request to the state of the platform, and from the phone back. */
+/** Tests name, privacy and calls of the account, from the request to the state of the platform, and from the phone to the gateway. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import sharp from 'sharp';
@@ -175,7 +175,7 @@ test('calls: a call that the caller ended or the phone answered stops ringing', 
 });
 
 const refusals: readonly (readonly [title: string, call: string, body: Json, status: number, error: string | RegExp])[] = [
-  ['a name without letters', 'POST /profile/name', { name: '  ' }, 400, 'name must not be empty'],
+  ['a blank name', 'POST /profile/name', { name: '  ' }, 400, 'name must not be empty'],
   ['no name', 'POST /profile/name', {}, 400, 'name is required'],
   ['a name that is too long', 'POST /profile/name', { name: 'x'.repeat(26) }, 400, 'name must have at most 25 characters'],
   ['a name that is no text', 'POST /profile/name', { name: ['x'] }, 400, 'name must be a text'],
@@ -188,10 +188,10 @@ const refusals: readonly (readonly [title: string, call: string, body: Json, sta
   ],
   ['a value that is no text', 'POST /instance/privacy', { last: 7 }, 400, /last must be/],
   ['nothing to change', 'POST /instance/privacy', { unknown: 'all' }, 400, /^name at least one of groupadd, last/],
-  ['a call to nobody', 'POST /call/make', {}, 400, 'missing number in payload'],
-  ['a call to what is no number', 'POST /call/make', { number: 'nobody' }, 400, 'invalid number JID'],
-  ['a call that lasts less than nothing', 'POST /call/make', { number: contact, call_duration: -1 }, 400, 'invalid call_duration'],
-  ['a call, which cannot be placed', 'POST /call/make', { number: contact }, 501, /^calls cannot be placed/],
+  ['a call without a number', 'POST /call/make', {}, 400, 'missing number in payload'],
+  ['a call to an invalid number', 'POST /call/make', { number: 'nobody' }, 400, 'invalid number JID'],
+  ['a call with a negative duration', 'POST /call/make', { number: contact, call_duration: -1 }, 400, 'invalid call_duration'],
+  ['a call over the API', 'POST /call/make', { number: contact }, 501, /^calls cannot be placed/],
   [
     'the status of a payment',
     'POST /message/payment/status',
@@ -200,8 +200,8 @@ const refusals: readonly (readonly [title: string, call: string, body: Json, sta
     /^the status of a payment cannot be sent/,
   ],
   ['a status that no payment has', 'POST /message/payment/status', { id: 'x', status: 'lost' }, 400, /status must be one of/],
-  ['the refusal of a call that does not ring', 'POST /call/reject', {}, 404, 'no such call is ringing'],
-  ['the refusal of a call of what is no number', 'POST /call/reject', { number: 'nobody' }, 400, /^number must be digits/],
+  ['the rejection of a call that does not ring', 'POST /call/reject', {}, 404, 'no such call is ringing'],
+  ['the rejection of a call from an invalid number', 'POST /call/reject', { number: 'nobody' }, 400, /^number must be digits/],
 ];
 for (const [title, call, body, status, error] of refusals)
   test(`account: ${title} is refused`, async () => {

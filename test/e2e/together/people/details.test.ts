@@ -91,11 +91,11 @@ test('avatar: the call returns full, small, hidden and absent pictures, and forc
 });
 
 const refusals: readonly (readonly [title: string, path: string, body: Json, error: string])[] = [
-  ['details of nobody', '/chat/details', {}, 'Invalid request payload'],
-  ['a preview that is no flag', '/chat/details', { number: contact, preview: 'perhaps' }, 'Invalid request payload'],
-  ['the picture of nobody', '/chat/avatar', {}, 'number is required'],
+  ['a request without a number', '/chat/details', {}, 'Invalid request payload'],
+  ['a preview that is no boolean', '/chat/details', { number: contact, preview: 'perhaps' }, 'Invalid request payload'],
+  ['a picture without a number', '/chat/avatar', {}, 'number is required'],
   [
-    'the picture of what is no number',
+    'the picture of an invalid number',
     '/chat/avatar',
     { number: 'nobody' },
     'number must be digits with the country code, or an id of the platform',

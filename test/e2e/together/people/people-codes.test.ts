@@ -1,5 +1,5 @@
 /**
- * Tests codes for linking, which the real gateway gets from the simulated platform. Operators get them; viewers do not, because they could link a phone of
+ * Tests codes for linking, which the real gateway gets from the simulated platform. Operators get codes. Viewers get none, because they could link a phone of
  * their own.
  */
 import assert from 'node:assert/strict';

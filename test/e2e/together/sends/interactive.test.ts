@@ -307,7 +307,7 @@ const refusals: readonly (readonly [title: string, path: string, body: Json, err
   ['an empty list of choices', '/send/menu', { type: 'button', text: 'x', choices: [] }, /^Missing required fields or invalid menu type$/],
   ['eleven buttons', '/send/menu', { type: 'button', text: 'x', choices: [...'abcdefghijk'] }, /at most 10 buttons/],
   ['a link in the old form', '/send/menu', { type: 'button_legacy', text: 'x', choices: ['b|https://b.example'] }, /replies only/],
-  ['a number that is none', '/send/menu', { type: 'button', text: 'x', choices: ['a|call:abc'] }, /phone number/],
+  ['an invalid phone number', '/send/menu', { type: 'button', text: 'x', choices: ['a|call:abc'] }, /phone number/],
   ['a poll of one option', '/send/menu', { type: 'poll', text: 'x', choices: ['a'] }, /2 to 12/],
   ['a card without buttons', '/send/menu', { type: 'carousel', text: 'x', choices: ['[a]'] }, /1 to 3 buttons/],
   ['buttons before the first card', '/send/menu', { type: 'carousel', text: 'x', choices: ['a'] }, /in brackets/],
@@ -319,9 +319,9 @@ const refusals: readonly (readonly [title: string, path: string, body: Json, err
     /^Invalid keyType\. Allowed: CPF, CNPJ, PHONE, EMAIL, EVP$/,
   ],
   ['a key with a wrong check digit', '/send/pix-button', { pixType: 'CPF', pixKey: '529.982.247-24' }, /no valid CPF/],
-  ['no way to pay', '/send/request-payment', { amount: 1 }, /^Missing pixKey or pixCode$/],
+  ['a payment without a key', '/send/request-payment', { amount: 1 }, /^Missing pixKey or pixCode$/],
   ['no amount', '/send/request-payment', pix, /amount or orderMessageId/],
-  ['an order that is none', '/send/request-payment', { ...pix, orderMessageId: 'NOTHING' }, /no stored order/],
+  ['an order that is not stored', '/send/request-payment', { ...pix, orderMessageId: 'NOTHING' }, /no stored order/],
   ['a slip with too few digits', '/send/request-payment', { amount: 1, boletoCode: '1234' }, /digits of a bank slip/],
 ];
 

@@ -162,9 +162,9 @@ test('status: the members of a group who received, read and played a message are
 
 const refusals: readonly (readonly [title: string, body: (own: string) => Json, status: number, error: string])[] = [
   ['an own message of a direct chat', (own) => ({ id: own }), 400, 'receipts of members are kept for own messages in groups'],
-  ['a message that is not known', () => ({ id: 'NOTHING' }), 404, 'Message not found'],
+  ['an unknown message', () => ({ id: 'NOTHING' }), 404, 'Message not found'],
   ['no message', () => ({}), 400, 'Missing Id in Payload'],
-  ['a state that there is not', (own) => ({ id: own, state: 'Sent' }), 400, 'state must be one of Delivered, Read, Played'],
+  ['an unknown state', (own) => ({ id: own, state: 'Sent' }), 400, 'state must be one of Delivered, Read, Played'],
 ];
 for (const [title, body, status, error] of refusals)
   test(`status: ${title} is refused`, async () => {
