@@ -64,7 +64,7 @@ test('posts: a queued post whose acknowledgement is lost in a kill is posted onc
   assert.equal((await sandbox.posts(bench.led)).filter((post) => post.id === id).length, 1);
 });
 
-test('posts: counts that were not stored before a kill are requested again', async () => {
+test('posts: counts that change while the gateway is down are requested after its start', async () => {
   const { sandbox } = bench.scene.platform;
   await bench.account.reaches('connected');
   const { id, serverId } = await bench.arrive({ kind: 'text', text: 'count me' });

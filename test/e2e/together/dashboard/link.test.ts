@@ -46,7 +46,7 @@ inBrowser('when another client connects the session, the page shows the code unt
   await page.locator('.link-panel').waitFor({ state: 'detached' });
 });
 
-inBrowser('a session that was logged out by its button is linked again, and does not connect without credentials', async () => {
+inBrowser('a session that was logged out by its button offers to link a phone, and offers no other connection', async () => {
   const on = await stage();
   await button(on, 'Disconnect').click();
   await on.dashboard.page.getByRole('dialog').getByRole('button', { name: 'Disconnect', exact: true }).click();
