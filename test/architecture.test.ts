@@ -34,7 +34,7 @@ const reach: Readonly<Record<string, readonly string[]>> = {
   'src/mail': ['src/mail/', 'src/webhooks/', 'actors/ports.ts'],
   'src/metrics': ['src/metrics/', 'actors/ports.ts', 'actors/gateway.ts'],
   'src/media': ['src/media/', 'src/files/', 'src/webhooks/', 'actors/ports.ts', 'actors/model.ts'],
-  // Stores of other gateways: readers of files and databases, and the archive of the gateway itself. They use the gateway only for the format of keys.
+  // Readers of the files and databases of other gateways, and the archive of this gateway. They import only the format of keys from the other folders.
   'src/moving': ['src/moving/', 'src/platform/keys/', 'src/platform/wire/jid.ts', 'actors/model.ts', 'actors/ports.ts'],
   'src/platform': ['src/platform/', 'src/media/', 'src/files/', ...helpers, 'actors/ports.ts', 'actors/model.ts'],
   // The page of an API document, which the gateway and the simulated platform show.
@@ -172,7 +172,7 @@ const fits = (specifier: string, name: string): boolean => (/[/:]$/.test(name) ?
 const longest = (names: readonly string[], matches: (name: string) => boolean): string | undefined =>
   names.filter(matches).toSorted((a, b) => b.length - a.length)[0];
 
-/** Returns a sentence about the breach; null when the import is allowed. */
+/** Returns a sentence about a forbidden import, or null if the import is allowed. */
 const breachOf = ({ path }: SourceFileFacts, imported: string): string | null => {
   if (/^(?:actors|config|src|test)\//.test(imported)) {
     const folder = /^src\/[^/]+$/.test(path) ? 'src/*' : longest(Object.keys(reach), (name) => lies(path, name));
@@ -206,7 +206,7 @@ test('imports: every folder keeps to its row of the table', () =>
     ),
   ));
 
-/** Returns the layer of a file inside its root; null if the root has no layers, or the file is in none. */
+/** Returns the layer of a file inside its root, or null if the root has no layers or the file is in none of them. */
 const floorOf = (room: string, path: string): number | null => {
   const name = longest((floors[room] ?? []).flat(), (candidate) => lies(path, candidate));
   const floor = floors[room]?.findIndex((names) => names.some((candidate) => candidate === name)) ?? -1;
@@ -281,7 +281,7 @@ test('imports: the page imports only its own files and the libraries that the se
     ),
   ));
 
-test('types: the compiler finds no fault in the page', () => {
+test('types: the compiler finds no error in the scripts of the dashboard', () => {
   const { stdout } = spawnSync(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '--noEmit', '-p', 'src/web/page'], {
     cwd: root,
     encoding: 'utf8',
@@ -289,7 +289,7 @@ test('types: the compiler finds no fault in the page', () => {
   assert.equal(stdout, '');
 });
 
-test('environment: only config reads it', () =>
+test('environment: only the folder config reads environment variables', () =>
   none(
     breaches(
       ({ environment }) => environment,
@@ -329,7 +329,7 @@ test('budget: no type is any', () =>
     ),
   ));
 
-test('comments: there are enough, not too many, and every file says why it exists', () => {
+test('comments: each root has enough and not too many, and every file says why it exists', () => {
   const sum = (field: 'lines' | 'commentLines'): number => tree.reduce((total, file) => total + file[field], 0);
   const share = sum('commentLines') / sum('lines');
   assert.ok(share >= budgets.leastComments && share <= budgets.mostComments, `${(share * 100).toFixed(1)} % of the lines are comments`);
@@ -356,7 +356,7 @@ test('sentences: comments and titles of tests keep the rules of plain English', 
   );
 });
 
-test('texts: nothing is unfinished, switched off or bound to a machine', () => {
+test('texts: no file has unfinished work, disabled checks or paths of one machine', () => {
   const paths = globSync(['{actors,config,src,test}/**/*.{ts,js,html,css}', '*.{md,yml,json}', 'Dockerfile', '.ci/run'], { cwd: root });
   none(
     paths

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import type { Log } from '#actors/ports.ts';
 import { Closers } from '#src/closers.ts';
 
-test('closers: parts are closed in the reverse order, a failure keeps none open, and the log names failed and slow parts', async () => {
+test('closers: parts are closed in reverse order, also after a failure, and the log names failed and slow parts', async () => {
   const [lines, closed]: [string[], string[]] = [[], []];
   const note = (fields: object, event: string): void => void lines.push(`${event} ${(fields as { part: string }).part}`);
   const log: Log = { info: note, warn: note, debug: note, error: note };

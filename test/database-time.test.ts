@@ -14,11 +14,11 @@ test('database time: a clock that is an hour behind the database is corrected at
   await following.close();
 });
 
-test('database time: it is read from PostgreSQL, and an unreachable server changes nothing', async () => {
+test('database time: the offset of the clock is read from PostgreSQL, and an unreachable server changes nothing', async () => {
   const storage = await (await testDatabase()).storage();
   const before = Date.now();
   const told = await storage.clock();
-  // The server has the clock of this machine, and answers in whole milliseconds.
+  // The server uses the clock of this machine, and answers in whole milliseconds.
   assert.ok(told >= before - 1 && told <= Date.now() + 1, `${told} is told at ${before}`);
   const time = nodeTime(systemTime, new FakeLog());
   const away = async (): Promise<number> => {

@@ -1,11 +1,11 @@
-/** Tests regular expressions that run on untrusted text. With one that is not linear, a text of some hundred kilobytes can stop the process. */
+/** Tests regular expressions that run on untrusted text. Without linear time, a text of a few hundred kilobytes can block the process. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { check } from 'recheck';
 import { readSourceTree } from './source-tree.ts';
 import { hostileText } from './support/hostile-texts.ts';
 
-/** Files that build expressions, of paths of our own routes alone: `[^/]+` and `.*` between fixed words, never on more than a path. */
+/** Files that build expressions at run time. They use only paths of routes, with `[^/]+` and `.*` between fixed words, and match only a path. */
 const builders = ['src/http/errors.ts', 'src/sandbox/control/errors.ts'];
 
 const program = readSourceTree().filter(({ path }) => !path.startsWith('test/'));
@@ -15,8 +15,8 @@ const expressions = new Map(
 );
 
 /**
- * Returns why the expression is not linear; null when it is. The analysis knows no look-around, and gives up on large expressions. It decides most
- * expressions in milliseconds, and those that it has not decided after two seconds take as much memory as time.
+ * Returns the reason why the expression is not linear, or null if it is linear. The analysis does not support look-around, and gives up on large expressions.
+ * It decides most expressions in milliseconds. The time-out of two seconds also bounds its memory, which grows with the time.
  */
 const objection = async (literal: string): Promise<string | null> => {
   const end = literal.lastIndexOf('/');
@@ -36,7 +36,7 @@ test('expressions: each regular expression of the program takes linear time', as
   if (found.length > 0) assert.fail(`\n${found.join('\n')}\n`);
 });
 
-test('expressions: none is built from what is known at run time only', () =>
+test('expressions: only the listed files build expressions at run time', () =>
   assert.deepEqual(
     program
       .filter((file) => file.builtExpressions.length > 0)
@@ -45,7 +45,7 @@ test('expressions: none is built from what is known at run time only', () =>
     builders,
   ));
 
-test('hostile texts: they are found for expressions that the analysis cannot judge', () => {
+test('hostile texts: a text that takes quadratic time is found for expressions that the analysis cannot judge', () => {
   for (const quadratic of [/\*\*(?=\S)([^\n]*?\S)\*\*/, /~~(?=\S)([^\n]*?\S)~~/, /(?<!b)\s+$/])
     assert.notEqual(hostileText(quadratic.source, quadratic.flags), null, `${quadratic}`);
   for (const linear of [/(?<![\w*\\])\*(?=[^\s*])([^*\n]*[^\s*])\*(?![\w*])/, /^\d{5,}:(?!\d{1,4}(?:@|$))(.+)$/])

@@ -7,7 +7,7 @@ import { root } from '#test/source-tree.ts';
 
 const megabyte = 1024 * 1024;
 
-/** Returns a watch of a simulated process, and the modes that the watch has set. */
+/** Returns a memory watch on a simulated process, and the modes that the watch has set. */
 const watched = () => {
   const state = { rss: 400 * megabyte, busy: 0.05 };
   const modes: boolean[] = [];
@@ -18,7 +18,7 @@ const watched = () => {
   return { state, modes, memory, look };
 };
 
-test('idle memory: three quiet checks set the mode, and two more end it', () => {
+test('idle memory: three quiet checks switch the memory-saving mode on, and two more switch it off', () => {
   const { modes, memory, look } = watched();
   look(2);
   assert.deepEqual(modes, []);
@@ -29,7 +29,7 @@ test('idle memory: three quiet checks set the mode, and two more end it', () => 
   memory.close();
 });
 
-test('idle memory: a busy loop never sets the mode, and ends it at once', () => {
+test('idle memory: a busy event loop never switches the memory-saving mode on, and switches it off at once', () => {
   const { state, modes, memory, look } = watched();
   state.busy = 0.5;
   look(10);
@@ -42,7 +42,7 @@ test('idle memory: a busy loop never sets the mode, and ends it at once', () => 
   memory.close();
 });
 
-test('idle memory: a quiet process that has not grown since is not touched', () => {
+test('idle memory: a quiet process that has not grown since the last time keeps its mode', () => {
   const { state, modes, memory, look } = watched();
   look(3);
   state.rss = 250 * megabyte;
@@ -58,7 +58,7 @@ test('idle memory: a quiet process that has not grown since is not touched', () 
   assert.equal(modes.at(-1), false, 'a closed watch leaves no mode behind');
 });
 
-/** A program that fills 200 MB, drops nearly all of it, and runs the checks of a quiet process. It prints its bytes before and after. */
+/** The source of a program that fills 200 MB, drops nearly all of them, and runs the checks. It prints its memory before and after. In bytes. */
 const program = `
   import { setTimeout as wait } from 'node:timers/promises';
   import { IdleMemory } from '#src/idle-memory.ts';
@@ -73,14 +73,14 @@ const program = `
   const isBack = () => before - process.memoryUsage.rss() > 60 * 1024 * 1024;
   for (const ms of [0, 0, 10_000, 60_000, 0]) {
     memory.look();
-    // On a busy machine the collector takes longer than the pause between two looks.
+    // On a busy machine the garbage collector needs longer than the pause between two checks.
     for (const end = Date.now() + ms; Date.now() < end && !isBack();) await wait(100);
   }
   memory.close();
   console.log(JSON.stringify({ before, after: process.memoryUsage.rss(), kept: kept.length }));
 `;
 
-test('idle memory: a real process gives back the pages of a burst', () => {
+test('idle memory: a real process returns the memory of a burst to the system', () => {
   const printed = execFileSync(process.execPath, ['--input-type=module', '--eval', program], { cwd: root, encoding: 'utf8' });
   const { before, after } = JSON.parse(printed) as { readonly before: number; readonly after: number };
   assert.ok(before - after > 60 * megabyte, `${before} bytes before and ${after} after`);

@@ -1,4 +1,4 @@
-/** Tests that a test file which hangs does not block the suite. */
+/** Tests that a test file that hangs does not block the suite. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
@@ -8,7 +8,7 @@ import { test } from 'node:test';
 import { removeFolder, temporaryFolder } from './support/processes.ts';
 import { root } from './source-tree.ts';
 
-/** Runs these files as the suite does. Returns the output. */
+/** Runs test files with the options of the suite. Returns the output. */
 const run = async (files: Readonly<Record<string, string>>): Promise<string> => {
   const folder = temporaryFolder();
   for (const [name, content] of Object.entries(files))
@@ -24,7 +24,7 @@ const run = async (files: Readonly<Record<string, string>>): Promise<string> => 
   return printed;
 };
 
-test('limits: a test that waits forever fails by its name, a file that never ends says what it left open, and the files after them run', async () => {
+test('limits: a test that waits forever fails, a file that never ends reports its open handles, and the next files run', async () => {
   const printed = await run({
     'a.test.js': `test('waits', ({ signal }) => new Promise(() => {
       const timer = setInterval(() => undefined, 1000);

@@ -5,11 +5,11 @@
 // oxlint-disable-next-line import/no-unassigned-import -- It registers its hooks.
 import './support/resolutions.ts';
 
-/** The limit in milliseconds. The slowest file takes two minutes on a busy machine. */
+/** The longest run of a file. The slowest file needs two minutes on a busy machine. In milliseconds. */
 const limit = Number(process.env['TEST_FILE_LIMIT_MS'] ?? 600_000);
 
 setTimeout(() => {
   process.stderr.write(`${process.argv[1]} did not end in ${limit} ms; still open: ${process.getActiveResourcesInfo().join(', ')}\n`);
-  // The hooks of `exit` end the processes that it started.
+  // The `exit` hooks end the processes that the test file started.
   process.exit(1);
 }, limit).unref();

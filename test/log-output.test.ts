@@ -1,4 +1,4 @@
-/** Tests the log on a full disk, and with a reader that is paused. The process continues and counts lost lines. */
+/** Tests the log on a full disk, and with a paused reader of the output. The process continues and counts the lost lines. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -55,7 +55,7 @@ onDisk('a gateway whose log is on a full disk answers, and tells afterwards how 
     PLATFORM_URL: 'ws://127.0.0.1:9',
     ADMIN_TOKEN: 'a-token-of-the-log-test',
     NUMBERS_LOG_EVERY_MS: '50',
-    // The machine may be busy with other tests.
+    // The overload check is off, because other tests may keep the machine busy.
     OVERLOAD_LAG_MS: '0',
     SHUTDOWN_MS: '60000',
   };

@@ -6,7 +6,7 @@ import { FakeTime } from '#test/fakes/time.ts';
 import { World } from '#test/fakes/world.ts';
 import { quietLog } from '#test/support/database.ts';
 
-// The clock of a node follows that of the database if its machine is wrong.
+// The clock of a node follows the clock of the database if the clock of its machine is wrong.
 
 const hour = 3_600_000;
 
@@ -28,16 +28,16 @@ for (const [title, said, correction] of rows)
     assert.equal(time.now() - system.now(), correction);
   });
 
-test('node time: a slow answer is no proof of a difference below its time', () => {
+test('node time: a difference that is smaller than the time of the answer corrects nothing', () => {
   const system = new FakeTime();
   const time = nodeTime(system, quietLog);
   time.noteDatabaseTime(system.now() - 5_000, 4_000);
   assert.equal(time.now(), system.now());
 });
 
-// A disk is reported before it is full.
+// The gateway warns before the disk is full.
 
-test('disk: less than a tenth of free room is a warning, and room ends it', async () => {
+test('disk: less than a tenth of free space gives a warning, and more free space ends the warning', async () => {
   const { log } = new World();
   const disk = { free: 20e9, size: 100e9 };
   const watch = new DiskWatch({ folder: '/', leastFree: 10, log, measure: async () => ({ ...disk }) });
@@ -54,7 +54,7 @@ test('disk: less than a tenth of free room is a warning, and room ends it', asyn
   await watch.close();
 });
 
-test('disk: the folder of the process is on a disk with a size, and 0 percent never warns', async () => {
+test('disk: the size and the free space of a real disk are read, and a limit of 0 percent never warns', async () => {
   const watch = new DiskWatch({ folder: '.', leastFree: 0, log: new World().log });
   await watch.look();
   assert.ok(watch.sizeBytes > 0 && watch.freeBytes <= watch.sizeBytes);

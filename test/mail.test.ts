@@ -38,19 +38,19 @@ test('mail: no login is sent to a server that requires none', async (t) => {
   assert.equal(mails[0]?.user, '');
 });
 
-test('mail: with startTls no password leaves before the encryption, and a server without it is refused', async (t) => {
+test('mail: with startTls no password is sent before encryption begins, and a server without STARTTLS is refused', async (t) => {
   const plain = await server(t);
   const refused = await mailer().send({ ...place, port: plain.port, security: 'startTls' }, mail);
   assert.ok(!refused.sent);
   assert.match(refused.error, /encryption|TLS|connection/);
-  // The certificate of the stand-in has no trusted issuer.
+  // The certificate of the test server has no trusted issuer.
   const encrypted = await server(t, { disabledCommands: [] });
   const untrusted = await mailer().send({ ...place, port: encrypted.port, security: 'startTls' }, mail);
   assert.deepEqual(untrusted, { sent: false, error: 'the certificate of the mail server is not trusted' });
   assert.deepEqual([plain.mails, encrypted.mails], [[], []]);
 });
 
-test('mail: a wrong password and a refused recipient give sentences without the text of the server', async (t) => {
+test('mail: the errors for a wrong password and for a refused recipient do not quote the server', async (t) => {
   const { port } = await server(t, {
     onRcptTo: ({ address }, _session, done) => done(address.startsWith('bea') ? null : new Error(`no ${address} here`)),
   });
@@ -73,7 +73,7 @@ test('mail: a server that accepts one of two recipients has sent the mail, and t
   assert.deepEqual(mails[0]?.to, ['bea@test.example']);
 });
 
-test('mail: a silent server ends the attempt at the time-out, and an absent one at once', async (t) => {
+test('mail: an attempt fails at the time-out if the server is silent, and at once if no server listens', async (t) => {
   const silent = createServer(() => undefined);
   await new Promise<void>((resolve) => void silent.listen(0, '127.0.0.1', resolve));
   const { port } = silent.address() as AddressInfo;
@@ -86,7 +86,7 @@ test('mail: a silent server ends the attempt at the time-out, and an absent one 
   assert.deepEqual(away, { sent: false, error: 'the mail server refuses connections at this port' });
 });
 
-test('mail: a port without TLS and a server that hangs up have their own sentences', async (t) => {
+test('mail: a port without TLS and a server that closes the connection have their own error texts', async (t) => {
   const { port } = await server(t);
   assert.deepEqual(await mailer().send({ ...place, port, security: 'tls' }, mail), {
     sent: false,
@@ -108,7 +108,7 @@ test('mail: no connection is made to forbidden addresses', async (t) => {
     const refused = await strict.send({ ...place, host, port }, mail);
     assert.ok(!refused.sent && /not allowed .*ALLOW_PRIVATE_RECEIVERS/.test(refused.error), `${host}: ${JSON.stringify(refused)}`);
   }
-  // The guard itself resolves a public name with a private address.
+  // This guard resolves a public name to a private address.
   const guard = createAddressGuard({ allow: [], resolve: (_host, _options, done) => done(null, [{ address: '127.0.0.1', family: 4 }]) });
   const hidden = await createMailer({ guard, timeoutMs: 2_000 }).send({ ...place, host: 'mail.example', port }, mail);
   assert.ok(!hidden.sent);

@@ -11,7 +11,7 @@ const good = [
   'Asks the platform again after a time-out.',
   // A colon and a full stop end a sentence.
   `Sends ${'one '.repeat(20)}text: ${'one '.repeat(20)}text. ${'One '.repeat(20)}text.`,
-  // Types of a JSDoc tag are no sentence.
+  // Types in a JSDoc tag are not part of a sentence.
   `Shows a row. @param {{ ${'name: string, '.repeat(30)} }} props`,
 ];
 for (const text of good) test(`sentences: accepts "${text.slice(0, 60)}"`, () => assert.deepEqual(faultsOf(text), []));
@@ -33,7 +33,7 @@ for (const [text, fault] of bad)
     assert.deepEqual(more, []);
   });
 
-test('sentences: a comment is read on one line, without its marks', () => {
+test('sentences: the lines of a comment are joined, and its comment marks are removed', () => {
   const source = [
     '/** One line. */',
     'const a = 1;',
@@ -54,7 +54,7 @@ test('sentences: a comment is read on one line, without its marks', () => {
   ]);
 });
 
-test('sentences: titles are found in literals and templates, and calls of other functions are left out', () => {
+test('sentences: titles are found in string literals and templates, and calls of functions other than `test` are skipped', () => {
   const source = [
     "test('first: is found', () => {});",
     'for (const one of all) test(`second: ${one} is found`, () => {});',

@@ -10,7 +10,7 @@ export interface Located {
 const emptyBeginnings =
   /^(?:What|Of|Whether|Who|Whose|Whoever|Whatever|How|Where|Why|As|By|That|When|Which|Those|Everything|Nothing|Somebody|Everybody|Nobody)\b/;
 
-/** Words of a sentence. Most sentences have fewer than 20. */
+/** The largest number of words in a sentence. Most sentences have fewer than 20. */
 const mostWords = 30;
 
 const lineOf = (text: string, index: number): number => text.slice(0, index).split('\n').length;
@@ -27,7 +27,7 @@ export const commentsOf = (source: string): readonly Located[] =>
     }))
     .filter(({ text }) => text !== '');
 
-/** A colon ends a sentence too. Types in a JSDoc tag are no sentences. */
+/** Returns the sentences of a comment. A colon ends a sentence too. Types in a JSDoc tag are left out. */
 const sentencesOf = (comment: string): readonly string[] =>
   comment.replace(/ ?@(?:typedef|property|param|type)\b.*$/, '').split(/(?<=[.!?:])\s+(?=\S)/);
 

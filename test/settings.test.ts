@@ -8,7 +8,7 @@ import { httpOptionsOf } from '#src/settings.ts';
 const optionsOf = (env: Environment) =>
   httpOptionsOf(loadSettings({ env, file: join(import.meta.dirname, 'missing.env') }), {} as Parameters<typeof httpOptionsOf>[1]);
 
-test('http options: without BASE_URL the OpenAPI document names the server from which it was read', () => {
+test('http options: without BASE_URL the OpenAPI document names the server that returned it', () => {
   for (const env of [{}, { PORT: '4000' }, { HOST: '0.0.0.0' }]) assert.equal(optionsOf(env).serverUrl, '/', JSON.stringify(env));
 });
 

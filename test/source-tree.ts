@@ -1,4 +1,4 @@
-/** The source of the program for the rules of the architecture: parsed by the compiler, reduced to the checked facts. */
+/** Reads the source of the program with the compiler, and returns the facts that the tests of the architecture check. */
 import { readFileSync } from 'node:fs';
 import { dirname, join, posix, relative } from 'node:path';
 import { type Node, SyntaxKind } from 'typescript/unstable/ast';
@@ -18,7 +18,7 @@ export interface SourceFileFacts {
   /** Imports: a path of the project such as `src/http/app.ts`, `node:…`, or a package with its subpath. */
   readonly imports: readonly (SourceFact & { readonly typeOnly: boolean })[];
   readonly functions: readonly (SourceFact & { readonly lines: number })[];
-  /** Uses of `any`. */
+  /** Uses of the type `any`. */
   readonly anys: readonly SourceFact[];
   /** Uses of `process.env`. */
   readonly environment: readonly SourceFact[];
@@ -29,7 +29,7 @@ export interface SourceFileFacts {
 }
 
 export const root = dirname(import.meta.dirname);
-/** The program with its tests, and the page that runs in the browser. */
+/** The TypeScript projects: the program with its tests, and the scripts of the dashboard, which run in the browser. */
 const projects = ['tsconfig.json', 'src/web/page/tsconfig.json'];
 const roots = ['actors/', 'config/', 'src/', 'test/'];
 
@@ -43,7 +43,7 @@ const functionKinds: ReadonlySet<SyntaxKind> = new Set([
   SyntaxKind.SetAccessor,
 ]);
 
-/** The pattern of a schema as a literal; null for other nodes and for patterns that are a name. */
+/** Returns the pattern of a schema if it is a literal. Returns null for other nodes, and for a pattern that is a name. */
 const schemaPattern = (node: Node): string | null => {
   if (node.kind !== SyntaxKind.PropertyAssignment) return null;
   const [, raw, text] = /^pattern: ('|String\.raw`)(.*)['`]$/s.exec(node.getText()) ?? [];
@@ -127,7 +127,7 @@ export const readSourceTree = (): readonly SourceFileFacts[] => {
         .filter((path) => roots.some((prefix) => path.startsWith(prefix)))
         .map((path) => factsOf(path, project.program.getSourceFile(join(root, path)) as Node));
     });
-    // A module of the page that a test imports belongs to both projects.
+    // A module of the dashboard that a test imports belongs to both projects.
     return [...new Map(facts.map((file) => [file.path, file])).values()];
   } finally {
     api.close();

@@ -1,4 +1,4 @@
-/** Tests errors that end a start. They name the fault and the setting, and no password. */
+/** Tests errors that end a start. Each error names the fault and the setting, and contains no password. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { chmodSync, existsSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -41,7 +41,7 @@ for (const [host, reason] of [
     }
   });
 
-/** Runs `act` as a user without rights, and puts the rights of root back. */
+/** Runs `act` as a user without privileges, and then restores the privileges of root. */
 const withoutRights = (act: () => void): void => {
   const isRoot = process.geteuid?.() === 0;
   if (isRoot) process.seteuid?.('nobody');
@@ -64,7 +64,7 @@ const folder = (t: TestContext): string => {
 
 const remedy = /give it to the user .+ \(mkdir -p, chown\), or set DATA_DIR to another folder$/;
 
-test('data folder: one that cannot be created is named with the remedy', (t) => {
+test('data folder: the error for a folder that cannot be created names the folder and the remedy', (t) => {
   const path = join(folder(t), 'data');
   withoutRights(() =>
     assert.throws(() => openDataDir(path), {
@@ -73,7 +73,7 @@ test('data folder: one that cannot be created is named with the remedy', (t) => 
   );
 });
 
-test('data folder: an existing one that cannot be written is named with the remedy', (t) => {
+test('data folder: the error for an existing folder without write access names the folder and the remedy', (t) => {
   const path = folder(t);
   withoutRights(() =>
     assert.throws(() => openDataDir(path), {
@@ -121,7 +121,7 @@ test('start: a data folder in /proc is refused at once', { skip: process.platfor
   ),
 );
 
-test('start: a full disk is named first', () => {
+test('start: the error for a full disk begins with the cause', () => {
   assert.equal(
     startError(new Error('The server could not make its folder: could not write: No space left on device')),
     'the disk is full. The server could not make its folder: could not write: No space left on device',
@@ -130,7 +130,7 @@ test('start: a full disk is named first', () => {
   assert.equal(startError(new Error('other')), 'other');
 });
 
-test('data folder: a broken link is named with its target, and only missing rights lead to the advice of chown', (t) => {
+test('data folder: the error for a broken link names its target, and only missing permissions lead to the advice to use chown', (t) => {
   const path = join(tmpdir(), `dormouse-link-${process.pid}`);
   symlinkSync('/nowhere/data', path);
   t.after(() => rmSync(path));
@@ -142,7 +142,7 @@ test('data folder: a broken link is named with its target, and only missing righ
   });
 });
 
-test('data folder: a file in its place is named', (t) => {
+test('data folder: the error says if a file has the name of the folder', (t) => {
   const path = join(tmpdir(), `dormouse-file-${process.pid}`);
   writeFileSync(path, '');
   t.after(() => rmSync(path));

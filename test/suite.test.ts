@@ -9,7 +9,7 @@ import { filesOf } from './support/together.ts';
 const found = (pattern: string): readonly string[] => globSync(pattern, { cwd: root });
 const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { readonly scripts: { readonly test: string } };
 
-/** Returns the file and the files that it runs in its process. */
+/** Returns a test file, and the files that it runs in its own process. */
 const runBy = (file: string): readonly string[] => {
   const calls = [...readFileSync(join(root, file), 'utf8').matchAll(/^(?:runTogether|await runInTurn)\(([^;]+)\);$/gm)];
   const folders = calls.flatMap(([, given = '']) => [...given.matchAll(/'([^']+)'/g)]);

@@ -1,6 +1,6 @@
 /**
- * Tests a wall clock that is set forward or back while the gateway works. Every action happens at the same moments as without the step. The steps are below
- * the minute from which the clock is in doubt, and longer than the wait of each row.
+ * Tests a wall clock that is set forward or back while the gateway works. Every action happens at the same times as without the change. The change of 50 s is
+ * shorter than a minute, from which the gateway doubts its clock, and longer than the wait of each row.
  */
 import assert from 'node:assert/strict';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -17,7 +17,7 @@ import { campaignSend } from '#test/support/campaign-rows.ts';
 
 const stepMs = 50_000;
 
-/** Observed values, such as monotonic times. */
+/** Observed values of a row, such as monotonic times. */
 type Seen = readonly unknown[];
 
 /** Polls a value once per second. Returns its changes with their times. */
@@ -40,7 +40,7 @@ const campaign: CampaignInput = {
   recipients: ['551', '552', '553'].map((number) => ({ number, own: null })),
 };
 
-/** The actions. Each row sets the clock by `step` milliseconds in its middle. */
+/** The tested actions. Each row moves the wall clock by `step` milliseconds in the middle of its action. */
 const rows: readonly (readonly [title: string, run: (step: number) => Promise<Seen>])[] = [
   [
     'an open circuit lets its probe through',
@@ -179,14 +179,14 @@ const rows: readonly (readonly [title: string, run: (step: number) => Promise<Se
 ];
 
 for (const [title, run] of rows)
-  test(`wall clock: ${title}, whatever the clock is set to`, async () => {
+  test(`wall clock: ${title}, also after the clock was set forward or back`, async () => {
     const expected = await run(0);
     assert.ok(new Set(expected.map(String)).size > 1, `the row sees something happen: ${String(expected)}`);
     assert.deepEqual(await run(-stepMs), expected, 'put back');
     assert.deepEqual(await run(stepMs), expected, 'put forward');
   });
 
-test('wall clock: a delivery that was parked while the clock was ten days ahead is tried within the longest back-off after a restart', async () => {
+test('wall clock: a delivery that was parked while the clock was ten days ahead is retried within the longest back-off after a restart', async () => {
   const desk = new CourierDesk({ quick: [0], slow: [20_000, 30_000], retryAfterMax: 0, circuit: { failures: 99, min: 1e9, max: 1e9 } });
   const { time, receiver } = desk.world;
   const at: number[] = [];

@@ -9,7 +9,7 @@ export type LayoutName = Shape | `${Shape}Folded`;
 
 export const fileOf = (machine: string, name: LayoutName): string => join(root, 'src/web/charts', `${machine}.${name}.json`);
 
-/** One line for each thing that is drawn, so that a change of a machine is a readable change of its file. */
+/** Returns the text of the file of a layout. Each drawn element has its own line, so a change of a machine gives a short diff. */
 export const textOf = (layout: Layout): string => {
   const lines = Object.entries(layout).map(([name, value]) =>
     Array.isArray(value)

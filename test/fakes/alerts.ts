@@ -8,7 +8,7 @@ import type { Attempt } from './definitions.ts';
 export class FakeAlerts implements AlertStore {
   row: AlertRow | null = null;
   readonly kept = new Map<string, TroubleReport>();
-  /** Called before each write of the state, such as a write of another node. */
+  /** Called before each write of the state. A test can simulate the write of another node in this function. */
   beforeSave: () => void = () => undefined;
 
   read = async () => structuredClone(this.row);
@@ -29,7 +29,7 @@ export class FakeAlerts implements AlertStore {
 
 export class FakeMailer implements Mailer {
   readonly mails: Mail[] = [];
-  /** '' for a server that takes mails. */
+  /** The error of the mail server. Empty if the server accepts mails. */
   error = '';
 
   send = async (_server: unknown, mail: Mail) => {

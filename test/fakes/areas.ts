@@ -1,4 +1,4 @@
-/** Commands of the gateway in memory by area: one line each. */
+/** Joins the commands of the gateway in memory from their areas. */
 import { alertCalls } from './alerts.ts';
 import { campaignCommands } from './campaign-commands.ts';
 import { chatbotCommands } from './chatbot.ts';

@@ -19,9 +19,9 @@ export const attachmentOf = ({ source, filename, mimetype }: GivenFile): Attachm
 });
 
 export class FakeAttachments implements Attachments {
-  /** Sources that were asked for, in order. */
+  /** Sources of the requested files, in order. */
   readonly taken: string[] = [];
-  /** The result for a file. A promise is a slow result. */
+  /** Returns the result for a file. A promise delays the result. */
   answer: (given: GivenFile) => Result<Attachment> | Promise<Result<Attachment>> = (given) => done(attachmentOf(given));
 
   async take(_instance: string, given: GivenFile): Promise<Result<Attachment>> {

@@ -1,4 +1,4 @@
-/** A business with a catalog, as operations answer with it. */
+/** Answers of operations on a business with a catalog. */
 import type { AnswerOf, OperationName } from '#actors/gateway.ts';
 import type { Product } from '#actors/model.ts';
 

@@ -23,7 +23,7 @@ const move = (row: CampaignRow, recipient: Recipient, state: RecipientState, err
   patch(row, { ...counts, updated: Math.max(row.campaign.updated, at) });
 };
 
-/** Applies the campaigns' part of a journal commit. */
+/** Stores the recipients, campaigns and opt-outs of a journal commit. */
 export const putCampaigns = (db: FakeDatabase, instance: string, { recipients, campaigns, optOuts }: CampaignOutcome): void => {
   for (const { campaignId, position, state, error, messageId, at } of recipients) {
     const row = db.campaigns.get(`${instance} ${campaignId}`);

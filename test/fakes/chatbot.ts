@@ -116,7 +116,7 @@ export class FakeChatbots implements ChatbotStore {
     );
 }
 
-/** An answer of a model. */
+/** Returns a successful answer of a model. */
 export const said = (text: string, wishes: readonly ToolWish[] = [], tokens = 10): ModelAnswer => ({
   ok: true,
   text,
@@ -129,8 +129,9 @@ export const said = (text: string, wishes: readonly ToolWish[] = [], tokens = 10
 /** A model whose answers the test sets. */
 export class FakeChatModels implements ChatModels {
   readonly asked: { readonly question: ModelQuestion; readonly at: number; readonly signal: AbortSignal }[] = [];
-  /** The number of calls under way, and its maximum. */
+  /** The number of running calls. */
   busy = 0;
+  /** The largest number of calls that ran at the same time. */
   most = 0;
   originOf = ({ provider, baseUrl }: AgentService): string => URL.parse(baseUrl)?.origin ?? provider;
   answer: (question: ModelQuestion, signal: AbortSignal) => ModelAnswer | Promise<ModelAnswer> = () => said('Hello!');
@@ -154,7 +155,7 @@ export class FakeChatModels implements ChatModels {
     }
   }
 
-  /** An answer that takes so long, or until it is given up. */
+  /** Returns a model function that answers after `ms` milliseconds, or fails at once when its signal aborts. */
   after(ms: number, answer: ModelAnswer): (question: ModelQuestion, signal: AbortSignal) => Promise<ModelAnswer> {
     return (_question, signal) =>
       new Promise((resolve) => {

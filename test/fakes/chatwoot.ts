@@ -1,11 +1,11 @@
-/** Chatwoot and its rows in memory, as much as tests of other parts need. */
+/** The API of Chatwoot and its rows in memory, reduced to the calls that tests of other parts need. */
 import { done, type ChatwootChat, type ChatwootMessage, type Claim, type Result } from '#actors/model.ts';
 import type { ChatwootAnswer, ChatwootApi, ChatwootStore } from '#actors/ports.ts';
 
 const away: ChatwootAnswer<never> = { ok: false, error: 'Chatwoot could not be reached: connection refused' };
 const none = async (): Promise<ChatwootAnswer<never>> => away;
 
-/** No server answers. */
+/** The API of Chatwoot without a server. Every request fails. */
 export const noChatwoot: ChatwootApi = {
   objection: () => null,
   read: () => null,
@@ -59,7 +59,7 @@ export class FakeChatwootRows implements ChatwootStore {
   expire = async () => 0;
 }
 
-/** Commands on Chatwoot: they accept everything and store nothing. */
+/** Returns the commands on Chatwoot. They accept all input and store nothing. */
 export const chatwootCommands = (attempt: <T>(act: () => Result<T>) => Promise<Result<T>>) => ({
   chatwoot: () => null,
   chatwootPosted: () => attempt(() => done(null)),

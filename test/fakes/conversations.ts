@@ -1,4 +1,4 @@
-/** Messages and chats in memory. Names of people and filters of chats are left to the contract and to PostgreSQL. */
+/** Messages and chats in memory. Tests with PostgreSQL cover the names of people and the filters of chats. */
 import type { Chat, Claim, KnownContact, Message } from '#actors/model.ts';
 import type { ChatQuery, ChatStore, MessageQuery, MessageStore, NamedMessage, ReadKey, ReceiptQuery } from '#actors/ports.ts';
 import { chatIdsOf } from '#src/contract/views.ts';
@@ -7,7 +7,7 @@ import { contactsOf } from './contacts.ts';
 import type { MessageRow } from './records.ts';
 import type { FakeDatabase } from './storage.ts';
 
-/** The ids of a chat, of whatever kind the name is. */
+/** Returns all ids of a chat: its phone-number id and its LID, whichever of them is given. */
 const sameChat = (chats: readonly Chat[], name: string): ReadonlySet<string> => {
   const ids = chatIdsOf(name);
   const others = chats.flatMap(({ chatId, chatLid }) => (ids.includes(chatLid) ? [chatId] : ids.includes(chatId) ? [chatLid] : []));
@@ -18,7 +18,7 @@ const withoutOwner = (id: string): string => id.slice(id.indexOf(':') + 1);
 const isNamed = ({ id, messageId }: Message, name: string): boolean =>
   [name, withoutOwner(name)].some((one) => one === id || one === messageId);
 
-/** A stored message as it is answered. */
+/** Returns a stored message without the fields that no answer has. */
 const plain = ({ instanceId: _of, unread: _unread, deletedAt: _deleted, ...message }: MessageRow): Message => message;
 
 export class FakeMessages implements MessageStore {

@@ -1,4 +1,4 @@
-/** A courier of one webhook over a simulated receiver, outbox and clock. */
+/** A courier of one webhook, with a simulated receiver, outbox and clock. */
 import { quietMeter } from '#test/fakes/meter.ts';
 import assert from 'node:assert/strict';
 import { Circuit } from '#actors/delivery/receiver-health.ts';
@@ -11,7 +11,7 @@ import type { Attempt } from '#actors/ports.ts';
 import { delivery, instance, webhook as sample } from './records.ts';
 import { settle, testPolicy, World } from './world.ts';
 
-/** A refusal with this status. */
+/** Returns the result of a delivery attempt that the receiver answered with this error status. */
 export const no = (status: number, more: { readonly retryAfter?: number } = {}): Attempt => ({
   ok: false,
   status,
@@ -19,7 +19,7 @@ export const no = (status: number, more: { readonly retryAfter?: number } = {}):
   ...more,
 });
 
-/** Pulls what one courier hangs on. */
+/** The courier of one webhook, with controls for its ports. */
 export class CourierDesk {
   readonly world = new World();
   readonly start = this.world.time.now();
@@ -81,7 +81,7 @@ export class CourierDesk {
     this.courier.handle({ type: 'delivery.changed' });
   }
 
-  /** Rows as the journal makes them: in the outbox first. */
+  /** Stores deliveries in the outbox, as the journal does before it hands them to the courier. Returns the deliveries. */
   rows(count: number, lane: string, change: Partial<Delivery> = {}): readonly Delivery[] {
     const rows = Array.from({ length: count }, () => delivery((this.#seq += 1), lane, change));
     for (const row of rows) this.world.db.outbox.set(row.seq, row);
@@ -95,7 +95,7 @@ export class CourierDesk {
     return rows;
   }
 
-  /** Returns posts such as `e1@0 e1@1500`: the event, and the time in milliseconds. */
+  /** Returns the posts as a text such as `e1@0 e1@1500`: each event with its time since the start. In milliseconds. */
   get posts(): string {
     return this.world.receiver.posts.map((post) => `${post.headers['webhook-id']}@${post.at - this.start}`).join(' ');
   }

@@ -2,7 +2,7 @@
 import { done, type Result } from '#actors/gateway.ts';
 import { now } from '#test/contract/samples.ts';
 
-/** Runs a command unless a lever of the gateway says otherwise. */
+/** Runs a command, unless a test makes the next call of the fake gateway fail. */
 export type Attempt = <T>(run: () => Result<T>) => Promise<Result<T>>;
 
 const label = { id: '7', name: 'VIP', color: 2, deleted: false, created: now, updated: now };

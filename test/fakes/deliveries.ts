@@ -3,7 +3,7 @@ import type { Delivery, DeliveryRecord, DeliveryState, EventType } from '#actors
 import type { DeliveryQuery, DeliveryStore, Excess, ReplayQuery, Tally } from '#actors/ports.ts';
 import { deliveryOf, type FakeDatabase } from './storage.ts';
 
-/** Few, so that a test of some rows needs several pieces. */
+/** The number of rows in a batch. It is small, so a test with few rows needs several batches. */
 const pieceRows = 5;
 
 const byAge = (a: Pick<Delivery, 'at' | 'seq'>, b: Pick<Delivery, 'at' | 'seq'>): number => a.at - b.at || a.seq - b.seq;

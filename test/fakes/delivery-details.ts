@@ -3,7 +3,7 @@ import { done, type DeliveryDetails, type Gateway } from '#actors/gateway.ts';
 import type { Attempt } from './definitions.ts';
 import { instance as sample, now } from '#test/contract/samples.ts';
 
-/** A delivery that was refused once, with the text of the receiver. */
+/** A delivery that the receiver refused once, with the text of that answer. */
 const deliveryDetails: DeliveryDetails = {
   webhookId: 'w1',
   instanceId: sample.record.id,

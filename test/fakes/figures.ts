@@ -3,7 +3,7 @@ import type { FigureRow, FigureStep, FigureStore } from '#actors/ports.ts';
 
 export class FakeFigures implements FigureStore {
   readonly rows = new Map<string, FigureStep>();
-  /** The next write rejects with this, after storing the rows if `isLost`. */
+  /** The error with which the next write rejects. With `isLost` the rows are stored first, as if the reply was lost. */
   failNext: { readonly error: Error; readonly isLost: boolean } | null = null;
 
   put = async (node: string, rows: readonly FigureRow[]) => {

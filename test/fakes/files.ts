@@ -79,9 +79,9 @@ class FakeFileRows implements FileRows {
 
 export interface FakeFiles {
   readonly files: FileStore;
-  /** A file that nobody keeps yet. */
+  /** Returns a temporary file that is neither kept nor discarded yet. */
   taken(text: string, about?: Partial<TakenFile>): TakenFile;
-  /** Paths of files that were handed out and neither kept nor discarded. */
+  /** Paths of the temporary files that were neither kept nor discarded. */
   readonly loose: ReadonlySet<string>;
   /** Removes the bytes of a stored file, as a broken disk would. */
   lose(hash: string): void;

@@ -1,4 +1,4 @@
-/** A gateway in memory: one server, a few instances, and levers for tests to make it fail. */
+/** A gateway in memory: one server, a few instances, and controls with which tests make calls fail. */
 import { nodeCalls, reads } from './nodes.ts';
 import { movingCalls } from './moving.ts';
 import { refusedCalls } from './refused.ts';
@@ -49,14 +49,14 @@ export interface FakeGateway extends Gateway, StreamLevers {
   accepting: boolean;
   /** The state of the phone's list of devices, as a disconnect reports it. */
   stillLinked: string;
-  /** The next call that may fail answers with this. */
+  /** The refusal that the next call that can fail returns. */
   refuseNext: Refusal | null;
-  /** The next call that may fail rejects with this. */
+  /** The error with which the next call that can fail rejects. */
   throwNext: Error | null;
   /** Arguments of the calls, newest last. */
   readonly sends: { readonly send: Send; readonly options: SendOptions }[];
   readonly operations: { readonly name: OperationName; readonly input: unknown }[];
-  /** The answer of an operation. */
+  /** Returns the answer of an operation. */
   performed: (name: OperationName) => unknown;
   readonly messageQueries: MessageQuery[];
   readonly chatQueries: ChatQuery[];
@@ -141,7 +141,7 @@ const instanceCommands = ({ instances, listeners }: State, attempt: Attempt, fak
   };
 };
 
-/** The one that counts. */
+/** The only valid passkey code. */
 export const passkeyCode = 'ABCD-2345';
 
 const passkey = {
@@ -241,7 +241,7 @@ const fileCommands = (attempt: Attempt, fake: () => FakeGateway) => ({
   },
 });
 
-/** A file that is kept, and its bytes. */
+/** Returns a stored file with its bytes. */
 export const keptFile = (bytes: Buffer, change: Partial<KeptFile> = {}): { readonly file: KeptFile; readonly bytes: Buffer } => {
   const name = `${'0123456789abcdef'.repeat(2)}.png`;
   const hash = createHash('sha256').update(bytes).digest('hex');
@@ -318,7 +318,7 @@ const performed: Readonly<Partial<{ [N in OperationName]: AnswerOf<N> }>> = {
   'message.pin': { pin: message, messageId: message.messageId },
 };
 
-/** An event with every field, to vary. */
+/** An event with every field, which tests change with a spread. */
 export const sampleEvent: GatewayEvent = {
   id: 'event-1',
   instanceId: sample.record.id,

@@ -145,7 +145,7 @@ const join = <W>(all: Set<W>, watcher: W): (() => void) => {
   return () => void all.delete(watcher);
 };
 
-/** `attempt`: runs what may fail, unless a lever of the gateway says otherwise. */
+/** Returns the commands of the inspector. `attempt` runs a command, unless a test makes the next call of the fake gateway fail. */
 export const inspectorCalls = (
   attempt: <T>(run: () => Result<T>) => Promise<Result<T>>,
 ): InspectorCalls & { readonly inspector: InspectorLevers } => {

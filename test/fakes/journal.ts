@@ -1,4 +1,4 @@
-/** The journal in memory: the rules of the real ledger, on rows in maps, all or nothing. */
+/** The journal in memory. It follows the rules of the real ledger on rows in maps, and each commit is atomic. */
 import type { Claim, Delivery, Entry, GatewayEvent, PersonPair } from '#actors/model.ts';
 import type { ArchivedRows, Committed, Journal } from '#actors/ports.ts';
 import { reduceEntries } from '#src/storage/journal/ledger.ts';
@@ -11,13 +11,13 @@ import type { FakeDatabase } from './storage.ts';
 import type { FakeChance, FakeTime } from './time.ts';
 
 export class FakeJournal implements Journal {
-  /** Groups as they were committed. */
+  /** Groups of entries in the order of their commits. */
   readonly groups: (readonly Entry[])[] = [];
-  /** Pieces of archives that were added. */
+  /** Batches of rows from archives, in the order of their import. */
   readonly archived: ArchivedRows[] = [];
-  /** An entry that storage can never take. */
+  /** Returns true if the storage must always refuse an entry. */
   isBad: (entry: Entry) => boolean = () => false;
-  /** Draws the short id of a message anew. */
+  /** Returns a new random short id of a message. */
   nextMessageId: () => string = () => `r${this.#chance.hex(4).slice(0, 7)}`;
   readonly #db: FakeDatabase;
   readonly #time: Pick<FakeTime, 'now'>;

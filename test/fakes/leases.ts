@@ -32,16 +32,16 @@ export class FakeLeases {
   readonly #now: () => number;
   readonly #nodes = new Map<string, Row>();
   readonly leases = new Map<InstanceId, Lease>();
-  /** Epochs of the instances, all of which shall be online. */
+  /** The epochs of all instances. */
   readonly #epochs = new Map<InstanceId, number>();
-  /** Instances that are not wanted online. A node takes one only while work waits for it. */
+  /** Instances that are not wanted online. A node takes the lease of such an instance only while work waits for the instance. */
   readonly resting = new Set<InstanceId>();
-  /** Instances without a good lease, as of the last statement. */
+  /** Instances without a valid lease at the end of the last statement. */
   readonly #free = new Set<InstanceId>();
-  /** Incarnations that were live then. */
+  /** Incarnations of the nodes that were live at the last statement. */
   #were: ReadonlySet<string> = new Set();
   #admittedUntil = 0;
-  /** Number of reads of all free instances. */
+  /** The number of statements that read all free instances. */
   freeReads = 0;
 
   constructor(now: () => number) {
@@ -57,7 +57,7 @@ export class FakeLeases {
     return this.#epochs.get(id) ?? 0;
   }
 
-  /** Returns the store as one node sees it. `reachable` may change at any time; a statement that began before still gets its answer. */
+  /** Returns the store as one node sees it. `reachable` may change at any time. A statement that is already running still gets its answer. */
   store(reachable: () => boolean = () => true): LeaseStore {
     const reach =
       <A extends readonly unknown[], T>(work: (...args: A) => T) =>
@@ -89,7 +89,7 @@ export class FakeLeases {
     };
   }
 
-  /** Incarnations of live nodes; what others left is free. */
+  /** Returns the incarnations of live nodes. Marks the instances of nodes that are no longer live as free. */
   get #live(): ReadonlySet<string> {
     const live = new Set([...this.#nodes.values()].filter(({ ended }) => !ended).map(({ incarnation }) => incarnation));
     if ([...this.#were].some((incarnation) => !live.has(incarnation)))

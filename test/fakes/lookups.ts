@@ -25,7 +25,7 @@ export class FakePictures implements PictureStore {
     });
 }
 
-/** The store of lookups only. Numbers with exchanged messages are left to PostgreSQL. */
+/** The store of lookups. Only tests with PostgreSQL cover numbers that are known from exchanged messages. */
 export class FakeRecipients implements RecipientStore {
   readonly #db: FakeDatabase;
   constructor(db: FakeDatabase) {

@@ -1,4 +1,4 @@
-/** One-time codes for passkeys in memory. Nothing expires. */
+/** One-time codes for passkeys in memory. The codes never expire. */
 import type { PasskeyCodeStore } from '#actors/ports.ts';
 import type { FakeDatabase } from './storage.ts';
 

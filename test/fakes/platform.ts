@@ -1,4 +1,4 @@
-/** A platform whose facts a test emits by hand. It checks the obligations of `PlatformLink` and records every broken one. */
+/** A platform whose facts a test emits by hand. It checks the obligations of `PlatformLink` and records every violation. */
 import { done, refuse, type Message, type Result, type Send, type SendContent, type TimeLock } from '#actors/model.ts';
 import type {
   AnswerOf,
@@ -39,7 +39,7 @@ export const closeOf = (code: number | null, data?: Readonly<Record<string, stri
 
 type Emit = (fact: PlatformFact) => void;
 type Transmission = Outcome<{ readonly at: number }>;
-/** Any operation, told apart by its name. */
+/** The union of all operations, discriminated by the name. */
 export type AnyOperation = { readonly [N in OperationName]: Operation<N> }[OperationName];
 
 const chatIdOf = (number: string): string => (number.endsWith('@g.us') ? number : `${number.replace(/@.*/, '')}@s.whatsapp.net`);
@@ -51,7 +51,7 @@ export class FakePlatform implements Platform {
   readonly violations: string[] = [];
   /** Returns true if an instance has stored credentials when its link is made. */
   credentials: (id: string) => boolean = () => false;
-  /** Called at each open; a test answers here when the platform should answer by itself. */
+  /** Called when a link opens. A test sets this function if the platform should answer without further calls. */
   onOpen: (link: FakeLink) => void = () => undefined;
   readonly #time: FakeTime;
 
@@ -61,7 +61,7 @@ export class FakePlatform implements Platform {
 
   picture = () => null;
 
-  /** The last time that the platform named. */
+  /** The last time of day that the platform reported. */
   heard: HeardTime | null = null;
   heardTime = () => this.heard;
 
@@ -80,7 +80,7 @@ export class FakePlatform implements Platform {
     return link;
   }
 
-  /** Moments of all opens, in order. */
+  /** Returns the times at which links opened, in order. In milliseconds. */
   get opens(): readonly number[] {
     return [...this.links.values()].flatMap((link) => link.opens.map((open) => open.at)).sort((a, b) => a - b);
   }
@@ -88,13 +88,13 @@ export class FakePlatform implements Platform {
 
 export class FakeLink implements PlatformLink {
   readonly host: LinkHost;
-  /** `open`: a socket exists; `live`: logged in. */
+  /** The state of the link. `open`: a socket exists. `live`: the account is logged in. */
   state: 'closed' | 'open' | 'live' | 'closing' = 'closed';
   readonly opens: { readonly at: number; readonly options: OpenOptions; readonly emit: Emit }[] = [];
   readonly discarded: { readonly how: string; readonly reason: string }[] = [];
   readonly sent: Message[] = [];
   readonly calls: string[] = [];
-  /** Numbers for which the newest connection was asked for a pairing code, the one of its opening included. */
+  /** Numbers for which the newest connection was asked for a pairing code, including the number that was given at its opening. */
   readonly codes: string[] = [];
   /** Steps of the owner about a passkey. */
   readonly passkeySteps: PasskeyStep[] = [];
@@ -105,15 +105,15 @@ export class FakeLink implements PlatformLink {
   answer: (message: Message) => Transmission | Promise<Transmission> = () => done({ at: this.#time.now() });
   /** The adapter's objection to a number; null if there is none. */
   objection: (number: string) => string | null = () => null;
-  /** The forms of a number that are looked up; none, unless a test wants them. */
+  /** Returns the forms of a number that are looked up. The list is empty unless a test sets this function. */
   forms: (chatId: string) => readonly string[] = () => [];
   /** The outcome of operations that have no row of their own in `#handle`. */
   handle: (operation: AnyOperation) => Outcome<unknown> | Promise<Outcome<unknown>> = () => refuse('notSupported', 'not known to the fake');
-  /** The connection has ended, and `platform.closed` is not emitted yet. */
+  /** True if the connection has ended and `platform.closed` is not emitted yet. */
   ended = false;
-  /** Set by a test that wants to decide when a close is over. */
+  /** The promise that the close of a link waits for. A test sets it to decide when the close ends. */
   closeGate: Promise<void> | null = null;
-  /** Methods that throw when they are called, as a fault of the adapter. */
+  /** Names of the methods that throw when they are called, as a faulty adapter would. */
   readonly broken = new Set<string>();
   readonly #platform: FakePlatform;
   readonly #time: FakeTime;
@@ -203,7 +203,7 @@ export class FakeLink implements PlatformLink {
     return done(replyTo === '' && content.kind !== 'media' ? message : { ...message, raw: null });
   }
 
-  /** The last time-lock that the platform told. */
+  /** The last time-lock that the platform reported. */
   lock: TimeLock | null = null;
 
   timeLock(): TimeLock | null {
@@ -214,7 +214,7 @@ export class FakeLink implements PlatformLink {
     return this.#lastFrameAt;
   }
 
-  /** The platform says something to the newest connection. */
+  /** Emits facts of the platform to the newest connection. */
   say(...facts: readonly PlatformFact[]): void {
     const emit = this.opens.at(-1)?.emit;
     if (!emit || this.state === 'closed' || this.state === 'closing')
@@ -230,9 +230,9 @@ export class FakeLink implements PlatformLink {
     }
   }
 
-  /** The usual way to a live session with credentials. */
+  /** Emits the facts of a successful login with stored credentials. */
   login(): void {
-    // The platform's clock is right, whatever the wall clock of the test says.
+    // The platform's clock is right, even while the test moves the wall clock.
     const now = this.#time.monotonic();
     this.#platform.heard = { at: now, heardAt: now };
     this.say({ type: 'platform.handshaken' }, { type: 'platform.opened', identity });

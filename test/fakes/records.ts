@@ -2,7 +2,7 @@
 import type { Campaign, CampaignRecipient, CampaignSend, Chat, Delivery, InstanceRecord, Webhook } from '#actors/model.ts';
 import type { StoredMessage } from '#src/storage/journal/columns.ts';
 
-/** Rows of tables, which know whose they are. */
+/** A row of the table of messages. Each row names its instance. */
 export type MessageRow = StoredMessage & { readonly instanceId: string };
 export type ChatRow = Chat & { readonly instanceId: string };
 
@@ -73,7 +73,7 @@ export const delivery = (seq: number, lane = 'chat', change: Partial<Delivery> =
   ...change,
 });
 
-/** A recipient of a campaign as it stands in its table; a test changes it in place. */
+/** A row of the table of campaign recipients. A test can change its fields in place. */
 export type RecipientRow = { -readonly [K in keyof CampaignRecipient]: CampaignRecipient[K] } & { readonly send: CampaignSend };
 
 export interface CampaignRow {

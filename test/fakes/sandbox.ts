@@ -73,7 +73,7 @@ type Input<
 > = Parameters<Sandbox[M]>;
 
 export class FakeSandbox implements Sandbox {
-  /** Every call that changes something: name of the method and its input. */
+  /** Calls that change data: the name of the method and its input. */
   readonly calls: (readonly [string, ...unknown[]])[] = [];
   readonly #people = new Map<string, PersonView>();
   readonly #groups = new Map<string, GroupView>();
@@ -86,7 +86,7 @@ export class FakeSandbox implements Sandbox {
     for (const listener of this.#listeners) listener(event);
   }
 
-  /** A contact gets a message, as if a client had sent it. */
+  /** Delivers a message to a contact, as if a client had sent it. */
   deliver(to: string, message: ReceivedMessage): void {
     this.#inboxes.set(to, [...this.received(to), message]);
     this.emit({ type: 'message', to, message });

@@ -46,10 +46,10 @@ export const deliveryOf = ({ tries, ...row }: Delivery): Delivery => {
   return { ...fields, ...(tries === undefined ? {} : { tries }) };
 };
 
-/** The state that all stores share. A statement takes a turn of the event loop, and fails while storage is away. */
+/** The rows that all stores share. A statement takes one turn of the event loop, and fails while the storage is unavailable. */
 export class FakeDatabase {
   away = false;
-  /** Statements that were attempted, by name. */
+  /** Names of the attempted statements, in order. */
   readonly statements: string[] = [];
   readonly instances = new Map<string, InstanceRecord>();
   readonly webhooks = new Map<string, Webhook>();
@@ -81,7 +81,7 @@ export class FakeDatabase {
   readonly groupLists = new Map<string, number>();
   /** Removed instances and webhooks with remaining rows. */
   removals: readonly Removal[] = [];
-  /** A test holds statements back by their name: they wait for the promise, after they have read and before they answer. */
+  /** Promises by the name of a statement. The statement waits for its promise after its read and before its answer. */
   readonly holds = new Map<string, Promise<void>>();
 
   async run<T>(name: string, statement: () => T): Promise<T> {
@@ -128,7 +128,7 @@ export class FakeDatabase {
     return record !== undefined;
   }
 
-  /** Keys are those of the tables. */
+  /** Stores a message under the key of its table: instance, message id and chat. */
   putMessage(row: Message & Pick<MessageRow, 'instanceId'> & Partial<MessageRow>): void {
     this.messages.set([row.instanceId, row.messageId, row.chatId].join(' '), { unread: false, deletedAt: 0, ...row });
   }
@@ -147,7 +147,7 @@ export class FakeDatabase {
     return [...this.messages.values()].filter(({ instanceId }) => instanceId === instance);
   }
 
-  /** Returns chats as the store answers them, without the instance, which is no field of a chat. */
+  /** Returns the chats of an instance without the field `instanceId`, which the answers of the store do not have. */
   chatsOf(instance: string): readonly Chat[] {
     return [...this.chats.values()].filter(({ instanceId }) => instanceId === instance).map(({ instanceId: _of, ...chat }) => chat);
   }
@@ -225,7 +225,7 @@ export class FakeRemovals implements RemovalStore {
     this.#db = db;
   }
   pending = () => this.#db.run('removals.pending', () => this.#db.removals);
-  /** One row is one piece. */
+  /** Removes one row, because a batch of this fake has one row. */
   removePiece = ({ kind, id }: Removal) =>
     this.#db.run('removals.removePiece', () => {
       const { messages, outbox, archive } = this.#db;

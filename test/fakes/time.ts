@@ -14,7 +14,7 @@ export const settle = (): Promise<void> => new Promise((resolve) => setImmediate
 export class FakeTime implements Time {
   /** The monotonic clock, which the timers use. */
   #now: number;
-  /** Milliseconds by which the wall clock is ahead of the monotonic one. */
+  /** The lead of the wall clock over the monotonic clock. In milliseconds. */
   #stepped = 0;
   #order = 0;
   readonly #timers = new Map<number, Timer>();
@@ -50,22 +50,22 @@ export class FakeTime implements Time {
     return Promise.resolve();
   }
 
-  /** Sets the wall clock forward by `ms`, or back. Neither the monotonic clock nor the timers move. */
+  /** Moves the wall clock by `ms` milliseconds, back if the number is negative. The monotonic clock and the timers do not change. */
   stepWall(ms: number): void {
     this.#stepped += ms;
   }
 
-  /** The number of armed timers. */
+  /** Returns the number of armed timers. */
   get armed(): number {
     return this.#timers.size;
   }
 
-  /** Milliseconds from now until each timer fires. */
+  /** Returns the remaining time of each armed timer. In milliseconds. */
   get rings(): readonly number[] {
     return [...this.#timers.values()].map((timer) => timer.at - this.#now).sort((a, b) => a - b);
   }
 
-  /** Advances the time by `ms`. Each timer fires at its time, and its work is done before the next timer fires. */
+  /** Advances the time by `ms` milliseconds. Each timer fires at its time, and its work ends before the next timer fires. */
   async pass(ms: number): Promise<void> {
     const end = this.#now + ms;
     await settle();
@@ -89,7 +89,7 @@ export class FakeTime implements Time {
 
 const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 
-/** Returns a generator that gives the same numbers for the same seed. */
+/** A generator of random values that gives the same values for the same seed. */
 export class FakeChance implements Chance {
   #state: number;
 

@@ -6,7 +6,7 @@ import type { AuditEntry, AuditNote, AuditQuery, User } from '#actors/model.ts';
 import type { AuditStore, UserRow, UserStore } from '#actors/ports.ts';
 import { createOneTimeCodes, createPasswords } from '#src/users/credentials.ts';
 
-/** Milliseconds do not matter to a test of what is allowed. */
+/** A password hasher with the lowest cost, because tests of permissions do not need slow hashes. */
 export const cheapPasswords = createPasswords({ memory: 8, passes: 1, parallelism: 1 });
 
 interface Kept {
@@ -62,7 +62,7 @@ export class FakeUsers implements UserStore {
 
 export class FakeAuditLog implements AuditStore {
   rows: AuditEntry[] = [];
-  /** The next write rejects with this. */
+  /** The error with which the next write rejects. */
   failNext: Error | null = null;
 
   add = async (notes: readonly AuditNote[]) => {
@@ -88,7 +88,7 @@ export const userPorts = () => ({
 
 type Calls = ReturnType<typeof userCommands> & Pick<Gateway, 'audit' | 'auditPage'> & { readonly audited: FakeAuditLog };
 
-/** The commands of the real gateway on stores in memory. */
+/** Returns the commands of the real gateway for users, on stores in memory. */
 export const userCalls = (): Calls => {
   const audited = new FakeAuditLog();
   const commands = userCommands({

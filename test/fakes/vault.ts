@@ -3,24 +3,24 @@ import { EpochLost, StorageUnavailable } from '#actors/ports.ts';
 import type { Vault } from '#src/platform/wire/vault.ts';
 
 export interface FakeVault extends Vault {
-  /** The stored state; keys as `type id`. */
+  /** The stored credentials and keys. Each key is named by the text `type id`. */
   readonly stored: { credentials: string | null; readonly keys: Map<string, string> };
-  /** Every finished write: how many keys, and whether credentials were in it. */
+  /** Finished writes: the number of keys of each, and if it contained credentials. */
   readonly writes: { readonly keys: number; readonly credentials: boolean }[];
   /** Stanzas in the log by number, in order. */
   readonly inbound: Map<number, { readonly stanza: Uint8Array; tries: number }>;
-  /** Every query for keys. */
+  /** Queries for keys, in order. */
   readonly queries: { readonly type: string; readonly ids: readonly string[] }[];
   readonly discarded: { readonly how: 'delete' | 'setAside'; readonly reason: string }[];
-  /** While true everything rejects with `StorageUnavailable`, or only what writes keys and credentials. */
+  /** If true, all operations reject with `StorageUnavailable`. If `write`, only writes of keys and credentials do. */
   away: boolean | 'write';
-  /** The epoch that may write. */
+  /** The epoch that is allowed to write. */
   epoch: number;
-  /** Writes wait for it. */
+  /** A promise that writes wait for. */
   slow: Promise<void>;
 }
 
-/** The log of stanzas. */
+/** Returns the operations on the log of received stanzas. */
 const logOf = (self: () => FakeVault, check: () => void): Pick<Vault, 'log' | 'tried' | 'logged'> => ({
   async log(_instance, epoch, stanzas) {
     await self().slow;
@@ -44,7 +44,7 @@ const logOf = (self: () => FakeVault, check: () => void): Pick<Vault, 'log' | 't
   },
 });
 
-/** Read operations on keys. */
+/** Returns the read operations on keys. */
 const keysOf = (self: () => FakeVault, check: () => void): Pick<Vault, 'keys' | 'idsWithPrefix' | 'allKeys'> => ({
   async keys(_instance, type, ids) {
     check();

@@ -49,7 +49,7 @@ export interface Post {
 
 export class FakeReceiver implements Receiver {
   readonly posts: Post[] = [];
-  /** The receiver's answer. A promise is a slow answer. */
+  /** Returns the answer of the receiver. A promise delays the answer. */
   answer: (post: Post) => Attempt | Promise<Attempt> = () => ({ ok: true, status: 200 });
   readonly #time: FakeTime;
 
@@ -161,13 +161,13 @@ export class World {
   readonly files: FakeFiles;
   readonly chatbots: FakeChatbots;
   readonly chatModels: FakeChatModels;
-  /** The facts of a message's file; null for a message without one. */
+  /** Returns the facts of the file of a message, or null for a message without a file. */
   mediaFacts: Ports['mediaFacts'] = () => null;
   readonly sounds: { -readonly [K in keyof Ports['sounds']]: Ports['sounds'][K] } = {
     toMp3: async () => refuse('notConvertible', 'there is no ffmpeg'),
     transcribe: async () => done('spoken'),
   };
-  /** The result of a proxy's test; '' if the proxy works. */
+  /** The catalogue of proxies, and the error of each tested proxy. An empty error means that the proxy works. */
   readonly proxies: { catalogue: ProxyCatalogue | null; verdicts: Record<string, string | Promise<string>>; tested: string[] } = {
     catalogue: null,
     verdicts: {},
@@ -267,7 +267,7 @@ export class World {
     return createGateway({ ports: this.ports, policy: { ...testPolicy, ...policy }, baseUrl: 'http://gateway.test', adminToken });
   }
 
-  /** Waits, while time goes on in small steps, for the answer of a command. */
+  /** Advances the simulated time in steps of 100 ms until a command answers. Fails after `limit` milliseconds. */
   async answerOf<T>(promise: Promise<T>, limit = 60_000): Promise<T> {
     const state = { over: false };
     const finish = (): void => void (state.over = true);

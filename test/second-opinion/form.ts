@@ -18,7 +18,7 @@ export interface Form {
 
 export class FormError extends Error {}
 
-/** The children of an element. */
+/** Returns the child elements of an element. The list is empty if the content is text or bytes. */
 export const childrenOf = ({ content }: BinaryNode): BinaryNode[] => (Array.isArray(content) ? content : []);
 export const child = (node: BinaryNode, tag: string): BinaryNode | undefined => childrenOf(node).find((one) => one.tag === tag);
 /** Returns all elements with a tag, at any depth. */

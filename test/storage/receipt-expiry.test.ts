@@ -31,7 +31,7 @@ const store = async (id: string, times: readonly number[], members: number): Pro
       from generate_series(1, ${members}) as n`);
 };
 
-/** Runs a whole round. Returns the number of receipts that each piece replaced. */
+/** Replaces all receipts that are older than `before`, in milliseconds. Returns the number of receipts that each batch replaced. */
 const expire = async (before: number): Promise<readonly number[]> => {
   const pieces: number[] = [];
   for (;;) {

@@ -27,12 +27,14 @@ interface Wanted {
   readonly statuses: number[];
 }
 
-/** Longest pause between two texts of an account, each way. */
+/** The longest pause between two texts of an account, in each direction. In milliseconds. */
 const longestPause = 2_500;
 const triesAtMost = 8;
-/** The time-out of a client, and its pause after a failure, in milliseconds. */
+/** The time-out of a request of a client. In milliseconds. */
 const answerMs = 12_000;
+/** The pause after the first failure of a request. It grows with each further failure. In milliseconds. */
 const againMs = 400;
+/** The limit of each wait for the gateway or for the platform. In milliseconds. */
 const patience = 120_000;
 
 /** Answers by which the gateway says that nothing was sent. */
