@@ -42,7 +42,7 @@ for (const [text, ...links] of [
 ] as const)
   test(`links: ${text.slice(0, 40)} has ${links.length}`, () => assert.deepEqual(linksOf(text), links));
 
-test('links: the joined pieces equal the text', () => {
+test('links: the joined parts equal the text', () => {
   const text = 'a https://example.com/b. c https:// d https://x@y.example e';
   assert.equal(
     piecesOf(text)
@@ -52,15 +52,15 @@ test('links: the joined pieces equal the text', () => {
   );
 });
 
-test('links: a long text of signs takes linear time', () => {
-  // Processor time, which other processes of the machine do not lengthen.
+test('links: a long text of punctuation takes linear time', () => {
+  // The test measures processor time, which other load on the machine does not change.
   const before = process.threadCpuUsage();
   for (const pump of ['.', 'https://', 'https://a.', 'https://@', '\u202E']) piecesOf(pump.repeat(65_536 / pump.length));
   const { user, system } = process.threadCpuUsage(before);
   assert.ok(user + system < 1_000_000, `${(user + system) / 1_000} ms`);
 });
 
-test('items: the last reaction of each author counts, and an empty one removes it', () => {
+test('messages: the last reaction of each author is shown, and an empty reaction removes it', () => {
   const reaction = { messageType: 'ReactionMessage', reaction: 'a' };
   const [item] = itemsOf([
     message('a'),
@@ -76,7 +76,7 @@ test('items: the last reaction of each author counts, and an empty one removes i
   ]);
 });
 
-test('items: an edit changes its message, also if only one of the two is loaded', () => {
+test('messages: an edit changes its message, also if only the edit or only the message is loaded', () => {
   const [first, edit] = [message('a', { edited: 'e', text: 'new' }), message('e', { edited: 'a', text: 'new' })];
   const shown = (rows: readonly Message[]) => itemsOf(rows).map((item) => [item.message.messageid, item.text, item.isEdited]);
   assert.deepEqual(shown([first, edit]), [['a', 'new', true]]);
@@ -89,6 +89,6 @@ test('items: an edit changes its message, also if only one of the two is loaded'
   assert.deepEqual(shown([{ ...first, edited: 'a' }]), [['a', 'new', true]], 'a post of a channel has the id of its edit');
 });
 
-test('items: messages of an unknown type without a text are left out', () => {
+test('messages: messages of an unknown type without a text are not shown', () => {
   assert.deepEqual(itemsOf([message('p', { messageType: 'UnknownMessageType', text: '' })]), []);
 });

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { extensionArchive, zipOf } from '#src/web/extension.ts';
 import { unzip } from '#test/support/zip.ts';
 
-test('archive: an unpacker finds every file with its bytes, also an empty one', () => {
+test('archive: every file is unpacked with its bytes, also an empty file', () => {
   const files = [
     { name: 'a.txt', bytes: Buffer.from('one') },
     { name: 'b/empty', bytes: Buffer.alloc(0) },
@@ -17,7 +17,7 @@ test('archive: an unpacker finds every file with its bytes, also an empty one', 
   );
 });
 
-test('extension: its permission is web.whatsapp.com alone, and every file that it names is in the archive', async () => {
+test('extension: its only permission is web.whatsapp.com, and every file of its manifest is in the archive', async () => {
   const files = unzip(await extensionArchive());
   const manifest = JSON.parse(String(files.get('dormouse-passkey/manifest.json'))) as Readonly<Record<string, unknown>>;
   assert.deepEqual(manifest['host_permissions'], ['https://web.whatsapp.com/*']);

@@ -18,10 +18,10 @@ const node = (name: string, change: object = {}) => ({
 });
 const answer = (...nodes: ReturnType<typeof node>[]) => ({ from: 600_000, step: 5, steps: 3, nodes });
 
-test('figure lines: counters are rates per minute of covered time, also in the step that is under way', () =>
+test('chart lines: counters are shown as rates per minute of covered time, also in the current interval', () =>
   assert.deepEqual(linesOf(answer(node('a')), 'received', null), [{ node: 'a', values: [2, null, 2] }]));
 
-test('figure lines: several nodes have their sum as the last line, which is empty only where all are', () => {
+test('chart lines: the last line is the sum of all nodes, with a gap only where all nodes have a gap', () => {
   const lines = linesOf(answer(node('a'), node('b', { received: [5, null, null] })), 'received', null);
   assert.deepEqual(lines.at(-1), { node: null, values: [3, null, 2] });
   assert.deepEqual(
@@ -30,13 +30,13 @@ test('figure lines: several nodes have their sum as the last line, which is empt
   );
 });
 
-test('figure lines: memory is summed in megabytes, and the delay of the loop is that of the slowest node', () => {
+test('chart lines: memory is the sum in megabytes, and the delay of the event loop is that of the slowest node', () => {
   const nodes = answer(node('a'), node('b', { loopMs: [9, 1, null] }));
   assert.deepEqual(linesOf(nodes, 'memoryBytes', null).at(-1)?.values, [400, 500, null]);
   assert.deepEqual(linesOf(nodes, 'loopMs', null).at(-1)?.values, [9, 20, 3]);
 });
 
-test('figure lines: one node can be shown alone, and the sum of many still includes all', () => {
+test('chart lines: one node can be shown alone, and the sum still includes all nodes', () => {
   const many = answer(...Array.from({ length: 8 }, (_, index) => node(`n${index}`)));
   assert.deepEqual(
     linesOf(many, 'received', 'n6').map((line) => line.node),
@@ -47,4 +47,4 @@ test('figure lines: one node can be shown alone, and the sum of many still inclu
   assert.equal(lines.at(-1)?.values[0], 16);
 });
 
-test('figure lines: times are the starts of the steps in seconds', () => assert.deepEqual(timesOf(answer()), [600, 900, 1_200]));
+test('chart lines: times are the starts of the intervals in seconds', () => assert.deepEqual(timesOf(answer()), [600, 900, 1_200]));

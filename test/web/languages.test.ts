@@ -1,4 +1,4 @@
-/** Tests the languages of the dashboard: no text is missing, values are the same, and every sentence of the server that the page shows has a translation. */
+/** Tests the languages of the dashboard: complete tables, equal placeholders, and a translation of each shown sentence of the server. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { closeTexts } from '#actors/policy/close-cause.ts';
@@ -21,15 +21,15 @@ const said = translator(phrases);
 const valuesOf = (text = ''): readonly string[] => [...text.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name).toSorted();
 
 for (const [language, table] of Object.entries(tables)) {
-  test(`languages: ${language} has every text, and no other`, () => {
+  test(`languages: ${language} has a translation of every text, and no unused text`, () => {
     assert.deepEqual(Object.keys(table).toSorted(), Object.keys(english).toSorted());
   });
 
-  test(`languages: each text of ${language} takes the values of the English one`, () => {
+  test(`languages: each text of ${language} uses the same values as the English text`, () => {
     for (const [name, text] of Object.entries(english)) assert.deepEqual(valuesOf(table[name]), valuesOf(text), name);
   });
 
-  test(`languages: ${language} leaves no sentence in English`, () => {
+  test(`languages: no text of ${language} is still in English`, () => {
     const same = Object.entries(english).filter(
       ([name, text]) =>
         table[name] === text &&
@@ -38,7 +38,7 @@ for (const [language, table] of Object.entries(tables)) {
           .trim()
           .includes(' '),
     );
-    // Names of products and of their parts.
+    // Names of products and of their parts are not translated.
     const names = new Set(['titleOf', 'clientVersion', 'versionClient']);
     assert.deepEqual(
       same.filter(([name]) => !names.has(name) && !name.startsWith('from_')).map(([name]) => name),
@@ -47,13 +47,13 @@ for (const [language, table] of Object.entries(tables)) {
   });
 }
 
-/** A number before a word in the plural, such as `{n} chats`. Units such as `s` and `ms` have one form. */
+/** Matches a number before a plural word, such as `{n} chats`. Units such as `s` and `ms` have no plural form. */
 const barePlural = /\{(?:n|of|all|total|attempts|owned|left|days|cap)\} (?:\p{L}+ )?\p{L}{2,}s\b/u;
-/** These words have one form, or no number of the text counts them. */
+/** Texts with a number before a word that has no plural form, or that the number does not count. */
 const uncounted = new Set(['campaignPreviewMore', 'bulkHidden', 'drainLeft']);
 
 for (const [language, table] of Object.entries({ en: english, ...tables }))
-  test(`languages: each number of ${language} in front of a word chooses its form`, () => {
+  test(`languages: each number before a word in ${language} selects the singular or the plural`, () => {
     const faults = Object.entries(table).filter(([name, text]) => barePlural.test(text) && !uncounted.has(name));
     assert.deepEqual(faults, []);
     const counted = (text = ''): readonly string[] => [...text.matchAll(/\{(\w+)[|}]/g)].map(([, value = '']) => value);
@@ -65,7 +65,7 @@ for (const [language, table] of Object.entries({ en: english, ...tables }))
       );
   });
 
-test('languages: a refusal names fields by their labels', () => {
+test('languages: a refusal names fields by their labels in the page', () => {
   const shown = (sentence: string): string => withLabels(sentence, (name) => english[name] ?? '');
   assert.equal(
     shown('msg_delay_min must not be greater than msg_delay_max'),
@@ -76,19 +76,19 @@ test('languages: a refusal names fields by their labels', () => {
     shown('apikey is required for another provider or baseUrl'),
     `“${en.agentKey}” is required for another provider or “${en.agentBase}”`,
   );
-  // Parts of addresses and of other words stay, and so do plain words.
+  // Names of fields inside addresses and longer words are not replaced, and neither are plain words.
   for (const sentence of ['https://a.example/proxy_url failed', 'my_proxy_url is wrong', 'name must not be empty'])
     assert.equal(shown(sentence), sentence);
 });
 
-test('languages: a number chooses the form of its word by the rules of the language', () => {
+test('languages: a number selects the singular or the plural by the rules of the language', () => {
   const [en, pt] = [filler('en'), filler('pt-BR')];
   const chats = (fill: typeof en, n: string | number): string => fill('{n} {n|chat|chats}', { n });
   assert.deepEqual(
     [0, 1, 2, '1', '1,001', '1.5', '21'].map((n) => chats(en, n)),
     ['0 chats', '1 chat', '2 chats', '1 chat', '1,001 chats', '1.5 chats', '21 chats'],
   );
-  // Portuguese counts 0 as one, and writes a thousand as 1.000.
+  // Portuguese uses the singular for 0, and writes a thousand as 1.000.
   assert.deepEqual(
     ['0', '1', '2', '1.000'].map((n) => chats(pt, n)),
     ['0 chat', '1 chat', '2 chats', '1.000 chats'],
@@ -96,7 +96,7 @@ test('languages: a number chooses the form of its word by the rules of the langu
   assert.equal(en('{name} of {n}', { name: '{n|a|b}', n: 1 }), '{n|a|b} of 1');
 });
 
-test('languages: every reason of a close has a translation', () => {
+test('languages: every reason for a closed connection has a translation', () => {
   for (const text of closeTexts.keys()) assert.notEqual(said(text), text, text);
 });
 
@@ -111,7 +111,7 @@ test('languages: every state has a translated name and description', () => {
     }
 });
 
-test('languages: each English word for a state stands for a state of a chart', () => {
+test('languages: each English name of a state belongs to a state of a state chart', () => {
   const names = new Set(Object.values(chartDescriptions).flatMap(({ states }) => Object.keys(states).map(nameOf)));
   assert.deepEqual(
     stateWords.map(([name]) => name).filter((name) => !names.has(name)),
@@ -126,7 +126,7 @@ const causes = (event: string): readonly StepCause[] => {
   return event === 'failed.lifecycle' || event === 'link.surprised' ? [{ kind: 'crash', error: 'TypeError' }] : [{ kind: 'platform' }];
 };
 
-/** Events that the chart of a session never gets: they are about deliveries and operations, or are drawn only. */
+/** Events that a session never receives. They belong to deliveries and operations, or occur only in the drawn charts. */
 const notSteps = new Set(['operation.ended', 'delivery.added', 'delivery.changed', 'delivery.trimmed']);
 
 test('languages: the cause of every step has a translation without English words', () => {
@@ -141,15 +141,15 @@ test('languages: the cause of every step has a translation without English words
 });
 
 const sentences: readonly [string, string, string][] = [
-  ['behind its code', '401: logged out from another device', '401: desvinculada por outro aparelho'],
-  ['in front of details', 'the proxy failed: ECONNREFUSED', 'o proxy falhou: ECONNREFUSED'],
+  ['after its code', '401: logged out from another device', '401: desvinculada por outro aparelho'],
+  ['before its details', 'the proxy failed: ECONNREFUSED', 'o proxy falhou: ECONNREFUSED'],
   ['with values', 'the receiver a.example fails: no answer in time', 'o receptor a.example falha: sem resposta a tempo'],
-  ['of campaigns', 'the daily cap of 1000 messages is reached', 'o limite diário de 1000 mensagens foi alcançado'],
-  ['inside another one', 'running, 2 crashes', 'em execução, 2 falhas'],
-  ['that it does not know as it is', 'something new (42)', 'something new (42)'],
+  ['about a campaign', 'the daily cap of 1000 messages is reached', 'o limite diário de 1000 mensagens foi alcançado'],
+  ['that joins two others', 'running, 2 crashes', 'em execução, 2 falhas'],
+  ['without a translation unchanged', 'something new (42)', 'something new (42)'],
 ];
 
 for (const [title, sentence, expected] of sentences)
-  test(`languages: the page shows a sentence ${title}`, () => {
+  test(`languages: the page shows a sentence of the server ${title}`, () => {
     assert.equal(said(sentence), expected);
   });

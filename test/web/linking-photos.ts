@@ -16,7 +16,7 @@ const scene = await Scene.open({
 const dashboard = await Dashboard.open(scene.gateway.address, { ...desk, width: 900 });
 const browser = await PasskeyBrowser.open(scene.gateway.address);
 
-/** With as few colours as a drawing needs. */
+/** Takes a screenshot of an element for a page of docs/. A palette keeps the file small. */
 const shoot = async (name: string, what: Pick<Locator, 'screenshot'>): Promise<void> => {
   const picture = await sharp(await what.screenshot())
     .png({ palette: true, quality: 90, effort: 10 })

@@ -26,7 +26,7 @@ const faults = (text: string) => {
   return recipientsOf(sheet, numberColumn(sheet)).map(({ row, number, fault }) => [row, number, fault]);
 };
 
-test('recipients: a typed list takes lines, commas and every usual form of a number', () => {
+test('recipients: a typed list accepts lines, commas and every usual form of a number', () => {
   const found = recipientsOf(readTyped('+55 (11) 99999-0001\n5511999990002, 5511999990003;\n\n120363153742562022@g.us'), 0);
   assert.deepEqual(
     found.map(({ number, fault }) => [number, fault]),
@@ -39,7 +39,7 @@ test('recipients: a typed list takes lines, commas and every usual form of a num
   );
 });
 
-test('recipients: a file with names of columns, quotes, semicolons and faults is read row by row', () => {
+test('recipients: a CSV file with column names, quotes, semicolons and errors is read row by row', () => {
   const text =
     '\uFEFFNome;Telefone;Cidade\r\n"Ana ""A""; Lima";+55 11 99999-0001;Recife\r\nBo;;Natal\r\n\r\nCy;abc;"a\nb"\r\nDi;123;x\r\nEd;5511999990001;y\r\n';
   assert.deepEqual(faults(text), [
@@ -52,7 +52,7 @@ test('recipients: a file with names of columns, quotes, semicolons and faults is
   assert.deepEqual(readSheet(text).rows[0], ['Ana "A"; Lima', '+55 11 99999-0001', 'Recife']);
 });
 
-test('recipients: without names the first row is a recipient, and the column with numbers is found', () => {
+test('recipients: in a CSV file without column names the first row is a recipient, and the column with numbers is found', () => {
   assert.deepEqual(faults('Ana,2024,5511999990001\nBo,2025,abc'), [
     [1, '5511999990001', ''],
     [2, 'abc', 'notNumber'],
@@ -60,7 +60,7 @@ test('recipients: without names the first row is a recipient, and the column wit
   assert.deepEqual(faults(''), []);
 });
 
-test('recipients: placeholders of columns are filled, and those of the gateway stay', () => {
+test('recipients: the page fills the placeholders of columns and leaves those that the gateway fills', () => {
   const [heads, cells] = [
     ['Nome', 'Cidade'],
     ['Ana', ' Recife '],
@@ -69,7 +69,7 @@ test('recipients: placeholders of columns are filled, and those of the gateway s
   assert.deepEqual([usesColumns('{{nome}}', heads), usesColumns('{{name}}', heads), usesColumns('nome', heads)], [true, false, false]);
 });
 
-test('recipients: cells make no placeholder of the gateway, alone or together', () => {
+test('recipients: texts from cells form no placeholder that the gateway fills, alone or together', () => {
   const heads = ['a', 'b', 'c', 'd'];
   const own = (text: string, ...cells: readonly string[]) => fillText(filled(text, heads, cells), null, () => 'SECRET');
   assert.equal(own('Hi {{a}}', '{{lead_notes}}'), 'Hi lead_notes');
@@ -78,7 +78,7 @@ test('recipients: cells make no placeholder of the gateway, alone or together', 
   assert.equal(own('{{a}} {{name}} {x}', '{{{{lead_notes}}}}'), 'lead_notes SECRET {x}');
 });
 
-test('recipients: placeholders that nobody fills are found, once each', () => {
+test('recipients: each placeholder without a column is reported once', () => {
   const text = 'Oi {{nmae}}, {{name}} {{ first_name }} {{Nome}} {{lead_city}} {{ Name }} {{Nome completo}} {{nmae}}';
   assert.deepEqual(unknownIn(text, ['Nome']), ['{{nmae}}', '{{ Name }}', '{{Nome completo}}']);
   assert.deepEqual(unknownIn('Oi {{nmae', []), []);
@@ -91,14 +91,14 @@ test('recipients: the page and the gateway know the same placeholders', () => {
   for (const name of unknown) assert.equal(placeholderText(name, null), null, name);
 });
 
-test('recipients: the daily limit stretches a campaign by what is beyond it', () => {
+test('recipients: recipients above the daily limit lengthen the estimated time of a campaign', () => {
   const days = (cap: number, sent: number, waiting: number, messages: number) => stretchedDays({ cap, sent, waiting }, messages);
   assert.deepEqual([days(0, 5, 5, 5_000), days(1_000, 0, 0, 0), days(1_000, 1_000, 0, 0)], [0, 0, 0]);
   assert.deepEqual([days(1_000, 0, 0, 1_000), days(1_000, 0, 0, 1_001), days(1_000, 300, 0, 701)], [0, 1, 1]);
   assert.deepEqual([days(1_000, 0, 0, 2_500), days(1_000, 0, 100, 950), days(10, 0, 9_000, 5)], [2, 1, 0]);
 });
 
-test('recipients: a number that a spreadsheet changed never becomes another number', () => {
+test('recipients: a number that a spreadsheet damaged is never read as another number', () => {
   const read = (cell: string) => recipientsOf({ heads: [], rows: [[cell]] }, 0).map(({ number, fault }) => [number, fault])[0];
   for (const cell of ['5511999990001.0', '5511999990001,0', '5511999990001.00', '+5511999990001.0', '55 11 99999-0001.0'])
     assert.deepEqual(read(cell), ['5511999990001', ''], cell);
@@ -115,7 +115,7 @@ test('recipients: two numbers in one cell are refused and never joined', () => {
   assert.equal(recipientsOf({ heads: [], rows: [['5511999990001 / WhatsApp']] }, 0)[0]?.fault, 'notNumber');
 });
 
-test('recipients: a first row with a faulty number is a recipient and no row of names', () => {
+test('recipients: a first row with an invalid number is a recipient and not a row of column names', () => {
   assert.deepEqual(faults('Ana,5511999990001 / 0002\nBo,5511999990003'), [
     [1, '5511999990001 / 0002', 'several'],
     [2, '5511999990003', ''],
@@ -123,7 +123,7 @@ test('recipients: a first row with a faulty number is a recipient and no row of 
   assert.deepEqual(readSheet('Campanha 2024,Data 01/01/2024\na,b').heads, ['Campanha 2024', 'Data 01/01/2024']);
 });
 
-test('recipients: a quotation mark that is not closed is refused with its line', () => {
+test('recipients: an unclosed quotation mark is refused with the number of its line', () => {
   const rest = '5511900000003,Cy\n';
   for (const [name, text] of [
     ['never closed', `phone,name\n5511900000001,Ana\n5511900000002,"Bob\n${rest}`],
@@ -134,7 +134,7 @@ test('recipients: a quotation mark that is not closed is refused with its line',
   assert.deepEqual(readSheet('phone,size\n5511900000001,5\'11" tall\n').rows, [['5511900000001', '5\'11" tall']]);
 });
 
-test('recipients: lines that end in CR alone, and a line that names the separator, are read', () => {
+test('recipients: CSV files with lines that end in CR alone, or with a line that names the separator, are read', () => {
   assert.deepEqual(faults('phone,name\r5511900000001,A\r5511900000002,B\r'), [
     [2, '5511900000001', ''],
     [3, '5511900000002', ''],
@@ -142,7 +142,7 @@ test('recipients: lines that end in CR alone, and a line that names the separato
   assert.deepEqual(readSheet('sep=;\r\nphone;name\r\n5511900000001;A'), { heads: ['phone', 'name'], rows: [['5511900000001', 'A']] });
 });
 
-test('recipients: the name of a column counts before the numbers in it', () => {
+test('recipients: the column of the numbers is chosen by its name first, and then by its content', () => {
   const columnOf = (text: string) => {
     const sheet = readSheet(text);
     return sheet.heads[numberColumn(sheet)];
@@ -151,12 +151,12 @@ test('recipients: the name of a column counts before the numbers in it', () => {
   for (const name of ['telefone', 'PHONE', 'Celular', 'Número', 'WhatsApp', 'Tel. 1', 'phoneNumber', 'Fone comercial', 'mobile'])
     assert.equal(columnOf(`cpf,${name}\n${rows}`), name);
   assert.equal(columnOf('telefone,cpf\n,12345678901\n'), 'telefone');
-  // Such a name alone says nothing about phones.
+  // The name `numero do pedido` means the number of an order and not of a phone.
   assert.equal(columnOf('numero do pedido,contato\n1234,5511999990001\n'), 'contato');
   assert.equal(columnOf('telefone fixo,celular\n551133330001,5511999990001\n'), 'celular');
 });
 
-test('recipients: the page and the server take the same number of recipients', () =>
+test('recipients: the page and the server accept the same number of recipients', () =>
   assert.equal(mostRecipients, campaignSettings.campaignRecipients.value));
 
 test('recipients: a file of any shape is read or refused in linear time', () => {
@@ -188,16 +188,16 @@ test('recipients: a file of any shape is read or refused in linear time', () => 
   assert.ok(took(`${`5511900000001${','.repeat(190)}\n`.repeat(5_000)}`) < 3_000);
 });
 
-test('recipients: a typed list has a bound, and a longer text is known without being read', () => {
+test('recipients: a typed list has a maximum length, and a longer text is refused without parsing', () => {
   const row = '5511900000001\n';
   assert.equal(readTyped(row.repeat(mostTyped)).rows.length, mostTyped);
   assert.throws(() => readTyped(row.repeat(mostTyped + 1)), { reason: 'campaignTypedLong', values: { most: mostTyped } });
   assert.deepEqual([isTypedLong(row.repeat(mostTyped)), isTypedLong(row.repeat(mostTyped + 1))], [false, true]);
-  // A CSV file has a larger bound.
+  // A CSV file has a larger maximum length.
   assert.equal(readSheet(row.repeat(mostRecipients)).rows.length, mostRecipients);
 });
 
-test('recipients: files of older spreadsheets are decoded too', () => {
+test('recipients: CSV files of older spreadsheets, without UTF-8, are decoded', () => {
   const bytes = (...codes: number[]) => new Uint8Array(codes).buffer;
   assert.equal(decoded(new TextEncoder().encode('João').buffer as ArrayBuffer), 'João');
   assert.equal(decoded(bytes(0x4a, 0x6f, 0xe3, 0x6f)), 'João');

@@ -1,4 +1,4 @@
-/** Tests the Portuguese of refusals: each refusal that the dashboard can provoke has a text, and each text belongs to a refusal of the sources. */
+/** Tests the Portuguese texts of refusals: each refusal that the dashboard can cause has a text, and each text belongs to a refusal in the sources. */
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -30,9 +30,9 @@ const sources = [
   'src/platform/wire/outcomes.ts',
 ];
 
-/** Refusals of these sources that no page can provoke, or that no person reads there. They stay English. */
+/** Refusals of these sources that no page can cause, or that no page shows. They stay English. */
 const english = new Set([
-  // Calls of integrators
+  // Only calls of integrators cause these refusals.
   'id is required',
   'url is required',
   'Invalid action',
@@ -46,7 +46,7 @@ const english = new Set([
 
 const literal = String.raw`('(?:[^'\\\n]|\\.)*'|${'`'}(?:[^${'`'}\\]|\\.)*${'`'})`;
 
-/** Returns the text of a literal, with `{}` for each value. */
+/** Returns the text of a template literal with `{}` in place of each value. */
 const formOf = (text: string): string =>
   text
     .slice(1, -1)
@@ -64,7 +64,7 @@ const known = new Set([...phrases, ...refusals].map(([phrase]) => withoutNumbers
 const aboutFields = refusals.filter(([phrase]) => phrase.startsWith('{1} ')).map(([phrase]) => withoutNumbers(phrase.slice('{1} '.length)));
 const isAboutField = (form: string): boolean => /^[\w.]+ /.test(form) && aboutFields.includes(form.replace(/^[\w.]+ /, ''));
 
-test('refusals: each refusal that a page can provoke has a text', () => {
+test('refusals: each refusal that a page can cause has a Portuguese text', () => {
   const found = [...new Set(literalsOf(sources, String.raw`refuse\(\s*'\w+',\s*`))];
   assert.ok(found.length > 80, `${found.length} refusals`);
   assert.deepEqual(
@@ -78,7 +78,7 @@ test('refusals: each refusal that a page can provoke has a text', () => {
   );
 });
 
-/** Sentences that the sources make of several literals, with a part of each. */
+/** Sentences that the sources compose of several literals, each with one of its literals. */
 const composed: Readonly<Record<string, string>> = {
   'the body is too large: at most {} bytes (see {})': 'the body is too large: at most ',
   'the body is too large: at most {} bytes': 'the body is too large: at most ',
@@ -89,7 +89,7 @@ const composed: Readonly<Record<string, string>> = {
   'there is no quick reply {}': 'there is no ${name} ${wanted}',
 };
 
-test('refusals: each text belongs to a sentence of the server or of the page', () => {
+test('refusals: each Portuguese text belongs to a sentence of the server or of the page', () => {
   const files = globSync(['actors/**/*.ts', 'src/**/*.ts', 'src/web/page/core/api.js'], { cwd: root }).filter(
     (file) => !file.startsWith('src/sandbox/'),
   );
@@ -103,7 +103,7 @@ test('refusals: each text belongs to a sentence of the server or of the page', (
   );
 });
 
-test('refusals: no text has two translations, and each keeps the values of its sentence', () => {
+test('refusals: no English text has two translations, and each translation keeps the values', () => {
   const values = (text: string): readonly string[] => [...text.matchAll(/\{\d\}/g)].map(([value]) => value).toSorted();
   const own = refusals.map(([phrase]) => phrase);
   assert.equal(new Set(own).size, own.length);
@@ -128,7 +128,7 @@ const findings: readonly (readonly [keyword: string, params: Readonly<Record<str
   ['maximum', { limit: 3 }],
 ];
 
-test('refusals: each demand on a field is Portuguese and keeps the field and its bound', () => {
+test('refusals: each error about a field is translated and keeps the field and its limit', () => {
   for (const [keyword, params] of findings) {
     const finding = { keyword, params, instancePath: keyword === 'required' ? '' : '/delayMin', schemaPath: '' };
     const { error } = invalidInput([finding], 'body');
@@ -139,7 +139,7 @@ test('refusals: each demand on a field is Portuguese and keeps the field and its
   }
 });
 
-test('refusals: sentences with values are Portuguese, and keep them', () => {
+test('refusals: sentences with values are translated and keep the values', () => {
   for (const [sentence, text] of [
     [tooLargeText({ bytes: 5, setting: 'BODY_LIMIT' }), 'os dados são grandes demais: no máximo 5 bytes (veja BODY_LIMIT)'],
     [tooLargeText({ bytes: 5 }), 'os dados são grandes demais: no máximo 5 bytes'],

@@ -16,7 +16,7 @@ const settings = {
 };
 /** No server listens on this port. */
 const deadReceiver = 'http://localhost:9/events';
-/** The README's picture; 200 kB are allowed. */
+/** The size of the picture in the README, in pixels. Its file may have 200 kB. */
 const cover = { width: 1400, height: 1010 };
 
 const webhookTo = (url: string): object => ({ action: 'add', url, enabled: true, events: ['messages', 'messages_update'] });
@@ -57,10 +57,10 @@ const photographStates = async (stage: Stage): Promise<void> => {
   await shoot('session-waiting', true);
 };
 
-/** The same scene in both colours, with as few colours as a drawing needs. */
+/** Takes the picture of the README in the light and the dark scheme. A palette keeps the files small. */
 const photographCover = async ({ dashboard }: Stage): Promise<void> => {
   await dashboard.page.mouse.move(5, 5);
-  // Notices of the acts before would lie on the picture.
+  // Notices of earlier actions would cover a part of the picture.
   await dashboard.page.locator('.toasts:not(:has(.toast))').waitFor({ state: 'attached' });
   for (const scheme of ['light', 'dark'] as const) {
     await dashboard.view({ ...cover, scheme });
@@ -111,7 +111,7 @@ const photographTabs = async ({ scene, account, dashboard, address, shoot }: Sta
   await shoot('session-gone');
 };
 
-/** A session at rest, and one that waits for its phone. */
+/** Takes pictures of a session that was never linked, and of a session that waits for its phone. */
 const photographBeginnings = async ({ scene, dashboard, shoot }: Stage): Promise<void> => {
   const { page } = dashboard;
   const fresh = await scene.create();

@@ -1,8 +1,8 @@
-/** Walks through every view of the dashboard in every state, from an empty server on, with a stop at each. */
+/** Opens every view of the dashboard in every state, beginning with an empty server. Calls a function at each state. */
 import type { Dashboard } from '#test/support/dashboard.ts';
 import type { GatewayProcess } from '#test/support/gateway.ts';
 
-/** `at` is called where something is to be seen; what it changes of the window it puts back. */
+/** The dashboard, and the function `at` that is called at each state. It must restore the window if it changes it. */
 export interface Walker {
   readonly dashboard: Dashboard;
   readonly gateway: GatewayProcess;
@@ -85,7 +85,7 @@ const list = async ({ dashboard, gateway, at }: Walker): Promise<void> => {
   await at('not-found');
 };
 
-/** On a server that nobody has used. */
+/** Opens all views in all states. The server must be new, without instances. */
 export const walk = async (walker: Walker): Promise<void> => {
   await firstRun(walker);
   await list(walker);

@@ -94,7 +94,7 @@ const resolving = (...addresses: readonly string[]) =>
 const lookup = (guard: ReturnType<typeof createAddressGuard>, all: boolean) =>
   new Promise((resolve, reject) => guard.lookup('name.test', { all }, (error, found) => (error ? reject(error) : resolve(found))));
 
-test('lookup: public addresses are passed on, all or the first', async () => {
+test('lookup: public addresses are returned, all of them or the first', async () => {
   const guard = resolving('8.8.8.8', '2606:4700::1111');
   assert.equal(await lookup(guard, false), '8.8.8.8');
   assert.deepEqual(await lookup(guard, true), [
@@ -103,7 +103,7 @@ test('lookup: public addresses are passed on, all or the first', async () => {
   ]);
 });
 
-test('lookup: one forbidden address among public ones is enough to refuse', async () => {
+test('lookup: a name with one forbidden address among public ones is refused', async () => {
   for (const address of ['127.0.0.1', '::ffff:10.0.0.1', 'fe80::1%eth0', '169.254.169.254'])
     for (const all of [true, false]) await assert.rejects(lookup(resolving('8.8.8.8', address), all), AddressRefused, address);
 });

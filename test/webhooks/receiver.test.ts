@@ -39,14 +39,14 @@ test('receiver: the body and the headers arrive, and a 2xx is a success', async 
   assert.deepEqual(seen, ['POST', '/hook?key=secret', 'application/json', 'Dormouse/test', 'one', '{"é":1}']);
 });
 
-test('receiver: connections are used again', async () => {
+test('receiver: posts reuse connections', async () => {
   const ports = new Set<number | undefined>();
   const url = await serve((request, response) => {
     ports.add(request.socket.remotePort);
     response.end('thank you');
   });
   for (let round = 0; round < 9; round += 1) await receiver.post(url, '{}', {});
-  // The pool may take a second one when the first is not yet idle again.
+  // The pool may open a second connection while the first is not idle yet.
   assert.ok(ports.size <= 2);
 });
 
@@ -66,7 +66,7 @@ const answers: readonly (readonly [status: number, headers: Record<string, strin
   [503, { 'retry-after': 'soon' }, { error: 'webhook returned non-success status: 503 Service Unavailable' }],
 ];
 for (const [status, headers, expected] of answers)
-  test(`receiver: ${status} ${JSON.stringify(headers)} is a failure that says so`, async () => {
+  test(`receiver: ${status} ${JSON.stringify(headers)} is a failure whose error names the status`, async () => {
     let requests = 0;
     const url = await serve((_request, response) => {
       requests += 1;
@@ -76,7 +76,7 @@ for (const [status, headers, expected] of answers)
     assert.equal(requests, 1);
   });
 
-test('receiver: of every status that there is only a 2xx is a success, and each is told', async () => {
+test('receiver: of all statuses only 2xx is a success, and each result has its status', async () => {
   const url = await serve((request, response) => void response.writeHead(Number(request.url?.slice('/hook?'.length))).end());
   const told = async (status: number): Promise<void> => {
     const { ok, status: heard, ...more } = await receiver.post(url.replace(/[?].*/, `?${status}`), '{}', {});
@@ -87,7 +87,7 @@ test('receiver: of every status that there is only a 2xx is a success, and each 
   for (let hundred = 200; hundred < 600; hundred += 100) await Promise.all(Array.from({ length: 100 }, (_, n) => told(hundred + n)));
 });
 
-test('receiver: announcements before the answer are not the answer, and a change of protocol is none', async () => {
+test('receiver: interim answers (1xx) do not count as the answer, and a change of the protocol is a failure', async () => {
   const saying = (answer: string) =>
     listen(createTcp((socket) => void socket.on('error', () => undefined).once('data', () => socket.end(answer))));
   const ok = 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n';
@@ -103,7 +103,7 @@ test('receiver: a slow answer within the limit is accepted', async () => {
   assert.deepEqual(await receiver.post(url, '{}', {}), { ok: true, status: 200 });
 });
 
-test('receiver: no answer in time is a failure, and the connection is given up', async () => {
+test('receiver: a missing answer is a failure at the time-out, and the connection is closed', async () => {
   let gone: (() => void) | undefined;
   const closed = new Promise<void>((resolve) => (gone = resolve));
   const url = await serve((request) => void request.on('close', () => gone?.()));
@@ -111,7 +111,7 @@ test('receiver: no answer in time is a failure, and the connection is given up',
   await closed;
 });
 
-test('receiver: an endless answer is cut and its status counts', async () => {
+test('receiver: an endless answer is aborted and its status counts', async () => {
   let written = 0;
   const url = await serve((_request, response) => {
     response.writeHead(200);
@@ -127,7 +127,7 @@ test('receiver: an endless answer is cut and its status counts', async () => {
   assert.ok(written < 16_000_000, `${written} bytes`);
 });
 
-test('receiver: an answer that trickles is cut in time and its status counts', async () => {
+test('receiver: an answer that arrives byte by byte is aborted at the time-out and its status counts', async () => {
   const url = await serve((_request, response) => void response.writeHead(500).write('x'));
   assert.deepEqual(await impatient.post(url, '{}', {}), {
     ok: false,
@@ -137,7 +137,7 @@ test('receiver: an answer that trickles is cut in time and its status counts', a
   });
 });
 
-test('receiver: the beginning of a refusal is kept, whole characters and at most 1000 bytes; of a success nothing is', async () => {
+test('receiver: at most 1000 bytes of a refusal are kept, in whole characters, and nothing of a success', async () => {
   let status = 400;
   const url = await serve((_request, response) => void response.writeHead(status).end(`ab${'é'.repeat(40_000)}`));
   const cut = await receiver.post(url, '{}', {});
@@ -152,7 +152,7 @@ test('receiver: the beginning of a refusal is kept, whole characters and at most
   assert.equal(plain.ok ? '' : plain.answer, '[1mbold\n');
 });
 
-test('receiver: a connection that is reset, and an answer that is no HTTP, are failures', async () => {
+test('receiver: a reset connection and an answer that is not HTTP are failures', async () => {
   const reset = await listen(createTcp((socket) => socket.on('error', () => undefined).once('data', () => socket.resetAndDestroy())));
   assert.deepEqual(await receiver.post(reset, '{}', {}), {
     ok: false,
@@ -167,7 +167,7 @@ test('receiver: a connection that is reset, and an answer that is no HTTP, are f
   });
 });
 
-test('receiver: a closed port, a wrong protocol and a bad header are failures without any of the URL', async () => {
+test('receiver: the errors for a closed port, a wrong protocol and a bad header contain no part of the URL', async () => {
   const server = createHttp();
   const url = await listen(server);
   await new Promise((resolve) => server.close(resolve));
@@ -179,7 +179,7 @@ test('receiver: a closed port, a wrong protocol and a bad header are failures wi
   assert.match(header.ok ? '' : header.error, /^webhook could not be reached: \w+$/);
 });
 
-test('receiver: an address that is not allowed gets nothing, as a literal and as what a name resolves to', async () => {
+test('receiver: a forbidden address gets no connection, also if a host name resolves to it', async () => {
   let requests = 0;
   const url = await serve((_request, response) => void response.end(String((requests += 1))));
   const strict = createReceiver({ ...options, guard: createAddressGuard({ allow: [] }) });
@@ -196,13 +196,13 @@ test('receiver: an address that is not allowed gets nothing, as a literal and as
   assert.equal(requests, 0);
 });
 
-test('receiver: closing it ends what is under way as a failure', async () => {
+test('receiver: running posts end as failures when the receiver closes', async () => {
   const closing = createReceiver(options);
   const url = await serve(() => void closing.close());
   assert.deepEqual(await closing.post(url, '{}', {}), { ok: false, error: 'webhook could not be reached: the server is stopping' });
 });
 
-test('receiver: a cut ends what is under way at once, and closes its connection', async () => {
+test('receiver: a cancelled post ends at once, and its connection closes', async () => {
   const cuts = new Set<() => void>();
   const { promise: closed, resolve: close } = Promise.withResolvers<void>();
   const url = await serve((request) => {
@@ -213,7 +213,7 @@ test('receiver: a cut ends what is under way at once, and closes its connection'
   assert.deepEqual(await receiver.post(url, '{}', {}, cuts), failed);
   await closed;
   assert.equal(cuts.size, 0);
-  // Also before there is a connection.
+  // A post can also be cancelled before its connection is open.
   const posting = receiver.post(url, '{}', {}, cuts);
   for (const cut of cuts) cut();
   assert.deepEqual(await posting, failed);

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { Webhook } from 'standardwebhooks';
 import { signer } from '#src/webhooks/receiver.ts';
 
-test('signature: the example of the specification comes out as published', () => {
+test('signature: the published example of the specification has the published signature', () => {
   const signature = signer.sign(
     'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
     'msg_p5jXN8AQM9LWM0D4loKWxJek',
@@ -14,7 +14,7 @@ test('signature: the example of the specification comes out as published', () =>
   assert.equal(signature, 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=');
 });
 
-test('signature: the library takes what we sign, and nothing that was changed', () => {
+test('signature: the library of the specification accepts signed posts and refuses changed ones', () => {
   const secret = signer.make();
   const timestamp = Math.floor(Date.now() / 1000);
   const body = '{"EventType":"messages","text":"olá 👋 \\u0000"}';

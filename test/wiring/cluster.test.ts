@@ -1,4 +1,4 @@
-/** Tests which settings make a gateway a node, and its name. */
+/** Tests the settings that make a gateway a node of a cluster, and the name of the node. */
 import assert from 'node:assert/strict';
 import { hostname } from 'node:os';
 import { test } from 'node:test';
@@ -10,7 +10,7 @@ import { quietLog } from '#test/support/database.ts';
 
 const settingsOf = (env: Readonly<Record<string, string>>) => loadSettings({ env, file: '' });
 
-test('node: NODE_NAME names it, NATS_URL alone gives it the name of the machine, and without both there is none', () => {
+test('node: NODE_NAME is its name, NATS_URL alone gives it the name of the machine, and without both the gateway is no node', () => {
   assert.equal(nodeNameOf(settingsOf({ NODE_NAME: 'a', NATS_URL: 'nats://n:4222' })), 'a');
   assert.equal(
     nodeNameOf(settingsOf({ NATS_URL: 'nats://n:4222' })),
@@ -21,7 +21,7 @@ test('node: NODE_NAME names it, NATS_URL alone gives it the name of the machine,
   assert.equal(nodeNameOf(settingsOf({})), null);
 });
 
-test('node: it needs the database and the key that all nodes share', () => {
+test('node: a node needs the database and the key that all nodes share', () => {
   const key = 'ab'.repeat(32);
   const shared = { DATABASE_URL: 'postgres://d/d', ENCRYPTION_KEY: key };
   for (const env of [{ ENCRYPTION_KEY: key }, { DATABASE_URL: shared.DATABASE_URL }])
@@ -30,7 +30,7 @@ test('node: it needs the database and the key that all nodes share', () => {
   checkNode(settingsOf({}), quietLog);
 });
 
-test('node: its own gate is as wide as that of the cluster, which bounds all nodes; alone it is narrow, and what is set counts', () => {
+test('node: a node opens sessions as fast as the cluster may, a single gateway opens them slowly, and a setting overrides both', () => {
   const gateOf = (env: Readonly<Record<string, string>>) => {
     const { atOnce, perSecond } = policyOf(settingsOf(env)).handshakes;
     return [atOnce, perSecond];
@@ -41,7 +41,7 @@ test('node: its own gate is as wide as that of the cluster, which bounds all nod
   assert.deepEqual(gateOf({ NODE_NAME: 'a', HANDSHAKES_AT_ONCE: '2', HANDSHAKES_PER_SECOND: '3' }), [2, 3]);
 });
 
-test('node: sessions leave no faster than others may open them, and few are opened at once after a pause', () => {
+test('node: a drain moves sessions no faster than other nodes may open them, and after a pause only a small burst may open', () => {
   const pacesOf = (perSecond: number) => {
     const { movesPerSecond, drainsPerSecond, admission } = clusterPolicyOf(perSecond);
     return [movesPerSecond, drainsPerSecond, admission.burst];
@@ -52,7 +52,7 @@ test('node: sessions leave no faster than others may open them, and few are open
   assert.deepEqual(pacesOf(1), [1, 1, 1]);
 });
 
-test('node: without a bucket one line of the log says what will not work; a node with one, and a gateway alone, say nothing', () => {
+test('node: a node without a bucket logs one warning of what will not work; a node with a bucket and a single gateway log none', () => {
   const shared = { DATABASE_URL: 'postgres://d/d', ENCRYPTION_KEY: 'ab'.repeat(32) };
   const saidOf = (env: Readonly<Record<string, string>>): readonly unknown[] => {
     const said: unknown[] = [];

@@ -9,7 +9,7 @@ import { openMediaParts } from '#src/wiring/media.ts';
 import { createAddressGuard } from '#src/webhooks/address-guard.ts';
 import { quietLog } from '#test/support/database.ts';
 
-test('media parts: files of a killed process go at the start, those of this one at the stop', async (t) => {
+test('media parts: temporary files of a killed process are removed at the start, and those of this process at the stop', async (t) => {
   const dataDir = mkdtempSync(join(tmpdir(), 'dormouse-parts-'));
   t.after(() => rmSync(dataDir, { recursive: true }));
   const temporary = join(dataDir, 'temporary');

@@ -38,7 +38,7 @@ for (const [later, earlier] of versions)
     assert.equal(isLater(later, later), false);
   });
 
-test('updates: the version is read from a forge, a list of releases and a registry', () => {
+test('updates: the newest version is read from the answers of a code forge, a list of releases and a package registry', () => {
   const page = 'https://forge.example.com/releases/1';
   assert.deepEqual(releaseIn({ tag_name: 'v1.2.3', html_url: page }), { version: '1.2.3', page });
   assert.deepEqual(releaseIn([{ tag_name: '1.2.3', html_url: 'javascript:alert(1)' }]), { version: '1.2.3', page: '' });
@@ -46,13 +46,13 @@ test('updates: the version is read from a forge, a list of releases and a regist
   for (const other of [null, {}, [], 'text', { tag_name: 'nightly' }]) assert.equal(releaseIn(other), null);
 });
 
-test('updates: without an address nothing is asked', async () => {
+test('updates: without a configured address no request is sent', async () => {
   const before = asked;
   assert.equal((await createUpdates({ url: null, version: '0.1.0', allow: [], now: Date.now })()).checks, false);
   assert.equal(asked, before);
 });
 
-test('updates: one request answers all callers, and the answer counts for six hours', async () => {
+test('updates: one request answers all callers, and its answer is cached for six hours', async () => {
   const [look, before] = [updates(), asked];
   answer = { status: 200, body: JSON.stringify({ tag_name: 'v0.2.0' }) };
   const all = await Promise.all([look(), look(), look()]);
@@ -68,7 +68,7 @@ test('updates: one request answers all callers, and the answer counts for six ho
   assert.equal(asked, before + 2);
 });
 
-test('updates: a failure keeps the last answer, names no address, and is tried again after a minute', async () => {
+test('updates: after a failure the last answer stays, and the next request follows after a minute; the error names no address', async () => {
   const look = updates();
   answer = { status: 200, body: JSON.stringify({ tag_name: 'v0.2.0' }) };
   await look();
@@ -91,7 +91,7 @@ test('updates: an address of this machine is refused unless ALLOW_PRIVATE_RECEIV
   assert.equal(asked, before);
 });
 
-test('remembered: callers share a request, and a failure is forgotten', async () => {
+test('cached requests: simultaneous callers share a request, and a failure is not cached', async () => {
   let calls = 0;
   let fails = true;
   const ask = remembered(
