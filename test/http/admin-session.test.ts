@@ -27,7 +27,7 @@ const signedIn = async (t: TestContext, options?: Parameters<typeof setUp>[1]) =
   return { ...setup, cookie, ask };
 };
 
-test('sign-in: the admin token becomes a cookie that no script reads and no other site sends', async () => {
+test('sign-in: the admin token gets a cookie that scripts cannot read and other sites cannot send', async () => {
   const { app } = await setUpCommon();
   const begin = (headers: object) => app.inject({ method: 'POST', url: '/admin/session', headers: { ...asAdmin, ...headers } });
   const plain = cookieIn((await begin({})).headers);
@@ -47,7 +47,7 @@ test('sign-in: a wrong token, or none, makes no cookie', async () => {
   }
 });
 
-test('sign-in: attempts are throttled like every use of the admin token, and a session is not', async (t) => {
+test('sign-in: attempts count for the limit of wrong admin tokens, and requests with a session do not', async (t) => {
   const { app, ask } = await signedIn(t, { authFailuresPerMinute: 2 });
   const guess = (admintoken: string) => app.inject({ method: 'POST', url: '/admin/session', headers: { admintoken } });
   assert.deepEqual([(await guess('a')).statusCode, (await guess('b')).statusCode, (await guess('c')).statusCode], [403, 403, 429]);
@@ -55,7 +55,7 @@ test('sign-in: attempts are throttled like every use of the admin token, and a s
   assert.equal((await ask('GET', '/instance/all')).status, 200);
 });
 
-test('session: counts as the admin token, and with x-instance as the token of that instance', async (t) => {
+test('session: it is accepted as the admin token, and with x-instance as the token of that instance', async (t) => {
   const { ask } = await signedIn(t);
   assert.equal((await ask('GET', '/instance/all')).status, 200);
   assert.equal((await ask('GET', '/instance/status')).status, 401);
@@ -71,7 +71,7 @@ test('session: counts as the admin token, and with x-instance as the token of th
   assert.equal((await ask('GET', '/instance/status', { ...named, token: 'wrong' })).status, 401, 'a token that is sent counts instead');
 });
 
-test('session: x-instance without a session is nothing', async () => {
+test('session: x-instance without a session gives no access', async () => {
   const { app } = await setUpCommon();
   const reply = await app.inject({ url: '/instance/status', headers: { ...own, 'x-instance': id, cookie: 'dormouse_session=guess' } });
   assert.equal(reply.statusCode, 401);
@@ -90,7 +90,7 @@ const forgeries: readonly (readonly [title: string, headers: object, get: number
   ['nobody knows where', {}, 200, 403],
 ];
 for (const [title, headers, get, post] of forgeries) {
-  test(`forged requests: from ${title}, reading is ${get} and changing is ${post}`, async (t) => {
+  test(`forged requests: from ${title}, GET answers ${get} and POST answers ${post}`, async (t) => {
     const { ask, gateway } = await signedIn(t);
     const before = gateway.all().length;
     assert.equal((await ask('GET', '/instance/all', headers)).status, get);
@@ -115,7 +115,7 @@ test('forged requests: an origin without a host does not match a request without
   for (const origin of ['file://', 'null', 'data:text/html,x', '']) assert.equal(await statusFrom(origin), 403, origin);
 });
 
-test('sign-out: ends the session at the server too', async (t) => {
+test('sign-out: it ends the session on the server too', async (t) => {
   const { ask } = await signedIn(t);
   const { status, body, setCookie } = await ask('DELETE', '/admin/session');
   assert.deepEqual([status, body['signedIn']], [200, false]);
@@ -123,13 +123,13 @@ test('sign-out: ends the session at the server too', async (t) => {
   assert.equal((await ask('GET', '/instance/all')).status, 401);
 });
 
-test('session: ends when the admin token is replaced, and the request that replaces it is answered', async (t) => {
+test('session: it ends when the admin token is replaced, after the answer to that request', async (t) => {
   const { ask } = await signedIn(t);
   assert.equal((await ask('POST', '/admin/token/rotate')).status, 200);
   assert.equal((await ask('GET', '/instance/all')).status, 401);
 });
 
-test('session: ends when its time is over', async (t) => {
+test('session: it ends after its maximum time', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const { ask } = await signedIn(t);
   t.mock.timers.tick(59_999);
@@ -138,13 +138,13 @@ test('session: ends when its time is over', async (t) => {
   assert.equal((await ask('GET', '/instance/all')).status, 401);
 });
 
-test('session: does not begin another one', async (t) => {
+test('session: a session cannot begin another session', async (t) => {
   const { ask } = await signedIn(t);
   const { status, setCookie } = await ask('POST', '/admin/session');
   assert.deepEqual([status, setCookie], [400, '']);
 });
 
-test('session: of more than a thousand, the first ends', async (t) => {
+test('session: beyond a thousand sessions the oldest ends', async (t) => {
   const { app, ask } = await signedIn(t);
   const begin = () => app.inject({ method: 'POST', url: '/admin/session', headers: asAdmin });
   for (let n = 0; n < 999; n += 1) await begin();
@@ -153,8 +153,8 @@ test('session: of more than a thousand, the first ends', async (t) => {
   assert.equal((await ask('GET', '/instance/all')).status, 401);
 });
 
-/** The first request of the page. */
-test('session: tells whether there is one, and the version only then', async (t) => {
+// The page sends this request first.
+test('session: the answer says if there is a session, and names the version only to a session', async (t) => {
   const { app, ask } = await signedIn(t);
   const { body } = await ask('GET', '/admin/session');
   assert.partialDeepStrictEqual(body, { signedIn: true, demo: false, version: '0.0.0', eventTypes, messageFilters, streamTypes });
@@ -163,7 +163,7 @@ test('session: tells whether there is one, and the version only then', async (t)
   assert.ok(!('version' in stranger));
 });
 
-test('session: the page has a text for each choice of a webhook that it is given', () => {
+test('session: the page has a text for each choice of a webhook that the server names', () => {
   const names = [...eventTypes.map((type) => `event_${type}`), ...messageFilters.map((filter) => `filter_${filter}`)];
   assert.deepEqual(
     names.filter((name) => !(name in en)),
@@ -171,7 +171,7 @@ test('session: the page has a text for each choice of a webhook that it is given
   );
 });
 
-test('session: its streams end with it', async (t) => {
+test('session: the end of a session ends its streams', async (t) => {
   const setup: Setup = await setUp(t);
   const address = await setup.address();
   const begun = await fetch(`${address}/admin/session`, { method: 'POST', headers: asAdmin });
@@ -187,7 +187,7 @@ test('session: its streams end with it', async (t) => {
   assert.equal(await ended, 'ended');
 });
 
-test('demo: nobody signs in', async (t) => {
+test('demo: a demo server refuses every sign-in', async (t) => {
   const { app } = await setUp(t, { demoServer: true });
   const reply = await app.inject({ method: 'POST', url: '/admin/session', headers: asAdmin });
   assert.deepEqual([reply.statusCode, cookieIn(reply.headers)], [403, '']);
@@ -214,7 +214,7 @@ test('session: no answer holds the token of an instance, unless it is asked for'
 });
 
 for (const url of ['/webhook/errors', '/globalwebhook/errors'])
-  test(`session: ${url} holds no token in what was posted`, async (t) => {
+  test(`session: ${url} has no token in the shown bodies of failed deliveries`, async (t) => {
     const { ask, app, gateway } = await signedIn(t, {});
     const { token } = instance.record;
     const history = async () => ({
@@ -228,7 +228,7 @@ for (const url of ['/webhook/errors', '/globalwebhook/errors'])
     assert.equal(asToken.json()[0].payload.token, token);
   });
 
-test('session: whoever calls with a token gets tokens as ever', async () => {
+test('session: requests with the admin token still get the tokens of instances', async () => {
   const { app } = await setUpCommon();
   const [first] = (await app.inject({ url: '/instance/all', headers: asAdmin })).json();
   assert.equal(first.token, instance.record.token);
@@ -236,9 +236,9 @@ test('session: whoever calls with a token gets tokens as ever', async () => {
 
 const picture = 'data:image/png;base64,AAAA';
 for (const [title, qrcode, objection, status, scanned] of [
-  ['scans what the instance shows', picture, null, 200, [picture]],
-  ['has nothing to scan without a QR code', '', null, 409, []],
-  ['says why it could not', picture, 'the code is stale', 409, [picture]],
+  ['it scans the QR code of the instance', picture, null, 200, [picture]],
+  ['it refuses a scan without a QR code', '', null, 409, []],
+  ['it reports the reason of a failed scan', picture, 'the code is stale', 409, [picture]],
 ] as const) {
   test(`simulated phone: ${title}`, async (t) => {
     const pictures: string[] = [];
@@ -257,7 +257,7 @@ for (const [title, qrcode, objection, status, scanned] of [
   });
 }
 
-test('simulated phone: beside the real platform there is none', async (t) => {
+test('simulated phone: it does not exist with the real platform', async (t) => {
   const { ask } = await signedIn(t);
   assert.equal((await ask('POST', '/admin/sandbox/scan', { ...own, 'x-instance': id })).status, 404);
   assert.equal((await ask('GET', '/admin/session')).body['sandbox'], false);

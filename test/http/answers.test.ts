@@ -1,4 +1,4 @@
-/** Tests pages that end at a number of bytes. */
+/** Tests pages whose size in bytes is limited. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { chat, group, message } from '#test/contract/samples.ts';
@@ -8,7 +8,7 @@ import { pageWithin, serialise, withPage } from '#src/http/answers.ts';
 
 const answerBytes = 65_536;
 
-test('POST /message/find: a page ends where the next message would not fit, and says where to go on', async (t) => {
+test('POST /message/find: a page ends before the message that would exceed the limit, and has the offset of the next page', async (t) => {
   const { app, gateway } = await setUp(t, { answerBytes });
   const all = Array.from({ length: 100 }, (_, at) => ({ ...message, id: `r${at}`, text: 'é'.repeat(1_000) }));
   gateway.findMessages = async (_id, { limit, offset }) => ({
@@ -33,7 +33,7 @@ test('POST /message/find: a page ends where the next message would not fit, and 
   );
 });
 
-test('POST /chat/find: a page ends where the next chat would not fit, and says where to go on', async (t) => {
+test('POST /chat/find: a page ends before the chat that would exceed the limit, and has the offset of the next page', async (t) => {
   const { app, gateway } = await setUp(t, { answerBytes });
   const all = Array.from({ length: 90 }, (_, at) => ({ ...chat, id: `r${at}`, notes: 'x'.repeat(1_000) }));
   gateway.findChats = async (_id, { limit, offset }) => ({
@@ -64,7 +64,7 @@ for (const [title, count] of [
   ['all groups when they fit', 250],
   ['groups until the answer is full', 2_000],
 ] as const)
-  test(`GET /group/list: reads pieces, and answers with ${title}`, async (t) => {
+  test(`GET /group/list: reads the groups in batches, and answers with ${title}`, async (t) => {
     const { app, gateway } = await setUp(t, { answerBytes: 524_288 });
     const all = Array.from({ length: count }, (_, at) => ({ ...group, id: `${at}@g.us`, members: [] }));
     const reads: number[] = [];
@@ -85,7 +85,7 @@ for (const [title, count] of [
     assert.ok(reads.length > 2 && reads.length < 20, `${reads.length} reads`);
   });
 
-test('page: one item that is larger than the whole page is given all the same', () => {
+test('page: an item that is larger than the limit is returned alone', () => {
   const page = pageWithin(['x'.repeat(5_000), 'y'], (text) => ({ text }), 2_000);
   assert.deepEqual([page.views.length, page.cut], [1, true]);
 });

@@ -10,7 +10,7 @@ const database = await testDatabase();
 const service = await TestService.open(database.url, { TRUSTED_PROXIES: 'loopback' });
 const { newUser, signedIn, audit } = peopleOf(service);
 
-test('audit: a change makes one entry with who, from where, what and the outcome, and a look makes none', async () => {
+test('audit: a change makes one entry with its user, address, action and outcome, and a read makes none', async () => {
   const user = await newUser('administrator');
   const { ask } = await signedIn(user.name);
   const { id } = await service.instance('audited');
@@ -62,7 +62,7 @@ test('audit: the token of an instance is named by the instance, messages are lef
     assert.ok(!rows.includes(secret), secret);
 });
 
-test('audit: what a role does not allow is noted with 403, and a flood of it once a minute', async () => {
+test('audit: a request that a role does not allow makes an entry with 403, and repeated ones make one entry a minute', async () => {
   const { name } = await newUser('viewer');
   const { ask } = await signedIn(name);
   for (let n = 0; n < 30; n += 1) assert.equal((await ask('POST', '/admin/token/rotate', {})).status, 403);
@@ -88,7 +88,7 @@ test('audit: a request that a role does not allow names the instance that it was
   );
 });
 
-test('audit: a refused request names no instance that is not there, so that made-up names make no entries', async () => {
+test('audit: refused requests of one route for instances that do not exist share one entry', async () => {
   const { name } = await newUser('viewer');
   const { ask } = await signedIn(name);
   for (let n = 0; n < 20; n += 1) {
@@ -121,7 +121,7 @@ test('audit: a client that goes before the answer is noted too', async () => {
       (one) => one.id === id && one.status === 'connecting',
     );
   };
-  // The gateway has the request, and answers it five seconds later.
+  // The gateway has received the request, and answers five seconds later.
   await until(isConnecting, 'the session connects');
   gone.abort();
   await assert.rejects(asked, { name: 'AbortError' });
@@ -129,7 +129,7 @@ test('audit: a client that goes before the answer is noted too', async () => {
   assert.equal((await audit(`who=${id}`))[0]?.route, '/instance/connect');
 });
 
-test('audit: pages go on behind their cursor, and exports hold every entry once', async () => {
+test('audit: each page continues after its cursor, and an export has every entry once', async () => {
   const { body } = await service.admin('GET', '/admin/audit?limit=1000');
   const all = (body as { readonly entries: readonly AuditEntry[] }).entries;
   const first = (await service.admin('GET', '/admin/audit?limit=3')).body as {
@@ -154,7 +154,7 @@ test('audit: pages go on behind their cursor, and exports hold every entry once'
   assert.equal(rows.length, all.filter(({ actor }) => actor === 'adminToken').length);
 });
 
-test('audit: filters by time take the begin and leave the end out', async () => {
+test('audit: a time filter includes its start and excludes its end', async () => {
   const [entry] = await audit('limit=1');
   assert.ok(entry);
   const { at } = entry;

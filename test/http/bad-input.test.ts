@@ -1,4 +1,4 @@
-/** Tests bad input against every route of the table. A new route is covered as soon as it is in the table. */
+/** Tests invalid input on every route of the table. A new route is tested as soon as it is in the table. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { FastifyInstance, InjectOptions } from 'fastify';
@@ -43,7 +43,7 @@ const targets: readonly Target[] = routes.flatMap((spec) =>
     return { name, spec, method, url: spec.credential === 'stream' ? `${url}?token=${token}` : url };
   }),
 );
-/** Bodies that are bytes are checked where they are read (moving.test.ts). */
+/** Routes with a JSON body. `moving.test.ts` tests the routes with a body of bytes. */
 const withBody = targets.filter(({ method, spec }) => method !== 'GET' && spec.takesBytes === undefined);
 const fieldsOf = ({ body }: Route): readonly string[] => Object.keys((body as { properties?: object } | undefined)?.properties ?? {});
 
@@ -52,7 +52,7 @@ const call = ({ method, url }: Target, more: Partial<InjectOptions> = {}) =>
 
 type Reply = Awaited<ReturnType<typeof call>>;
 
-/** The one shape of an error, with one of these states. */
+/** Asserts that a reply is an error in the usual form with one of the expected statuses. */
 const isRefused = (reply: Reply, ...expected: readonly number[]): void => {
   assert.ok(expected.includes(reply.statusCode), `${reply.statusCode} ${reply.body.slice(0, 200)}`);
   const body = reply.json();
@@ -72,7 +72,7 @@ test('bodies: a body that is nested deeper than any stack is refused', async () 
 });
 
 for (const target of withBody) {
-  test(`${target.name}: refuses bodies that are no JSON object`, async () => {
+  test(`${target.name}: refuses bodies that are not a JSON object`, async () => {
     for (const text of [...notObjects, ...notJson, ...poisoned, ...unstorable, nested(1_000)])
       isRefused(await call(target, json(text)), 400);
   });
@@ -89,15 +89,15 @@ for (const target of withBody) {
       const reply = await call(target, { payload, headers: { 'content-type': 'application/json; charset=utf-8' } });
       const usual = target.spec.status ?? 200;
       if (missing && reply.statusCode !== usual) isRefused(reply, 400);
-      // No object has the placeholder in the address as its id.
+      // The placeholder in the address is not the id of an object.
       else if (target.url.includes('/:') && reply.statusCode !== usual) isRefused(reply, 404);
       else assert.equal(reply.statusCode, usual, reply.body);
-      // Some of these calls delete or rename the instance; the next target starts afresh.
+      // Some of these calls delete or rename the instance, so the next call gets a new gateway.
       Object.assign(gateway, createFakeGateway());
     }
   });
 
-  test(`${target.name}: takes every field in a wrong type, too long or out of range without a surprise`, async () => {
+  test(`${target.name}: a field with a wrong type, length or range causes no unexpected error`, async () => {
     const wrong = [
       { a: 1 },
       [{}],
@@ -137,7 +137,7 @@ for (const target of targets.filter(({ spec }) => spec.credential !== 'none')) {
   const [url = ''] = target.url.split('?');
   const expected = denials[spec.credential];
 
-  test(`${name}: says in the words of the interface that its token is missing or wrong`, async () => {
+  test(`${name}: has the documented errors for a missing and for a wrong token`, async () => {
     assert.ok(expected);
     const inQuery = spec.credential === 'stream';
     const wrong = { headers: { token: 'wrong', admintoken: 'wrong', 'passkey-code': 'wrong' } };
@@ -151,21 +151,21 @@ for (const target of targets.filter(({ spec }) => spec.credential !== 'none')) {
     assert.deepEqual(seen, [as(expected.missing), as(expected.missing), as(expected.wrong)]);
   });
 
-  test(`${name}: does not take the other kind of token, nor tokens in the query unless that is its place`, async () => {
+  test(`${name}: refuses the other kind of token, and tokens in the query unless it is a stream`, async () => {
     const swapped = { token: asAdmin.admintoken, admintoken: asInstance.token };
     isRefused(await app.inject({ method, url, headers: swapped }), 401, 403);
     if (spec.credential === 'stream') return isRefused(await app.inject({ method, url, headers: asInstance }), 401);
     isRefused(await app.inject({ method, url: `${url}?token=${token}&admintoken=${asAdmin.admintoken}` }), 401);
   });
 
-  test(`${name}: on a demo server, what belongs to the administrator is switched off`, async () => {
+  test(`${name}: is disabled on a demo server if only the administrator may call it`, async () => {
     const reply = await demo.inject({ method, url, headers: asAdmin });
     const off = reply.statusCode === 403 && reply.json().error === 'This is a public demo server. This endpoint has been disabled.';
     assert.equal(off, spec.credential === 'admin' || spec.credential === 'globalWebhook', reply.body);
   });
 }
 
-/** A method with a body that no row has at this address. */
+/** Returns a method with a body that no route has at this address. */
 const otherMethod = (url: string): Method => {
   const other = (['PUT', 'PATCH', 'DELETE'] as const).find((method) => !targets.some((one) => one.url === url && one.method === method));
   assert.ok(other, url);
@@ -173,7 +173,7 @@ const otherMethod = (url: string): Method => {
 };
 
 for (const target of targets) {
-  test(`${target.name}: tells which methods exist when another one is used`, async () => {
+  test(`${target.name}: an unsupported method gets 405 with the list of supported methods`, async () => {
     const reply = await call({ ...target, method: otherMethod(target.url) }, json('{'));
     isRefused(reply, 405);
     assert.ok(String(reply.headers['allow']).split(', ').includes(target.method));

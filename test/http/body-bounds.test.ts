@@ -1,4 +1,4 @@
-/** Tests the bounds of bodies: depth, values, and the bytes that are held at once. */
+/** Tests the limits of request bodies: their depth, their number of values, and the bytes in memory at the same time. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
@@ -26,7 +26,7 @@ for (const [title, text, refusal] of shapes) {
   });
 }
 
-test('bodies: a body of brackets costs no parser and no memory', async (t) => {
+test('bodies: a body of nested brackets is refused before it is parsed', async (t) => {
   const { app } = await setUp(t, { mediaBytes: 32 * 1024 * 1024 });
   const payload = '['.repeat(40_000_000);
   const before = process.memoryUsage().heapUsed;
@@ -36,7 +36,7 @@ test('bodies: a body of brackets costs no parser and no memory', async (t) => {
   assert.ok(process.memoryUsage().heapUsed - before < 200_000_000, `${process.memoryUsage().heapUsed - before}`);
 });
 
-test('BodyBudget: bounds each caller and all callers, and takes nothing that it refuses', () => {
+test('BodyBudget: limits the bytes of each caller and of all callers, and counts no refused bytes', () => {
   const budget = new BodyBudget(20, 50);
   assert.ok(budget.take('a', 15));
   assert.ok(!budget.take('a', 6));
@@ -50,7 +50,7 @@ test('BodyBudget: bounds each caller and all callers, and takes nothing that it 
   assert.equal(budget.held, 0);
 });
 
-/** Sends a part of a body and keeps the connection open. */
+/** Sends the first bytes of a body and keeps the connection open. */
 const begins = async (address: string, sent: number): Promise<{ readonly socket: Socket; readonly heard: () => string }> => {
   const { hostname, port } = new URL(address);
   const socket = connect(Number(port), hostname);
@@ -63,7 +63,7 @@ const begins = async (address: string, sent: number): Promise<{ readonly socket:
   return { socket, heard: () => text };
 };
 
-test('bodies: bodies that hold too much memory together are refused, and one that ends makes room', async (t) => {
+test('bodies: bodies that need too much memory together are refused, and a finished body frees its bytes', async (t) => {
   // The largest body has 2 MiB, so a caller may hold 4 MiB.
   const { address } = await setUp(t, { mediaBytes: 1 });
   const at = await address();

@@ -34,7 +34,7 @@ for (const [title, body, expected] of filters) {
   test(`chatQueryOf: ${title}`, () => assert.deepEqual(queryOf(body).filters, expected));
 }
 
-/** Texts by which chats can be found. */
+/** Fields of text by which chats can be found. */
 const manyFields = [
   'name',
   'phone',
@@ -84,7 +84,7 @@ test('chatQueryOf: reads order, page and junction', () => {
   assert.deepEqual(queryOf({ sort: 'name' }).sort, { field: 'name', descending: false });
 });
 
-test('chatQueryOf: gives 2000 chats when no positive limit was sent, and never more than 5000', () => {
+test('chatQueryOf: the limit is 2000 chats if the request has no positive limit, and at most 5000', () => {
   assert.deepEqual(
     [undefined, 0, -1, -5, 7, 1e6].map((limit) => queryOf({ limit }).limit),
     [2000, 2000, 2000, 2000, 7, 5000],

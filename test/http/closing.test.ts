@@ -1,4 +1,4 @@
-/** Tests the connections of an app that closes. */
+/** Tests the connections of a server that closes. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -14,7 +14,7 @@ test('closing: a connection that a client opened in advance, and has not used, i
   app.server.getConnections((_, count) => (count === 1 ? accepted.resolve() : app.server.once('connection', () => accepted.resolve())));
   await accepted.promise;
   const closed = once(socket, 'close');
-  // Node waits a minute for the head of a request.
+  // Node.js waits a minute for the head of a request. The close must not wait that long.
   await app.close();
   await closed;
   assert.equal(socket.bytesWritten, 0);

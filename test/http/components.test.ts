@@ -1,4 +1,4 @@
-/** Tests the components of the OpenAPI document. Each thing is defined once, and nothing is lost by that. */
+/** Tests the components of the OpenAPI document. Repeated parts are defined once, and no part gets lost. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { FastifyInstance } from 'fastify';
@@ -27,7 +27,7 @@ before(async () => {
 });
 after(() => app.close());
 
-/** Returns the value with each component in place of the references to it. */
+/** Returns the value with its references replaced by the referenced components. */
 const inlined = (value: unknown, whole: Json): unknown => {
   if (Array.isArray(value)) return value.map((one) => inlined(one, whole));
   if (typeof value !== 'object' || value === null) return value;
@@ -41,19 +41,19 @@ const inlined = (value: unknown, whole: Json): unknown => {
   return inlined(target, whole);
 };
 
-/** In bytes of JSON. */
+/** The largest size of the document. In bytes of JSON. */
 const mostBytes = 384_500;
 
-test('components: the document is short', () => assert.ok(Buffer.byteLength(text) <= mostBytes, `${Buffer.byteLength(text)} bytes`));
+test('components: the document is smaller than its size limit', () => assert.ok(Buffer.byteLength(text) <= mostBytes, `${Buffer.byteLength(text)} bytes`));
 
-test('components: a document without components comes back whole from the one with them', () => {
+test('components: replacing all references restores the document without components', () => {
   const plain = { paths: inlined(document.paths, document) } as Json;
   const short = withComponents(plain);
   assert.ok(JSON.stringify(short).length * 2 < JSON.stringify(plain).length);
   assert.deepEqual(inlined(short['paths'], short), plain['paths']);
 });
 
-test('components: every error is one, and nothing is written out twice', () => {
+test('components: every error answer is a reference, and no two components are equal', () => {
   const written = Object.values(document.paths as Readonly<Record<string, Record<string, { responses: Record<string, Json> }>>>)
     .flatMap((methods) => Object.values(methods))
     .flatMap(({ responses }) => Object.entries(responses).filter(([status, response]) => !(Number(status) < 400) && !response['$ref']));
@@ -64,7 +64,7 @@ test('components: every error is one, and nothing is written out twice', () => {
   }
 });
 
-test('components: each name of the table is used, and no name is a number or a second choice', () => {
+test('components: each name of the table is used, and no name ends in a digit', () => {
   const names = new Set(Object.values(document.components).flatMap((section) => Object.keys(section)));
   assert.deepEqual(
     Object.values(namesByPlace).filter((name) => !names.has(name)),
@@ -76,7 +76,7 @@ test('components: each name of the table is used, and no name is a number or a s
   );
 });
 
-test('components: a short text, a boolean, and what stands once stay in their place', () => {
+test('components: booleans and schemas that occur once stay inline', () => {
   const body = { type: 'object', properties: { once: { type: 'string', description: 'x'.repeat(200) }, flag: { type: 'boolean' } } };
   const content = (schema: object) => ({ content: { 'application/json': { schema } } });
   const shared = { type: 'object', properties: { name: { type: 'string', description: 'y'.repeat(200) }, flag: { type: 'boolean' } } };
@@ -125,7 +125,7 @@ test('components: an object with the fields of a group refers to it, and one tha
   assert.deepEqual(schemaOf('/lacks'), bodyOf({ number: { type: 'string' } }));
 });
 
-test('components: an object refers to several groups in the order of its fields, and one that names no bounds takes those of the group', () => {
+test('components: an object refers to its groups in the order of its fields, and uses the limits of a group if it names none', () => {
   const options = { delay: { type: 'integer', minimum: 0 } };
   const preview = { linkPreview: { type: 'boolean' }, linkPreviewTitle: { type: 'string', maxLength: 9 } };
   const loose = { linkPreview: { type: 'boolean' }, linkPreviewTitle: { type: 'string' } };
@@ -156,7 +156,7 @@ test('components: an object refers to several groups in the order of its fields,
   assert.ok(written.includes(JSON.stringify(body(loose))), 'bounds that no row declares are not added');
 });
 
-test('components: the usual errors of a kind of operations are errors of at least four of its rows', () => {
+test('components: each common error of a tag is an error of at least four of its operations', () => {
   const options = optionsWith({});
   const hub = new Hub({ gateway: createFakeGateway(), limits: defaultStreamLimits, log: options.log });
   const rows = allRoutes(options, hub, createAdminSessions(60_000, null));

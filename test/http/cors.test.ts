@@ -1,4 +1,4 @@
-/** Tests pages of other origins. They have no access by default, and the setting gives browsers the needed headers. */
+/** Tests web pages of other origins (CORS). They have no access by default, and CORS_ORIGINS gives them access. */
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { asAdmin, asInstance, setUp } from './setup.ts';
@@ -13,7 +13,7 @@ const asking = async (t: TestContext, corsOrigins: readonly string[]) => {
   return (method: 'GET' | 'OPTIONS', url: string, headers: object) => app.inject({ method, url, headers: { ...headers } });
 };
 
-test('cors: off, answers name no origin, and the question of a browser is an unknown method', async (t) => {
+test('cors: without the setting answers name no origin, and a preflight request is refused with 405', async (t) => {
   const ask = await asking(t, []);
   const answer = await ask('GET', '/instance/status', { ...asInstance, origin: page });
   assert.deepEqual([answer.statusCode, answer.headers['access-control-allow-origin']], [200, undefined]);
@@ -27,7 +27,7 @@ const rows: readonly (readonly [title: string, origins: readonly string[], origi
   ['an origin that is not named', [page], stranger, undefined],
 ];
 for (const [title, origins, origin, allowed] of rows)
-  test(`cors: ${title}: questions without a credential, answers and refusals`, async (t) => {
+  test(`cors: ${title}, in preflight requests without a credential, in answers and in refusals`, async (t) => {
     const ask = await asking(t, origins);
     const question = await ask('OPTIONS', '/instance/create', { ...asked, origin });
     assert.equal(question.statusCode, 204);
@@ -47,13 +47,13 @@ for (const [title, origins, origin, allowed] of rows)
     assert.deepEqual([admin.statusCode, admin.headers['access-control-allow-credentials']], [200, undefined]);
   });
 
-test('cors: an address that does not exist is still a 404 in our words', async (t) => {
+test('cors: an unknown address is a 404 with the usual error body', async (t) => {
   const ask = await asking(t, ['*']);
   const answer = await ask('GET', '/nothing', { origin: page });
   assert.deepEqual([answer.statusCode, answer.json()], [404, { error: 'nothing is at /nothing' }]);
 });
 
-test('cors: a stream is for every origin, and a file, which writes its own head, names the one that may read it', async (t) => {
+test('cors: a stream allows every origin, and a file names the allowed origin', async (t) => {
   const { address, gateway } = await setUp(t, { corsOrigins: [page] });
   const [name = ''] = [...gateway.kept.keys()];
   const stop = new AbortController();
@@ -68,7 +68,7 @@ test('cors: a stream is for every origin, and a file, which writes its own head,
   stop.abort();
 });
 
-test('status: anybody may ask; with a connected instance it is an object, without one a warning', async (t) => {
+test('status: it needs no credential, and warns if no instance is connected', async (t) => {
   const { app, gateway } = await setUp(t);
   const ask = async () => (await app.inject({ url: '/status' })).json<Readonly<Record<string, unknown>>>();
   const first = await ask();

@@ -1,4 +1,4 @@
-/** Tests the served files of the dashboard: complete, under one policy, and no other file of the disk. */
+/** Tests the served files of the dashboard: all of them, with one content security policy, and no other file of the disk. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test, type TestContext } from 'node:test';
@@ -29,7 +29,7 @@ test('dashboard: every file that the document, the import map and the styles nam
   }
 });
 
-test('dashboard: every view is the same document, asked for each time', async (t) => {
+test('dashboard: every view is the same document, which browsers revalidate at each request', async (t) => {
   const { get, document } = await open(t);
   for (const url of ['/admin', '/admin/start', '/admin/sessions/r1', '/admin/sessions/r1/webhooks']) {
     const { statusCode, headers, body } = await get(url);
@@ -37,12 +37,12 @@ test('dashboard: every view is the same document, asked for each time', async (t
   }
 });
 
-test('dashboard: the address without a path leads to it', async (t) => {
+test('dashboard: the address without a path redirects to the dashboard', async (t) => {
   const { statusCode, headers } = await (await open(t)).get('/');
   assert.deepEqual([statusCode, headers.location], [302, 'admin']);
 });
 
-test('dashboard: its address with a slash at the end leads to it, also where a proxy puts a path in front', async (t) => {
+test('dashboard: its address with a final slash redirects to it, also behind a proxy that adds a path', async (t) => {
   const { statusCode, headers } = await (await open(t)).get('/admin/');
   assert.deepEqual([statusCode, headers.location], [302, '../admin']);
   assert.equal(new URL(String(headers.location), 'http://any/behind/admin/').pathname, '/behind/admin');
@@ -62,7 +62,7 @@ test('dashboard: the policy allows this server alone, and of inline scripts the 
   assert.doesNotMatch(document.body, / style=| on\w+=|https?:\/\/(?!www\.w3\.org)/);
 });
 
-test('dashboard: files are compressed for who takes it, and not sent again to who has them', async (t) => {
+test('dashboard: files are compressed for clients that accept it, and a client with a current copy gets 304', async (t) => {
   const { get, named } = await open(t);
   const url = named.find((name) => name.endsWith('main.js')) ?? '';
   const plain = await get(url);

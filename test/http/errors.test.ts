@@ -24,7 +24,7 @@ const refusals: readonly (readonly [Refusal['reason'], number])[] = [
 ];
 
 for (const [reason, status] of refusals) {
-  test(`refusal: ${reason} is ${status} with the sentence of the gateway`, async () => {
+  test(`refusal: ${reason} is ${status} with the error text of the gateway`, async () => {
     const { app, gateway } = await setUpCommon();
     gateway.refuseNext = { reason, message: 'so it is' };
     const reply = await app.inject(send);
@@ -32,7 +32,7 @@ for (const [reason, status] of refusals) {
   });
 }
 
-test('refusal: the platform is quoted with its code, and the reach-out lock by its name', async () => {
+test('refusal: an error of the platform has its code, and the reach-out lock its name', async () => {
   const { app, gateway } = await setUpCommon();
   const source = { error_source: 'whatsapp_server', provider: 'whatsapp' };
   gateway.refuseNext = { reason: 'refused', message: 'no', code: 463 };
@@ -46,7 +46,7 @@ test('refusal: the platform is quoted with its code, and the reach-out lock by i
   assert.deepEqual((await app.inject(send)).json(), { error: 'no', ...source });
 });
 
-test('refusal: says after how many seconds to try again, in whole ones', async () => {
+test('refusal: Retry-After is a whole number of seconds', async () => {
   const { app, gateway } = await setUpCommon();
   gateway.refuseNext = { reason: 'capped', message: 'full', retryAfter: 29.1 };
   assert.equal((await app.inject(send)).headers['retry-after'], '30');
@@ -68,7 +68,7 @@ const surprises: readonly (readonly [on: string, payload: object, text: string])
 for (const [on, payload, text] of surprises) {
   const [method, url] = on.split(' ') as ['POST', string];
 
-  test(`surprise: ${on} answers 500 with a constant text and logs where it happened, without what it was about`, async () => {
+  test(`unexpected error: ${on} answers 500 with a constant text, and logs the place in the code without the error text`, async () => {
     const { app, gateway, lines } = await setUpCommon();
     gateway.throwNext = new Error('insert into message values (the secret text)');
     const reply = await app.inject({ method, url, headers: { ...asInstance, ...asAdmin }, payload });
@@ -78,7 +78,7 @@ for (const [on, payload, text] of surprises) {
     assert.ok(!JSON.stringify(lines).includes('secret'));
   });
 
-  test(`surprise: ${on} answers 503 while the database is away`, async () => {
+  test(`unexpected error: ${on} answers 503 while the database is unavailable`, async () => {
     const { app, gateway } = await setUpCommon();
     gateway.throwNext = storageAway();
     const reply = await app.inject({ method, url, headers: { ...asInstance, ...asAdmin }, payload });
@@ -96,7 +96,7 @@ for (const [error, text] of [
   [new StorageBroken('42P01'), 'the database does not work now'],
   [new EpochLost('the secret epoch'), 'another gateway has taken over the database'],
 ] as const)
-  test(`storage: ${error.name} answers 503 that says so, and when to try again`, async () => {
+  test(`storage: ${error.name} answers 503 with its reason and Retry-After`, async () => {
     const { app, gateway } = await setUpCommon();
     gateway.throwNext = error;
     const reply = await app.inject(send);
@@ -104,7 +104,7 @@ for (const [error, text] of [
     assert.ok(Number(reply.headers['retry-after']) > 0);
   });
 
-test('surprise: GET /webhook has a text of its own', async () => {
+test('unexpected error: GET /webhook has its own error text', async () => {
   const { app, gateway } = await setUpCommon();
   gateway.webhooks = () => {
     throw new Error('no such thing');
@@ -158,7 +158,7 @@ for (const [on, payload, error, hint] of complaints) {
   });
 }
 
-test('webhook: hands over names that nobody knows as they were sent, and leaves the rules to the gateway', async () => {
+test('webhook: unknown names of events are passed on unchanged, because the gateway validates them', async () => {
   const { app, gateway } = await setUpCommon();
   const payload = { url: 'https://example.com/', events: ['messages', 'blocks'], enable: true, excludeMessages: ['old'], enabled: false };
   const reply = await app.inject({ method: 'POST', url: '/webhook', headers: asInstance, payload });
@@ -171,7 +171,7 @@ test('webhook: hands over names that nobody knows as they were sent, and leaves 
   ]);
 });
 
-test('POST /globalwebhook: says the same for a body that is no JSON and for an address that is refused', async () => {
+test('POST /globalwebhook: has the same error text for a body that is not JSON and for a refused address', async () => {
   const { app, gateway } = await setUpCommon();
   const post = async (payload: string | object) => {
     const headers = { ...asAdmin, 'content-type': 'application/json' };
@@ -189,7 +189,7 @@ test('POST /globalwebhook: says the same for a body that is no JSON and for an a
   ]);
 });
 
-test('unknown addresses: are 404 whatever the body, and bad ones 400', async () => {
+test('unknown addresses: are 404 or 405 even with an invalid body, and invalid addresses are 400', async () => {
   const { app } = await setUpCommon();
   const json = { 'content-type': 'application/json' };
   for (const url of ['/', '/nothing', '/instance/', '/send', '/webhook/errors/x', '/docs/static/nothing.js']) {
@@ -200,7 +200,7 @@ test('unknown addresses: are 404 whatever the body, and bad ones 400', async () 
   assert.deepEqual([reply.statusCode, reply.json()], [400, { error: 'the address is not a valid URL' }]);
 });
 
-test('tokens in the query: count where the setting allows it, and a header wins over an empty one', async (t) => {
+test('tokens in the query: are accepted if the setting allows them, and a token in a header has precedence', async (t) => {
   const { app } = await setUp(t, { allowQueryTokens: true });
   const status = async (url: string, headers: object = {}) => (await app.inject({ url, headers: { ...headers } })).statusCode;
   assert.equal(await status(`/instance/status?token=${token}`), 200);
@@ -210,7 +210,7 @@ test('tokens in the query: count where the setting allows it, and a header wins 
   assert.equal(await status(`/instance/status?token=${token}&token=${token}`), 401);
 });
 
-test('logging: one line a request, by its route, and never a token', async (t) => {
+test('logging: each request has one line with its route and without tokens', async (t) => {
   const { app, lines } = await setUp(t, { allowQueryTokens: true });
   for (const url of [`/instance/status?token=${token}`, `/nothing?token=${token}`, `/instance/all?admintoken=${asAdmin.admintoken}`]) {
     await app.inject({ url });
@@ -246,7 +246,7 @@ const broken: readonly (readonly [title: string, bytes: string, status: number])
   ['a broken content type', `POST /send/text HTTP/1.1\r\n${head}token: ${token}\r\nContent-Type: ;;\r\nContent-Length: 2\r\n\r\n{}`, 415],
 ];
 
-test('broken HTTP: is answered with an error in the usual shape', async (t) => {
+test('broken HTTP: is answered with an error in the usual JSON form', async (t) => {
   const { address } = await setUp(t);
   const base = await address();
   for (const [title, bytes, status] of broken) {
@@ -256,7 +256,7 @@ test('broken HTTP: is answered with an error in the usual shape', async (t) => {
   }
 });
 
-test('10 MB over a real connection: the client sees the answer instead of a reset', async (t) => {
+test('large bodies: a client that sends 10 MB gets the answer and not a reset connection', async (t) => {
   const { address } = await setUp(t);
   const body = JSON.stringify({ number: '551', text: 'x'.repeat(10 * bodyLimit) });
   const headers = { 'content-type': 'application/json' };
@@ -269,7 +269,7 @@ test('10 MB over a real connection: the client sees the answer instead of a rese
   assert.deepEqual([stranger.status, await stranger.json()], [401, { error: 'instance info not found' }]);
 });
 
-test('answers: JSON is not kept by caches, also of errors', async () => {
+test('answers: caches must not store JSON, not even the JSON of errors', async () => {
   const { app } = await setUpCommon();
   for (const url of ['/instance/status', '/instance/all', '/nothing']) {
     const reply = await app.inject({ url, headers: asInstance });
@@ -302,7 +302,7 @@ for (const [title, type, payload, status, error] of encodings)
     if (error !== null) assert.match((reply.json() as { readonly error: string }).error, error);
   });
 
-test('body: a text that is no JSON is refused with the type that is wanted', async () => {
+test('body: a text that is not JSON is refused with the required content type', async () => {
   const { app } = await setUpCommon();
   const reply = await app.inject({ ...send, headers: { ...asInstance, 'content-type': 'text/plain' }, payload: 'hello' });
   assert.deepEqual(

@@ -16,7 +16,7 @@ const opened = async (t: Parameters<typeof setUp>[0], change: Parameters<typeof 
   return { app, gateway, kept, url, address, get: (headers = {}, method: 'GET' | 'HEAD' = 'GET') => app.inject({ method, url, headers }) };
 };
 
-test('files: whole, without a credential, with everything that a browser needs and nothing that it may run', async (t) => {
+test('files: a file is sent without a credential, with headers that keep a browser from running it', async (t) => {
   const { get, kept } = await opened(t);
   const { statusCode, headers, rawPayload } = await get();
   assert.deepEqual([statusCode, rawPayload], [200, bytes]);
@@ -32,7 +32,7 @@ test('files: whole, without a credential, with everything that a browser needs a
   });
 });
 
-test('files: HEAD tells the same and gives nothing', async (t) => {
+test('files: HEAD has the same headers as GET, and no body', async (t) => {
   const { get } = await opened(t);
   const [{ headers: whole }, { statusCode, headers, rawPayload }] = [await get(), await get({}, 'HEAD')];
   assert.deepEqual([statusCode, rawPayload.length, headers['content-length']], [200, 0, '1000']);
@@ -58,7 +58,7 @@ const ranges: readonly (readonly [header: string | undefined, expected: ReturnTy
 ];
 for (const [header, expected] of ranges) test(`rangeOf: ${header}`, () => assert.deepEqual(rangeOf(header, size), expected));
 
-test('files: a range is 206 with its place; one outside is 416 with the size', async (t) => {
+test('files: a range gets 206 with its position, and a range outside of the file gets 416 with the size', async (t) => {
   const { get } = await opened(t);
   const part = await get({ range: 'bytes=100-199' });
   assert.deepEqual(
@@ -70,7 +70,7 @@ test('files: a range is 206 with its place; one outside is 416 with the size', a
   assert.deepEqual(outside.json(), { error: 'the range is outside of the file' });
 });
 
-test('files: who has the bytes gets 304, and a part only of the bytes that it knows', async (t) => {
+test('files: a client with a current copy gets 304, and a range only if its copy is current', async (t) => {
   const { get, kept } = await opened(t);
   const tag = `"${kept.file.hash}"`;
   for (const known of [tag, `W/${tag}`, `"other", ${tag}`, '*']) {
@@ -93,7 +93,7 @@ const dispositions: readonly (readonly [mimetype: string, filename: string, expe
   ['x/y\r\nset-cookie: a', 'a', /^attachment; /],
 ];
 for (const [mimetype, filename, expected] of dispositions)
-  test(`files: ${JSON.stringify(mimetype)} named ${JSON.stringify(filename)}`, async (t) => {
+  test(`files: the headers of ${JSON.stringify(mimetype)} named ${JSON.stringify(filename)} are safe`, async (t) => {
     const { get } = await opened(t, { mimetype, filename });
     const { statusCode, headers } = await get();
     assert.equal(statusCode, 200);
@@ -103,19 +103,19 @@ for (const [mimetype, filename, expected] of dispositions)
   });
 
 for (const name of ['', '..%2fencryption.key', 'nothing', '%00', 'a'.repeat(90), 'a'.repeat(500)])
-  test(`files: ${JSON.stringify(name.slice(0, 20))} is nothing`, async (t) => {
+  test(`files: the name ${JSON.stringify(name.slice(0, 20))} finds no file`, async (t) => {
     const { app } = await opened(t);
     const { statusCode } = await app.inject({ url: `/files/${name}` });
     assert.ok([400, 404, 414].includes(statusCode), String(statusCode));
   });
 
-test('files: bytes that went between the look and the reading are 404, not an empty answer', async (t) => {
+test('files: a file that is removed between its lookup and its read is 404, not an empty answer', async (t) => {
   const { gateway, get } = await opened(t);
   gateway.readFile = async () => null;
   assert.equal((await get()).statusCode, 404);
 });
 
-test('files: a reader who is slow holds the reading back, and one who leaves ends it', async (t) => {
+test('files: a slow client slows the read of the file, and a client that disconnects ends it', async (t) => {
   const { gateway, kept, url, address } = await opened(t);
   const state = { read: 0, ended: false };
   const large = { ...kept.file, size: 64 * 1024 * 1024 };
@@ -145,7 +145,7 @@ test('files: a reader who is slow holds the reading back, and one who leaves end
   }
 });
 
-test('files: one that breaks in the middle is a connection that is cut, since its length was told', async (t) => {
+test('files: a read that fails in the middle closes the connection, because the length was already sent', async (t) => {
   const { gateway, url, address } = await opened(t);
   gateway.paced = async function* () {
     yield bytes.subarray(0, 100);

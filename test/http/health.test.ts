@@ -22,7 +22,7 @@ test('health: the process is alive without the database, and ready only with it'
   assert.equal(await alive(), 200);
 });
 
-test('health: with HEALTH_DETAILS=admin a stranger gets yes or no, and the administrator the reasons', async (t) => {
+test('health: with HEALTH_DETAILS=admin only the administrator gets the reasons', async (t) => {
   let troubles: string[] = [];
   const setup = await setUp(t, { healthDetails: 'admin', storageTroubles: () => troubles });
   assert.deepEqual(await readiness(setup), [200, { ready: true }]);
@@ -33,14 +33,14 @@ test('health: with HEALTH_DETAILS=admin a stranger gets yes or no, and the admin
   assert.equal((await readiness(setup, asAdmin))[1]['error'], 'the database is not available now');
 });
 
-test('health: a server that works and warns is ready, and says why it warns to those who may know', async (t) => {
+test('health: a server with warnings is ready, and lists the warnings', async (t) => {
   const setup = await setUp(t, { healthDetails: 'admin' });
   setup.gateway.warnings = () => ['the disk of the data folder is nearly full: 9.9 of 100.0 GB are free'];
   assert.deepEqual(await readiness(setup), [200, { ready: true }]);
   assert.deepEqual((await readiness(setup, asAdmin))[1]['warnings'], setup.gateway.warnings());
 });
 
-test('health: readiness names each trouble of the database and of the sessions once', async (t) => {
+test('health: readiness names each problem of the database and of the sessions once', async (t) => {
   const missing = 'the database fails: relation "chat" does not exist (42P01)';
   const setup = await setUp(t, { storageTroubles: () => ['the disk of the database is full', missing] });
   setup.gateway.troubles = () => [missing];
@@ -50,7 +50,7 @@ test('health: readiness names each trouble of the database and of the sessions o
 
 const sampleMs = 50;
 
-/** Keeps the event loop busy until a sample has seen it. */
+/** Blocks the event loop until the overload check measures the delay. */
 const overload = async ({ app }: Setup): Promise<void> => {
   while (!app.isUnderPressure()) {
     const until = performance.now() + 2 * sampleMs;
@@ -59,7 +59,7 @@ const overload = async ({ app }: Setup): Promise<void> => {
   }
 };
 
-test('overload: work is refused with Retry-After, and what relieves the server or shows its state is answered', async (t) => {
+test('overload: work is refused with Retry-After, and requests that relieve the server or show its state are answered', async (t) => {
   const setup = await setUp(t, { overloadLagMs: 20, overloadSampleMs: sampleMs });
   const { app } = setup;
   const status = async (method: 'GET' | 'POST', url: string, headers: object): Promise<number> => {
@@ -78,7 +78,7 @@ test('overload: work is refused with Retry-After, and what relieves the server o
   assert.deepEqual((await readiness(setup))[1]['reasons'], ['the event loop is overloaded']);
 });
 
-test('request ids: a harmless one of the client is kept, any other is replaced; the answer and the log have it', async (t) => {
+test('request ids: a valid id of the client is kept, an invalid id is replaced, and the answer and the log have the id', async (t) => {
   const { app, lines } = await setUp(t);
   const idOf = async (given?: string): Promise<string> => {
     const headers = given === undefined ? {} : { 'x-request-id': given };

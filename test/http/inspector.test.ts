@@ -19,7 +19,7 @@ const addresses = [
 ] as const;
 
 for (const address of addresses)
-  test(`${address}: only the administrator may`, async () => {
+  test(`${address}: only the administrator has access`, async () => {
     const { app } = await setUpCommon();
     const [method, url] = address.split(' ') as ['GET' | 'POST', string];
     const payload = method === 'POST' ? { payload: { type: 'wake' } } : {};
@@ -27,7 +27,7 @@ for (const address of addresses)
     assert.equal((await app.inject({ method, url, headers: { admintoken: 'wrong' }, ...payload })).statusCode, 403);
   });
 
-test('GET /admin/machines: both charts, with their layouts', async () => {
+test('GET /admin/machines: returns both state charts with their layouts', async () => {
   const { app } = await setUpCommon();
   const machines = (await app.inject({ url: '/admin/machines', headers: asAdmin })).json<{ id: string; layouts: object }[]>();
   assert.deepEqual(
@@ -37,7 +37,7 @@ test('GET /admin/machines: both charts, with their layouts', async () => {
   assert.ok(machines.every(({ layouts }) => typeof layouts === 'object'));
 });
 
-test('GET /admin/machines/{id}/stately: a module as text; an unknown machine is a clear 400', async () => {
+test('GET /admin/machines/{id}/stately: returns a module as text, and 400 for an unknown machine', async () => {
   const { app } = await setUpCommon();
   const source = await app.inject({ url: '/admin/machines/lifecycle/stately', headers: asAdmin });
   assert.match(String(source.headers['content-type']), /^text\/plain/);
@@ -45,7 +45,7 @@ test('GET /admin/machines/{id}/stately: a module as text; an unknown machine is 
   assert.equal((await app.inject({ url: '/admin/machines/other/stately', headers: asAdmin })).statusCode, 400);
 });
 
-test('GET /admin/actors: filters, order and page go to the gateway as they are meant', async () => {
+test('GET /admin/actors: passes filters, order and page on to the gateway', async () => {
   const { app, gateway } = await setUpCommon();
   const url = '/admin/actors?state=connecting.waiting,needsPerson&reason=locked&q=%20Ana%20&sort=-since&limit=5000&after=abc';
   assert.equal((await app.inject({ url, headers: asAdmin })).statusCode, 200);
@@ -57,7 +57,7 @@ test('GET /admin/actors: filters, order and page go to the gateway as they are m
   assert.equal((await app.inject({ url: '/admin/actors?sort=colour', headers: asAdmin })).statusCode, 400);
 });
 
-test('GET /admin/actors/{id}: steps carry their cause as a sentence', async () => {
+test('GET /admin/actors/{id}: each step has its cause as a sentence', async () => {
   const { app } = await setUpCommon();
   const actor = (await app.inject({ url: `/admin/actors/${id}`, headers: asAdmin })).json<{ steps: { why: string }[] }>();
   assert.equal(
@@ -117,7 +117,7 @@ const read = async (t: TestContext, url: string, headers: Readonly<Record<string
 
 const step = { ...sampleActor.steps[0], n: 3, at: now } as (typeof sampleActor.steps)[number];
 
-test('GET /admin/actors/{id}/stream: each step is an event with its number; no page of another origin may read it', async (t) => {
+test('GET /admin/actors/{id}/stream: sends each step as an event with its number, and not to pages of another origin', async (t) => {
   const { gateway, address } = await setUp(t);
   const stream = await read(t, `${await address()}/admin/actors/${id}/stream`);
   assert.equal(stream.response.headers.get('access-control-allow-origin'), null);
@@ -150,7 +150,7 @@ for (const [title, header, query, numbers, gap] of resumed)
     assert.equal(stream.text().includes(': gap'), gap);
   });
 
-test('GET /admin/actors/stream: batches of changes with the counts', async (t) => {
+test('GET /admin/actors/stream: sends batches of changes with the counts of states', async (t) => {
   const { gateway, address } = await setUp(t);
   const stream = await read(t, `${await address()}/admin/actors/stream`);
   const counts = { connected: 1, connecting: 0, hibernated: 0, disconnected: 0, needsPerson: 0 };
@@ -171,7 +171,7 @@ test('GET /admin/actors/stream: batches of changes with the counts', async (t) =
   assert.ok(stream.text().includes(`event: moved\ndata: ${JSON.stringify({ changes, counts })}\n\n`));
 });
 
-test('inspector streams: bounded in number, an unknown instance is 404, and a stop ends them', async (t) => {
+test('inspector streams: their number is limited, an unknown instance is 404, and a stop of the server ends them', async (t) => {
   const { app, gateway, address } = await setUp(t, { stream: { inspectorPerCaller: 2 } });
   const base = await address();
   assert.equal((await fetch(`${base}/admin/actors/nobody/stream`, { headers: asAdmin })).status, 404);
@@ -188,7 +188,7 @@ test('inspector streams: bounded in number, an unknown instance is 404, and a st
   assert.equal(gateway.inspector.listWatchers.size + gateway.inspector.stepWatchers.size, 0);
 });
 
-test('inspector streams: one caller takes no stream of another, and all together are bounded', async (t) => {
+test('inspector streams: each caller has a separate limit, and all callers share a total limit', async (t) => {
   const { address } = await setUp(t, { stream: { inspectorPerCaller: 2, inspectorInAll: 3 }, trustedProxies: ['loopback'] });
   const url = `${await address()}/admin/actors/stream`;
   const from = async (client: string) => (await read(t, url, { 'x-forwarded-for': client })).response;
@@ -200,7 +200,7 @@ test('inspector streams: one caller takes no stream of another, and all together
   });
 });
 
-test('inspector streams: a reader that does not read is cut', async (t) => {
+test('inspector streams: the server disconnects a client that does not read', async (t) => {
   const { gateway, address } = await setUp(t, { stream: { backlogBytes: 1024, graceMs: 20 } });
   const abort = new AbortController();
   t.after(() => abort.abort());
@@ -210,7 +210,7 @@ test('inspector streams: a reader that does not read is cut', async (t) => {
   await until(() => gateway.inspector.stepWatchers.size === 0);
 });
 
-test('GET /admin/actors/{id}/picture: bytes that the browser keeps, 304 for those that it has, 404 without a picture', async () => {
+test('GET /admin/actors/{id}/picture: browsers may cache it, a current copy gets 304, and an instance without one gets 404', async () => {
   const { app } = await setUpCommon();
   const url = `/admin/actors/${id}/picture`;
   const reply = await app.inject({ url, headers: asAdmin });

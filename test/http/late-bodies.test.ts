@@ -11,7 +11,7 @@ const database = await testDatabase();
 const service = await TestService.open(database.url);
 const { newUser, signedIn } = peopleOf(service);
 
-/** Sends the first half of a body. Returns the function that sends the rest and answers with the status and the error. */
+/** Sends the first half of a body. Returns a function that sends the rest, and returns the status and the error of the answer. */
 const half = async (t: TestContext, address: string, path: string, headers: Readonly<Record<string, string>>, body: object) => {
   const text = JSON.stringify(body);
   const { promise, resolve, reject } = Promise.withResolvers<readonly [status: number, error: unknown]>();
@@ -28,7 +28,7 @@ const half = async (t: TestContext, address: string, path: string, headers: Read
   });
   promise.catch(() => undefined);
   asked.write(text.slice(0, 2));
-  // The gateway answers other requests of this test after it has looked at the credential of this one.
+  // The pause lets the gateway check the credential before the test changes it.
   await new Promise((sent) => setTimeout(sent, 300));
   return () => {
     asked.end(text.slice(2));
@@ -58,7 +58,7 @@ test('late bodies: an operator who is demoted meanwhile disconnects no session',
   assert.deepEqual(await finish(), [401, 'instance info not found']);
 });
 
-test('late bodies: a token of an instance that is rotated meanwhile sets no webhook and reads no new token', async (t) => {
+test('late bodies: an instance token that is rotated meanwhile sets no webhook and cannot read the new token', async (t) => {
   const { call, token } = await service.instance('rotated');
   const webhook = await half(t, service.address, '/webhook', { token }, { url: 'http://127.0.0.1:9/', events: ['messages'] });
   const rotation = await half(t, service.address, '/instance/token/rotate', { token }, { again: true });
@@ -77,7 +77,7 @@ test('late bodies: an admin token that is replaced meanwhile makes no instance',
   assert.equal(gateway.all().length, before);
 });
 
-test('late bodies: a session that its owner ends meanwhile makes no user, and one that lasts does', async (t) => {
+test('late bodies: a session that its owner ends meanwhile makes no user, and a lasting session does', async (t) => {
   const user = await newUser('administrator');
   const [ended, kept] = [await signedIn(user.name), await signedIn(user.name)];
   const late = await half(

@@ -12,11 +12,11 @@ interface Answer {
   readonly result?: { readonly isError?: boolean; readonly content: readonly { readonly text: string }[] };
 }
 
-/** The stream that answers a call. */
+/** The event stream that answers a call. */
 interface Stream {
-  /** Returns the next message of the stream; null at its end. */
+  /** Returns the next message of the stream, or null at its end. */
   next(): Promise<Answer | null>;
-  /** Cuts the connection. */
+  /** Closes the connection. */
   leave(): void;
 }
 
@@ -75,7 +75,7 @@ const stage = async (t: TestContext) => {
 
 const leave = ['leaveGroup', { groupjid: '1@g.us' }] as const;
 
-/** Returns the question that a call leads to, or the text of its refusal. */
+/** Returns the question to the user that a call causes, or the error text of the call. */
 const outcomeOf = async (stream: Stream): Promise<string> => {
   const first = await stream.next();
   return first?.params?.message ?? first?.result?.content[0]?.text ?? '';
@@ -95,7 +95,7 @@ test('questions: a session has five open ones, and a client that leaves ends its
   });
 });
 
-test('questions: an instance has 20 open ones in all sessions', async (t) => {
+test('questions: an instance has at most 20 open questions in all sessions', async (t) => {
   const { begin, call } = await stage(t);
   for (let n = 0; n < 4; n += 1) {
     const session = await begin();
@@ -104,7 +104,7 @@ test('questions: an instance has 20 open ones in all sessions', async (t) => {
   assert.match(await outcomeOf(await call(await begin(), ...leave)), /the instance has 20 open questions/);
 });
 
-test('questions: the gateway has 200 open ones, and each that closes makes room for one', () => {
+test('questions: the gateway has at most 200 open questions, and a closed question makes room for another', () => {
   const questions = createQuestions();
   const open = (instance: number) => questions.open(`i${instance}`, {});
   const closers = Array.from({ length: 200 }, (_, n) => open(n >> 4));
@@ -116,7 +116,7 @@ test('questions: the gateway has 200 open ones, and each that closes makes room 
   assert.equal(typeof open(101), 'string');
 });
 
-test('questions: a call that the client cancels ends with its stream, and makes room', async (t) => {
+test('questions: a call that the client cancels ends with its stream, and makes room for another', async (t) => {
   const { begin, call, post } = await stage(t);
   const session = await begin();
   for (let n = 0; n < 7; n += 1) {
@@ -127,7 +127,7 @@ test('questions: a call that the client cancels ends with its stream, and makes 
   }
 });
 
-test('questions: a call whose message is longer than 64 KB is refused, whatever part of it is long', async (t) => {
+test('questions: a call with a message of more than 64 KB is refused', async (t) => {
   const { begin, call } = await stage(t);
   const session = await begin();
   const long = 'x'.repeat(66_000);
@@ -141,7 +141,7 @@ test('questions: a call whose message is longer than 64 KB is refused, whatever 
     );
 });
 
-test('questions: a client that says too much of itself gets no session', async (t) => {
+test('questions: a client with an oversized description of itself gets no session', async (t) => {
   const { post } = await stage(t);
   const params = { protocolVersion: '2025-11-25', capabilities: { elicitation: {}, experimental: { pad: { text: 'x'.repeat(20_000) } } } };
   const answer = await post({ id: 1, method: 'initialize', params: { ...params, clientInfo: { name: 'test', version: '1' } } });
@@ -163,7 +163,7 @@ test('questions: every argument is shown in the order of the schema, each cut by
   assert.match(asked, /headers\.x-pad: "p{299}… \(4702 more characters\)\n/);
 });
 
-test('questions: no value begins a line of its own or turns the text around', async (t) => {
+test('questions: no value can begin a new line or change the direction of the text', async (t) => {
   const { begin, call } = await stage(t);
   const text = 'a\nurl: "https://good.example"\u2028b\u202ec';
   const asked = await outcomeOf(await call(await begin(), 'editQuickReply', { id: '', shortCut: 'x', type: 'text', text }));
@@ -178,7 +178,7 @@ test('questions: an unknown argument is refused, so that none hides the others',
   assert.equal(await outcomeOf(await call(session, 'saveWebhook', padded)), '{"error":"saveWebhook has no argument note"}');
 });
 
-test('questions: what does not fit into a question is refused with the reason', async (t) => {
+test('questions: a call that does not fit into a question is refused with the reason', async (t) => {
   const { begin, call } = await stage(t);
   const session = await begin();
   const messages = Array.from({ length: 300 }, (_, n) => ({ number: `55119999${n}`, type: 'text', text: 'hello' }));
@@ -190,7 +190,7 @@ test('questions: what does not fit into a question is refused with the reason', 
   assert.match(await outcomeOf(await call(session, 'saveWebhook', { url: 'http://a.example/', headers })), /too long to be shown/);
 });
 
-test('questions: a list of numbers is shown with the count of what is left out', async (t) => {
+test('questions: a long list of numbers is cut, with the count of the hidden numbers', async (t) => {
   const { begin, call } = await stage(t);
   const numbers = Array.from({ length: 1_000 }, (_, n) => String(5_511_900_000_000 + n));
   const asked = await outcomeOf(await call(await begin(), 'changeOptOuts', { numbers, optedOut: true }));

@@ -18,7 +18,7 @@ import { asAdmin, asInstance, optionsWith, setUp, token } from './setup.ts';
 
 const groups: readonly McpGroup[] = ['reading', 'sending', 'changing'];
 
-/** Every row, also those that only the simulated platform has. */
+/** All rows of the routes, including the rows that only the simulated platform has. */
 const rows = (() => {
   const options = optionsWith({ simulatedPhone: { page: '', scan: async () => null } });
   const hub = new Hub({ gateway: createFakeGateway(), limits: defaultStreamLimits, log: options.log });
@@ -38,7 +38,7 @@ const setUpMcp = async (t: TestContext, options: Partial<HttpOptions> = {}) => {
   return { ...made, post };
 };
 
-test('mcp: every operation with the token of an instance is a tool of one kind, or is named as none', () => {
+test('mcp: every operation with the token of an instance is in one group of tools, or is listed as no tool', () => {
   const own = rows.filter(({ credential }) => credential === 'instance' || credential === 'webhook').map(({ operationId }) => operationId);
   assert.deepEqual(
     own.filter((name) => toolKinds.has(name) === noTools.has(name)),
@@ -52,7 +52,7 @@ test('mcp: every operation with the token of an instance is a tool of one kind, 
   );
 });
 
-test('mcp: operations that delete, leave, log out or block ask a person, and no reading operation changes anything', () => {
+test('mcp: operations that delete, leave, log out or block need a confirmation, and operations that only read are marked so', () => {
   const said = rows.filter(
     ({ on, summary }) => on[0].startsWith('DELETE') || /^(?:Delete|Leave|Log out|Block|Remove|Cancel) /.test(summary),
   );
@@ -65,7 +65,7 @@ test('mcp: operations that delete, leave, log out or block ask a person, and no 
   }
 });
 
-test('mcp: a group has its tools alone, with whole schemas', () => {
+test('mcp: the list of a group has only its tools, with complete schemas', () => {
   for (const group of groups) {
     const tools = toolsOf(rows, [group], shared);
     assert.deepEqual([...new Set([...tools.keys()].map((name) => toolKinds.get(name)?.group))], [group]);
@@ -77,12 +77,12 @@ test('mcp: a group has its tools alone, with whole schemas', () => {
   assert.equal(listing?.description, 'Send a text (POST /send/text)');
 });
 
-test('mcp: the page counts the tools of each group', () => {
+test('mcp: docs/ names the number of tools of each group', () => {
   const page = readFileSync(join(root, 'docs/mcp.md'), 'utf8');
   for (const group of groups) assert.ok(page.includes(`| \`${group}\` | ${toolsOf(rows, [group], shared).size} `), group);
 });
 
-test('mcp: arguments go into the part of the request to which they belong', () => {
+test('mcp: each argument is sent in its part of the request: path, query or body', () => {
   const tools = toolsOf(rows, groups, shared);
   const requestOf = (name: string, input: Readonly<Record<string, unknown>>) => tools.get(name)?.request(input);
   assert.deepEqual(requestOf('sendText', { number: '551', text: 'a', 'idempotency-key': 'k' }), {
@@ -100,7 +100,7 @@ test('mcp: arguments go into the part of the request to which they belong', () =
   });
 });
 
-test('mcp: an argument in the address of an operation leads to no other operation', async (t) => {
+test('mcp: an argument in the path of an operation cannot select another operation', async (t) => {
   const { post } = await setUpMcp(t);
   for (const groupJID of ['.', '..', '', null]) {
     const answer = await post(message('tools/call', { name: 'getGroupLink', arguments: { groupJID } }));
@@ -108,14 +108,14 @@ test('mcp: an argument in the address of an operation leads to no other operatio
   }
 });
 
-test('mcp: without the setting there is no /mcp, and with it no other method than the two', async (t) => {
+test('mcp: without the setting /mcp does not exist, and with the setting it refuses GET with 405', async (t) => {
   const { app } = await setUp(t);
   assert.equal((await app.inject({ method: 'POST', url: '/mcp', headers: asInstance, payload: {} })).statusCode, 404);
   const { app: offering } = await setUpMcp(t);
   assert.equal((await offering.inject({ url: '/mcp', headers: asInstance })).statusCode, 405);
 });
 
-test('mcp: the token comes in either header, and a wrong one is refused as everywhere', async (t) => {
+test('mcp: both headers for the token are accepted, and a wrong token is refused', async (t) => {
   const { app, post } = await setUpMcp(t);
   const bare = { method: 'POST', url: '/mcp', payload: message('ping') } as const;
   for (const headers of [asInstance, { authorization: `Bearer ${token}` }])
@@ -126,7 +126,7 @@ test('mcp: the token comes in either header, and a wrong one is refused as every
   assert.deepEqual([missing.statusCode, missing.json()], [401, { error: 'instance info not found' }]);
 });
 
-test('mcp: what is no message of the protocol gets the error body of the interface', async (t) => {
+test('mcp: a body that is no message of the protocol gets the usual error body', async (t) => {
   const { app, post } = await setUpMcp(t);
   const bodies: readonly (readonly [object, Readonly<Record<string, string>>, number])[] = [
     [{ hello: 1 }, {}, 400],
@@ -160,7 +160,7 @@ test('mcp: a tool answers with the JSON of its operation, in which the token doe
   );
 });
 
-test('mcp: an error of the interface is an error of the tool, in its words', async (t) => {
+test('mcp: an error of an operation is the error of the tool, with the same text', async (t) => {
   const { post } = await setUpMcp(t);
   const call = async (name: string, input: object) => (await post(message('tools/call', { name, arguments: input }))).json();
   const { result } = await call('sendText', { text: 'a' });
@@ -186,7 +186,7 @@ test('mcp: a client that cannot ask its user gets no session, and no dangerous t
   assert.match(result.content[0].text, /needs the confirmation of a person.*nothing was done.*POST \/group\/leave/);
 });
 
-test('mcp: a session belongs to its instance, and ends when it is told to', async (t) => {
+test('mcp: a session belongs to its instance, and a client can end it', async (t) => {
   const { app, post } = await setUpMcp(t);
   const began = await post(beginning({ elicitation: {} }));
   assert.match(began.payload, /^event: message\ndata: .*"serverInfo":\{"name":"dormouse"/);
@@ -202,7 +202,7 @@ test('mcp: a session belongs to its instance, and ends when it is told to', asyn
   assert.equal((await post(message('ping'), { 'mcp-session-id': name })).statusCode, 404);
 });
 
-test('mcp: an instance has 20 sessions at most, of which the one unused for longest ends first', async (t) => {
+test('mcp: an instance has at most 20 sessions, and a further one ends the least recently used', async (t) => {
   const { post } = await setUpMcp(t);
   const names: string[] = [];
   for (let n = 0; n < 21; n += 1) names.push(String((await post(beginning({ elicitation: {} }))).headers['mcp-session-id']));
@@ -210,7 +210,7 @@ test('mcp: an instance has 20 sessions at most, of which the one unused for long
   assert.deepEqual([await ask(names[0]), await ask(names[1]), await ask(names[20])], [404, 200, 200]);
 });
 
-test('mcp: a session that nobody uses ends', async (t) => {
+test('mcp: an unused session ends', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const sessions = new McpSessions(1_000);
   const transport = await sessions.open('i1', createMcpServer('0', new Map()));

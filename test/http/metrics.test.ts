@@ -11,7 +11,7 @@ const counted = () => {
   return { meter, metrics: { contentType: 'text/plain; version=0.0.4; charset=utf-8', text: async () => 'up 1\n', meter } };
 };
 
-test('GET /metrics: for the admin token, as a header or as a bearer', async (t) => {
+test('GET /metrics: accepts the admin token in its own header and as a bearer token', async (t) => {
   const { app } = await setUp(t, { metrics: counted().metrics });
   for (const headers of [asAdmin, { authorization: `Bearer ${adminToken}` }]) {
     const answer = await app.inject({ url: '/metrics', headers });
@@ -24,7 +24,7 @@ test('GET /metrics: for the admin token, as a header or as a bearer', async (t) 
   assert.equal((await app.inject({ url: '/admin/numbers', headers: { authorization: `Bearer ${adminToken}` } })).statusCode, 401);
 });
 
-test('metrics: requests are counted by the pattern of their route, whatever stands in their address', async (t) => {
+test('metrics: requests are counted by the pattern of their route, not by their address', async (t) => {
   const { metrics, meter } = counted();
   const { app } = await setUp(t, { metrics });
   await app.inject({ url: '/admin/actors/r1?token=secret', headers: asAdmin });

@@ -40,7 +40,7 @@ test('import: it is refused without the admin token, without a body and with unk
   assert.equal(replies[2]?.json().error, 'the body is empty: it is the store of the other gateway');
 });
 
-test('import: an upload over the bound is answered while it is sent, and its connection is closed', async (t) => {
+test('import: an upload above the size limit is refused while it is sent, and its connection is closed', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'dormouse-upload-'));
   t.after(() => rm(folder, { recursive: true, force: true }));
   const { gateway, address } = await setUp(t);
@@ -63,7 +63,7 @@ test('import: an upload over the bound is answered while it is sent, and its con
   assert.deepEqual(JSON.parse(body), { error: 'the upload is larger than 1000 bytes (see IMPORT_MAX_BYTES)' });
 });
 
-test('import: an upload whose credential becomes invalid on the way imports nothing', async (t) => {
+test('import: an upload whose credential becomes invalid during the upload imports nothing', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'dormouse-upload-'));
   t.after(() => rm(folder, { recursive: true, force: true }));
   const { gateway, address } = await setUp(t);
@@ -95,7 +95,7 @@ test('import: the page offers every source', async () => {
   assert.deepEqual(offered, Object.keys(readers));
 });
 
-test('export: the archive comes as bytes, and a refusal as JSON', async (t) => {
+test('export: the archive is sent as bytes, and a refusal as JSON', async (t) => {
   const { app } = await setUp(t);
   const ask = (payload: object) => app.inject({ method: 'POST', url: '/admin/export', payload, headers: asAdmin });
   const passphrase = 'correct horse battery staple';

@@ -24,10 +24,10 @@ const node = {
 const calls: readonly (readonly [title: string, call: object, headers: Readonly<Record<string, string>>, status: number, body: unknown])[] =
   [
     ['are listed', list, asAdmin, 200, [node]],
-    ['are listed for nobody else', list, asInstance, 401, { error: 'Unauthorized' }],
+    ['are not listed without the admin token', list, asInstance, 401, { error: 'Unauthorized' }],
     ['are drained by their name', drain('a'), asAdmin, 202, { message: 'The node gives its sessions away' }],
-    ['that do not live are not drained', drain('b'), asAdmin, 404, { error: 'no node' }],
-    ['are drained for nobody else', drain('a'), {}, 401, { error: 'Unauthorized' }],
+    ['that are not live are not drained', drain('b'), asAdmin, 404, { error: 'no node' }],
+    ['are not drained without the admin token', drain('a'), {}, 401, { error: 'Unauthorized' }],
   ];
 for (const [title, call, headers, status, body] of calls)
   test(`nodes ${title}: ${status}`, async (t) => {
@@ -36,7 +36,7 @@ for (const [title, call, headers, status, body] of calls)
     assert.deepEqual([reply.statusCode, reply.json()], [status, body]);
   });
 
-test('nodes: one that drains is not ready', async (t) => {
+test('nodes: a node that drains is not ready', async (t) => {
   const { app, gateway } = await setUp(t);
   Object.assign(gateway, { draining: () => true });
   const reply = await app.inject('/health/ready');

@@ -30,15 +30,15 @@ before(async () => {
 });
 after(() => app.close());
 
-/** Asserts that a list of faults is empty, so that a failure shows all of them. */
+/** Asserts that a list of faults is empty. A failure shows all of them. */
 const none = (found: readonly string[]): void => assert.deepEqual(found, []);
 
-test('document: is valid OpenAPI 3.1', async () => {
+test('document: it is valid OpenAPI 3.1', async () => {
   const { valid, errors } = await new Validator().validate(structuredClone(document) as object as Record<string, unknown>);
   assert.ok(valid, JSON.stringify(errors, null, 1));
 });
 
-test('document: names the version of the interface', () =>
+test('document: it names the version of the API', () =>
   assert.match((document as unknown as { info: { description: string } }).info.description, /version 2\.4\.2 of the interface/));
 
 test('document: every operation has a summary, one tag and an operationId of its own', () => {
@@ -51,7 +51,7 @@ test('document: every operation has a summary, one tag and an operationId of its
   assert.ok(operations.size > 30, `${operations.size} operations`);
 });
 
-test('document: exactly the tags of the operations are described', () => {
+test('document: the described tags are exactly the tags of the operations', () => {
   const described = document.tags.map(({ name }) => name);
   assert.deepEqual(described.toSorted(), [...new Set([...operations.values()].flatMap(({ tags }) => tags))].toSorted());
   none(document.tags.filter(({ description }) => !description).map(({ name }) => name));
@@ -76,7 +76,7 @@ test('document: every body and every answer has an example that matches its sche
   );
 });
 
-/** Returns every text in a value, without the kind of a content, which may be `text`. */
+/** Returns every text in a value, except the field that names the kind of a content, which can be `text`. */
 const textsIn = (value: unknown): readonly string[] => {
   if (typeof value === 'string') return [value];
   return typeof value === 'object' && value !== null
@@ -84,7 +84,7 @@ const textsIn = (value: unknown): readonly string[] => {
     : [];
 };
 
-test('document: the example of a body has content, and needs neither a catalogue of proxies nor a field under two names', () => {
+test('document: the example of each body works as it is: it has content, needs no catalogue of proxies, and names no field twice', () => {
   none(
     [...operations].flatMap(([name, { requestBody }]) => {
       const { example, examples = {} } = mediaOf(requestBody?.content);
@@ -116,7 +116,7 @@ test('document: every operation names its errors with their bodies', () => {
   none(
     [...operations].flatMap(([name, operation]) => {
       const { security, requestBody } = operation;
-      // Bytes are accepted with any content type.
+      // A body of bytes is accepted with any content type.
       const ofBody = requestBody?.content['application/octet-stream'] === undefined ? [400, 413, 415] : [400, 413];
       const wanted = [500, ...(security.length === 0 ? [] : [401, 429, 503]), ...(name.startsWith('GET') ? [] : ofBody)];
       return wanted
@@ -145,7 +145,7 @@ test('document: every field of a request has a description', () => {
   );
 });
 
-test('document: shared shapes are named once', () => {
+test('document: shared schemas are defined once', () => {
   const names = Object.keys(document.components.schemas);
   for (const name of ['Chat', 'Delivery', 'Error', 'Instance', 'Message', 'PlatformError', 'Webhook'])
     assert.ok(names.includes(name), name);
@@ -169,7 +169,7 @@ test('document: fields that are sometimes absent are optional', () => {
   }
 });
 
-test('document: a body that may be left out is not required', () => {
+test('document: an optional body is not required', () => {
   assert.notEqual(operations.get('POST /chat/find')?.requestBody?.required, true);
   assert.equal(operations.get('POST /send/text')?.requestBody?.required, true);
 });
@@ -189,7 +189,7 @@ test('document: it is built once, and served compressed and with an ETag', async
   const known = await app.inject({ url: '/openapi.json', headers: { 'if-none-match': String(plain.headers['etag']) } });
   assert.deepEqual([known.statusCode, known.rawPayload.length], [304, 0]);
   assert.equal((await app.inject({ url: '/docs/json' })).headers['etag'], plain.headers['etag']);
-  // The smallest of several rounds counts, because other threads and garbage collections are no part of an answer.
+  // The smallest of several measurements counts, because other threads and garbage collections also use time.
   const rounds: number[] = [];
   for (let round = 0; round < 5; round += 1) {
     const before = process.threadCpuUsage();
@@ -214,13 +214,13 @@ test('document: each operation with a credential refuses a request without one b
   assert.ok(operations.size - asked < 20, `${operations.size - asked} operations without a credential`);
 });
 
-test('openapi: the page and its files come from this server, under a policy without inline scripts, compressed and with an ETag', async () => {
+test('page of the document: it comes from this server, with a policy against inline scripts, compressed and with an ETag', async () => {
   const gzip = { 'accept-encoding': 'gzip' };
   assert.deepEqual((await app.inject({ url: '/docs' })).headers['location'], 'docs/');
   const page = await app.inject({ url: '/docs/' });
   const policy = String(page.headers['content-security-policy']);
   assert.match(policy, /default-src 'none'; script-src 'self';/);
-  // The page is read over plain HTTP too, where browsers would ask for its scripts over HTTPS.
+  // The page must work over plain HTTP too. With `upgrade-insecure-requests` browsers would load its scripts over HTTPS.
   assert.doesNotMatch(policy, /upgrade-insecure-requests|unsafe-eval|https?:/);
   const files = [...page.payload.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, name = '']) => name).filter((name) => name !== 'data:,');
   assert.deepEqual(files, ['reference.css', 'scalar.js', 'reference.js']);

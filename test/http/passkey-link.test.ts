@@ -8,7 +8,7 @@ const extension = 'chrome-extension://abcdefghijklmnopabcdefghijklmnop';
 const asked = { 'access-control-request-method': 'POST', 'access-control-request-headers': 'content-type,passkey-code' };
 
 for (const corsOrigins of [[], ['https://app.example.com'], ['*']] as const)
-  test(`passkey code: an extension may call, where CORS_ORIGINS is "${corsOrigins.join()}"`, async (t) => {
+  test(`passkey code: an extension has access if CORS_ORIGINS is "${corsOrigins.join()}"`, async (t) => {
     const { app } = await setUp(t, { corsOrigins });
     for (const url of ['/passkey', '/passkey/confirm']) {
       const question = await app.inject({ method: 'OPTIONS', url, headers: { origin: extension, ...asked } });
@@ -24,7 +24,7 @@ for (const corsOrigins of [[], ['https://app.example.com'], ['*']] as const)
     assert.notEqual(other.headers['access-control-allow-origin'], extension);
   });
 
-test('passkey code: a page may not call', async (t) => {
+test('passkey code: a web page has no access', async (t) => {
   const { app } = await setUp(t);
   for (const origin of ['https://web.whatsapp.com', 'null', 'https://chrome-extension.example', 'chrome-extension://a.b'])
     for (const method of ['GET', 'OPTIONS'] as const) {
@@ -33,7 +33,7 @@ test('passkey code: a page may not call', async (t) => {
     }
 });
 
-test('guesses: a network gets twenty within a minute, right codes are not counted, and other networks go on', () => {
+test('guesses: a network has twenty a minute, valid codes do not count, and other networks are not limited', () => {
   const limit = new GuessLimit(20);
   for (let n = 0; n < 100; n += 1) {
     assert.equal(limit.take('one', n), null);

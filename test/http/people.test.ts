@@ -26,7 +26,7 @@ test('users: an administrator makes, changes, lists and deletes them, and no ans
   assert.equal((await service.admin('POST', '/admin/users/delete', { id: user.id })).status, 404);
 });
 
-test('sign-in: a name and its password become a cookie like that of the admin token, and the answer says who it is', async () => {
+test('sign-in: a name and its password get a session cookie, and the answer names the user', async () => {
   const { name } = await newUser('operator');
   const { reply } = await signedIn(name.toUpperCase());
   assert.match(reply.headers.get('set-cookie') ?? '', /^dormouse_session=[\w-]{43}; Max-Age=43200; Path=\/; HttpOnly; SameSite=Strict$/);
@@ -57,7 +57,7 @@ test('sign-in: an unknown name is answered after the same time as a known one', 
     await signIn({ name: given, password: 'a wrong password' });
     return performance.now() - begun;
   };
-  // In turns, and the shortest of each: other work of the machine only adds time, and a busy one is asked more often.
+  // The shortest of several times counts, because other load only adds time. The known and the unknown name alternate.
   let [known, unknown] = [Infinity, Infinity];
   const areAlike = (): boolean => unknown > known / 2 && unknown < known * 2;
   for (let round = 0; round < 5 && !areAlike(); round += 1) {
@@ -196,7 +196,7 @@ test('streams: the sessions of one user share 20 streams of the inspector, and e
   assert.deepEqual([await open(first.cookie), await open(second.cookie), await open(other.cookie)], [429, 429, 200]);
 });
 
-test('sessions: one that a request looks up while the password changes does not survive', async () => {
+test('sessions: a session that a request looks up during a change of the password ends', async () => {
   const user = await newUser('viewer');
   const sessions = await Promise.all(Array.from({ length: 4 }, () => signedIn(user.name)));
   await service.restart();
@@ -206,7 +206,7 @@ test('sessions: one that a request looks up while the password changes does not 
   for (const { ask } of sessions) assert.equal((await ask('GET', '/instance/all')).status, 401);
 });
 
-test('sessions: a user survives a restart of the gateway, and a deleted user does not', async () => {
+test('sessions: the session of a user survives a restart of the gateway, and that of a deleted user does not', async () => {
   const user = await newUser('viewer');
   const { ask } = await signedIn(user.name);
   await service.restart();
@@ -231,7 +231,7 @@ test('sessions: a user can list and end the own ones, and an administrator those
   assert.equal((await other.ask('GET', '/instance/all')).status, 401);
 });
 
-test('own password: a change requires the old one, guesses of it are limited, and then only the new one is valid', async () => {
+test('own password: a change requires the old password with limited guesses, and afterwards only the new password is valid', async () => {
   const user = await newUser('viewer');
   const { ask } = await signedIn(user.name);
   const change = (old: string) => ask('POST', '/admin/me/password', { password: old, newPassword: 'another long secret' });
@@ -246,7 +246,7 @@ test('own password: a change requires the old one, guesses of it are limited, an
   assert.ok(statuses.includes(429), statuses.join());
 });
 
-test('one-time codes: once confirmed, each sign-in needs one, each is valid once, and an administrator can remove them', async () => {
+test('one-time codes: after the set-up each sign-in needs a new code, and an administrator can switch the codes off', async () => {
   const user = await newUser('viewer');
   const first = await signedIn(user.name);
   const { secret, uri, picture } = (await first.ask('POST', '/admin/me/code', { password })).body as {
@@ -285,7 +285,7 @@ test('one-time codes: guesses with the right password are limited to ten', async
   assert.deepEqual(statuses, [...Array<number>(10).fill(403), 429, 429]);
 });
 
-test('own password: the admin token has none', async () => {
+test('own password: the owner of the admin token has no password to change', async () => {
   const { status } = await service.admin('POST', '/admin/me/password', { password, newPassword: password });
   assert.equal(status, 400);
 });

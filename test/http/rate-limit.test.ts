@@ -10,7 +10,7 @@ import { asAdmin, asInstance, optionsWith, setUp } from './setup.ts';
 
 const limited = async (t: TestContext, options: Partial<HttpOptions>) => {
   t.mock.timers.enable({ apis: ['Date'], now: 1_000_000 });
-  // Wrong tokens are counted on the monotonic clock.
+  // The limits of wrong tokens use the monotonic clock.
   t.mock.method(performance, 'now', () => Date.now());
   const { app, gateway, lines } = await setUp(t, options);
   const ask = async (url: string, headers: object, remoteAddress = '10.0.0.1') => {
@@ -22,7 +22,7 @@ const limited = async (t: TestContext, options: Partial<HttpOptions>) => {
 
 const refused = (seconds: string) => [429, 'Rate limit exceeded', seconds];
 
-test('requests: those over the limit per second are refused with the time to wait, for each token', async (t) => {
+test('requests: each token has its own limit per second, and a refusal names the time to wait', async (t) => {
   const { ask, pass } = await limited(t, { requestsPerSecond: 2 });
   const status = (headers: object) => ask('/instance/status', headers);
   assert.deepEqual(
@@ -148,7 +148,7 @@ const networks: readonly (readonly [ip: string, network: string])[] = [
   ['::1', '0:0:0:0::/64'],
 ];
 for (const [ip, network] of networks) test(`networkOf: ${ip} counts as ${network}`, () => assert.equal(networkOf(ip), network));
-test('networkOf: mapped addresses of IPv4 count one by one', () =>
+test('networkOf: each IPv4 address in IPv6 notation counts by itself', () =>
   assert.notEqual(networkOf('::ffff:10.0.0.1'), networkOf('::ffff:10.0.0.2')));
 
 test('health: HEALTH_DETAILS=admin answers no guesses above the limit of wrong admin tokens', async (t) => {
@@ -183,7 +183,7 @@ test('wrong tokens: a burst gets no more look-ups than the limit', async (t) => 
   };
   const guesses = Promise.all(Array.from({ length: 100 }, (_, n) => ask('/instance/status', { token: `guess ${n}` })));
   await until(() => asked >= 3, 'the first look-ups');
-  // The limit also applies to the requests behind them, which are not answered yet.
+  // The limit also applies to the next requests, while the first ones still wait for their answers.
   for (let n = 0; n < 20; n += 1) await new Promise(setImmediate);
   resolve(null);
   const statuses = (await guesses).map(([status]) => status);
@@ -192,7 +192,7 @@ test('wrong tokens: a burst gets no more look-ups than the limit', async (t) => 
   assert.equal((await ask('/instance/status', asInstance))[0], 200);
 });
 
-test('wrong tokens: a right one does not count, and neither does a lookup while the database is away', async (t) => {
+test('wrong tokens: a valid token does not count, and neither does a lookup while the database is unavailable', async (t) => {
   const { ask, gateway } = await limited(t, { authFailuresPerMinute: 2 });
   const id = gateway.authenticate(asInstance.token);
   assert.ok(id !== null);
@@ -220,7 +220,7 @@ for (const url of ['/health/ready', '/instance/all'])
     assert.equal(looked, 3);
   });
 
-test('addresses: the first X-Forwarded-For of an untrusted proxy logs a warning, once', async (t) => {
+test('addresses: an X-Forwarded-For header of an untrusted proxy logs one warning', async (t) => {
   const forwarded = { 'x-forwarded-for': '1.1.1.1' };
   const warnings = async (trustedProxies: readonly string[]) => {
     const { ask, lines } = await limited(t, { trustedProxies });

@@ -1,4 +1,4 @@
-/** Tests `POST /admin/restart` over HTTP: permissions, refusals, and that the answer leaves before the stop. */
+/** Tests `POST /admin/restart` over HTTP: permissions, refusals, and an answer that is sent before the stop. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { HttpOptions, RestartAnswer } from '#src/http/options.ts';
@@ -26,7 +26,7 @@ const attempts: readonly (readonly [title: string, attempt: Attempt, status: num
 ];
 
 for (const [title, { headers = asAdmin, options = {}, accepting = true, came = 'begins' }, status, error, asked] of attempts)
-  test(`restart: ${title}: ${status}`, async (t) => {
+  test(`restart: ${title}, answered with ${status}`, async (t) => {
     let requests = 0;
     const restart = (): RestartAnswer => {
       requests += 1;
@@ -41,7 +41,7 @@ for (const [title, { headers = asAdmin, options = {}, accepting = true, came = '
     );
   });
 
-test('restart: nothing stops before the answer has left', async (t) => {
+test('restart: the stop begins after the answer is sent', async (t) => {
   const { promise: left, resolve } = Promise.withResolvers<string>();
   const restart: HttpOptions['restart'] = (answered) => {
     void answered.then(() => resolve('answered'));

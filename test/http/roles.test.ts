@@ -22,7 +22,7 @@ hub.close();
 /** The kinds of credentials for which the admin token is accepted. */
 const ofAdministrator: readonly string[] = ['admin', 'metrics', 'globalWebhook'];
 
-test('roles: every route of the administrator has a decision', () => {
+test('roles: the table has a row for every route of the administrator', () => {
   const undecided = rows.filter(({ credential, on }) => ofAdministrator.includes(credential) && leastRoles[on[0]] === undefined);
   assert.deepEqual(
     undecided.map(({ on }) => on[0]),
@@ -30,7 +30,7 @@ test('roles: every route of the administrator has a decision', () => {
   );
 });
 
-test('roles: the table names routes that exist, by their first address', () => {
+test('roles: every row of the table names an existing route by its first address', () => {
   const known = new Set<string>(rows.map(({ on }) => on[0]));
   assert.deepEqual(
     Object.keys(leastRoles).filter((address) => !known.has(address)),
@@ -50,12 +50,12 @@ test('roles: an operator runs campaigns, and needs an administrator for agents a
     assert.equal(leastRoleOf([address]), 'administrator', address);
 });
 
-test('roles: each role may do what the lower roles may, and its own rows', () => {
+test('roles: each role may use the routes of the lower roles and its own routes', () => {
   const allowed = roles.map((role) => roles.filter((least) => mayAct(role, least)));
   assert.deepEqual(allowed, [['viewer'], ['viewer', 'operator'], ['viewer', 'operator', 'administrator']]);
 });
 
-test('roles: a viewer changes only the own sign-in', () => {
+test('roles: a viewer can change only the own sign-in', () => {
   const changing = rows.filter(({ on }) => !on[0].startsWith('GET ') && leastRoleOf(on) === 'viewer').map(({ on }) => on[0]);
   assert.ok(changing.length > 0);
   for (const address of changing) assert.match(address, / \/admin\/(?:me\/|sessions?\b)/);
@@ -67,12 +67,12 @@ test('roles: a route that returns a token needs an administrator', () => {
   for (const { on } of giving) assert.equal(leastRoleOf(on), 'administrator', on[0]);
 });
 
-test('audit: every tag with routes that change data has a decision', () => {
+test('audit: the table says for every tag with changing routes if its changes are recorded', () => {
   const tags = new Set(rows.filter(({ on }) => !on[0].startsWith('GET ')).map(({ tag }) => tag));
   assert.deepEqual([...tags].filter((tag) => !Object.hasOwn(auditedTags, tag)).toSorted(), []);
 });
 
-test('audit: every change by an administrator is recorded, and the work of an instance is not', () => {
+test('audit: every change by an administrator is recorded, and requests with the token of an instance are not', () => {
   for (const row of rows)
     if (ofAdministrator.includes(row.credential)) assert.equal(isAudited(row), !row.on[0].startsWith('GET '), row.on[0]);
   const noted = (address: string): boolean | undefined => {

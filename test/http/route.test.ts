@@ -1,4 +1,4 @@
-/** Tests the options of a row in the table of routes, with rows of the test. */
+/** Tests the options of a row in the table of routes, with rows that exist only in this test. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { type TUnknown, Type } from 'typebox';
@@ -13,10 +13,10 @@ const common = { operationId: 'tried', credential: 'instance', tag: 'server', su
 
 const Answer = Type.Object({ ok: Type.Boolean() });
 
-/** The type of `run` in a row with this answer. */
+/** The type of `run` in a row with the schema `Answer` for 200 and for 207. */
 type Run = RouteSpec<TUnknown, TUnknown, TUnknown, typeof Answer, { readonly 207: typeof Answer }>['run'];
 type Accepted<Returned> = (() => Returned) extends Run ? true : false;
-/** Accepted results of `run`. The compiler checks them: a wrong one is a type error. */
+/** Results that `run` may return. The compiler checks them: a wrong result is a type error. */
 const accepted: readonly [
   Accepted<Result<{ readonly ok: boolean }>>,
   Accepted<Promise<Result<{ readonly ok: boolean }>>>,
@@ -30,7 +30,7 @@ const rejected: readonly [
   Accepted<{ readonly ok: boolean }>,
 ] = [false, false, false, false];
 
-test('row: the compiler compares what run returns with the schema of the answer', () => {
+test('row: the compiler compares the result of `run` with the schema of the answer', () => {
   assert.deepEqual([new Set(accepted), new Set(rejected)], [new Set([true]), new Set([false])]);
 });
 
@@ -40,7 +40,7 @@ const appWith = async (t: TestContext, ...rows: readonly Route[]) => {
   return app;
 };
 
-test('row: path parameters are validated and passed on, and the document names them', async (t) => {
+test('row: path parameters are validated and passed on, and the OpenAPI document names them', async (t) => {
   const app = await appWith(
     t,
     route({
@@ -67,7 +67,7 @@ test('row: path parameters are validated and passed on, and the document names t
   );
 });
 
-test('row: a success has the status of the row, or the selected one', async (t) => {
+test('row: a success has the status of the row, unless `run` selects another status', async (t) => {
   const Partly = Type.Object({ failed: Type.Array(Type.String()) });
   const app = await appWith(
     t,
@@ -124,7 +124,7 @@ test('row: a refusal may have its own status, text and fields', async (t) => {
   assert.ok(JSON.stringify(responses['409']).includes('"request"'));
 });
 
-/** The operation of the row. The compiler checks its input: a wrong type is a type error. */
+/** The operation of the tested row. The compiler checks its input: a wrong type is a type error. */
 type Muting = OperationSpec<'channel.mute', TUnknown, TUnknown, TUnknown, typeof Answer>;
 type TakenAsInput<Input> = (() => Input) extends Muting['input'] ? true : false;
 const inputs: readonly [TakenAsInput<{ channelId: string; mute: boolean }>, TakenAsInput<ReturnType<typeof refuse>>] = [true, true];
@@ -164,7 +164,7 @@ test('row: an operation runs with its input and its output is shown, and a refus
   assert.deepEqual(gateway.operations, [{ name: 'collection.list', input: { after: 'a' } }]);
 });
 
-test('row: a body limit of the row overrides the common one', async (t) => {
+test('row: the body limit of a row overrides the common limit', async (t) => {
   const row = (url: `/${string}`, bytes: number) =>
     route({ ...common, operationId: url, on: [`POST ${url}`], bodyLimit: { bytes }, answer: Answer, run: () => done({ ok: true }) });
   const app = await appWith(t, row('/small', 100), row('/large', 10_000_000));
@@ -183,7 +183,7 @@ const faults: readonly (readonly [title: string, row: object, pattern: RegExp])[
 ];
 
 for (const [title, part, pattern] of faults) {
-  test(`row: one that ${title} ends the start`, async () => {
+  test(`row: a row that ${title} ends the start`, async () => {
     const row = { ...common, on: ['GET /faulty'], answer: Answer, run: () => done({ ok: true }), ...part } as unknown as Route;
     await assert.rejects(buildApp(createFakeGateway(), optionsWith({}), [row]), pattern);
   });

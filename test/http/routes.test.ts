@@ -1,4 +1,4 @@
-/** Tests the successful answers of the endpoints, with a gateway in memory. */
+/** Tests the answers of the operations for successful requests, with a gateway in memory. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { InjectOptions } from 'fastify';
@@ -14,7 +14,7 @@ const jid = instance.record.jid;
 interface Case {
   readonly on: string;
   readonly body?: InjectOptions['payload'];
-  /** The compared fields of the answer. */
+  /** The fields of the answer that the test compares. */
   readonly answer: object;
 }
 
@@ -87,7 +87,7 @@ const cases: readonly Case[] = [
 ];
 
 for (const { on, body, answer } of cases) {
-  test(`${on}: answers in the shape of the interface`, async () => {
+  test(`${on}: the answer has the documented fields`, async () => {
     const { app } = await setUpCommon();
     const [method, url] = on.split(' ') as [InjectOptions['method'] & string, string];
     const reply = await app.inject({
@@ -110,13 +110,13 @@ test('names: surrounding spaces are removed', async () => {
   assert.deepEqual(gateway.connects.at(-1), { systemName: 'Windows' });
 });
 
-test('GET /instance/all: answers a bare array of full instances', async () => {
+test('GET /instance/all: answers with an array of complete instances', async () => {
   const { app } = await setUpCommon();
   const reply = await app.inject({ url: '/instance/all', headers: asAdmin });
   assert.deepEqual(reply.json(), [shown]);
 });
 
-test('POST /send/text: passes the fields of the client on in the types of the gateway', async () => {
+test('POST /send/text: converts the fields of the client to the types of the gateway', async () => {
   const { app, gateway } = await setUpCommon();
   const payload = { number: 5511999999999, text: 'Oi', delay: '1000', mentions: '551, 552,', track_id: 7, replyid: null, other: 1 };
   const reply = await app.inject({ method: 'POST', url: '/send/text', headers: asInstance, payload: { ...payload, async: true } });
@@ -184,7 +184,7 @@ test('POST /message/find: passes ids on unchanged, and returns at most the docum
 });
 
 for (const credential of ['webhook', 'globalwebhook']) {
-  test(`GET /${credential}/errors: tells since when failures are kept`, async () => {
+  test(`GET /${credential}/errors: names the time since which failures are kept`, async () => {
     const { app } = await setUpCommon();
     const reply = await app.inject({ url: `/${credential}/errors`, headers: { ...asInstance, ...asAdmin } });
     assert.equal(reply.headers['x-webhook-error-capture-started-at'], new Date(now).toISOString());

@@ -4,20 +4,20 @@ import { test } from 'node:test';
 import { asAdmin, asInstance, setUp } from './setup.ts';
 
 for (const url of ['/admin/settings', '/admin/version', '/admin/storage', '/admin/proxies'])
-  test(`facts: ${url} answers the administrator alone`, async (t) => {
+  test(`server pages: ${url} answers only the administrator`, async (t) => {
     const { app } = await setUp(t);
     assert.equal((await app.inject({ url, headers: asAdmin })).statusCode, 200);
     assert.equal((await app.inject({ url, headers: asInstance })).statusCode, 401);
   });
 
-test('facts: versions come with the notice of updates', async (t) => {
+test('server pages: the answer about versions has the notice of an update', async (t) => {
   const { app } = await setUp(t);
   const { version, baileys, node, clientVersion, update } = (await app.inject({ url: '/admin/version', headers: asAdmin })).json();
   assert.deepEqual([version, baileys, node, clientVersion.version], ['0.0.0', '7.0.0', '24.0.0', '2.3000.1']);
   assert.deepEqual(update, { checks: false, latest: '', isNewer: false, page: '', checkedAt: 0, error: '' });
 });
 
-test('facts: storage names the largest instances and the rules that remove rows', async (t) => {
+test('server pages: the answer about storage names the largest instances and the retention rules', async (t) => {
   const { app } = await setUp(t);
   const body = (await app.inject({ url: '/admin/storage', headers: asAdmin })).json();
   assert.deepEqual(body.messages.instances, [{ id: 'r183e2ef9597845', name: 'shop', rows: 2_000, bytes: 2_000_000 }]);
@@ -29,7 +29,7 @@ test('facts: storage names the largest instances and the rules that remove rows'
   assert.ok(!('fileBytes' in body));
 });
 
-test('facts: proxies are filtered by mode and by text', async (t) => {
+test('server pages: proxies are filtered by mode and by text', async (t) => {
   const { app } = await setUp(t);
   const ask = async (query: string) => (await app.inject({ url: `/admin/proxies?${query}`, headers: asAdmin })).json();
   const all = await ask('');

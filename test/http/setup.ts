@@ -1,4 +1,4 @@
-/** An app in front of a gateway in memory, closed when its test ends. */
+/** Sets up the HTTP app with a gateway in memory. The app is closed when its test ends. */
 import type { TestContext } from 'node:test';
 import type { FastifyInstance } from 'fastify';
 import { buildApp, type HttpOptions } from '#src/http/app.ts';
@@ -8,7 +8,7 @@ import { afterLastFile } from '#test/support/together.ts';
 
 export const token = instance.record.token;
 export const asInstance = { token };
-/** The headers of the browser of an account owner. */
+/** The headers that the browser extension of an account owner sends. */
 export const asBrowser = { 'passkey-code': passkeyCode };
 export const asAdmin = { admintoken: adminToken };
 
@@ -22,7 +22,7 @@ export interface Setup {
   readonly app: FastifyInstance;
   readonly gateway: FakeGateway;
   readonly lines: LogLine[];
-  /** Returns the address of the app, which listens on a free port from the first call on. */
+  /** Returns the address of the app. The first call makes the app listen on a free port. */
   address(): Promise<string>;
 }
 
@@ -69,7 +69,7 @@ export const setUp = async (t: TestContext, options: Partial<HttpOptions> = {}):
   return { app, gateway, lines, address: () => (listening ??= app.listen({ host: '127.0.0.1', port: 0 })) };
 };
 
-/** Returns a gateway that forwards to another one, which can be replaced. */
+/** Returns a gateway that forwards all calls to another gateway, which a test can replace. */
 export const standIn = (behind: { gateway: FakeGateway }): FakeGateway =>
   new Proxy(behind.gateway, {
     get: (_, key) => Reflect.get(behind.gateway, key) as unknown,
@@ -82,7 +82,7 @@ afterLastFile(async () => (await commonApp)?.close());
 
 /**
  * Returns one app for all request-and-answer tests of a file, because creating it takes 0.2 s. Each test gets its own gateway and log. Dashboard sessions
- * stay; tests with streams, connections or settings create their own app.
+ * stay. Tests with streams, connections or settings create their own app.
  */
 export const setUpCommon = async (): Promise<Pick<Setup, 'app' | 'gateway' | 'lines'>> => {
   Object.assign(common, { gateway: createFakeGateway(), lines: [] });
@@ -90,7 +90,7 @@ export const setUpCommon = async (): Promise<Pick<Setup, 'app' | 'gateway' | 'li
   return { app: await commonApp, ...common };
 };
 
-/** Resolves when the condition holds, rejects after a minute. */
+/** Waits until a condition is true. Rejects after a minute. */
 export const until = async (condition: () => boolean): Promise<void> => {
   const deadline = Date.now() + 60_000;
   while (!condition()) {

@@ -15,9 +15,9 @@ export interface StreamClient {
   readonly comments: readonly string[];
   /** Returns the received text. */
   text(): string;
-  /** Resolves with the frames when there are `count` of them. */
+  /** Waits for `count` frames. Returns the received frames. */
   frame(count: number): Promise<readonly Frame[]>;
-  /** Resolves when the server ends the stream. */
+  /** A promise that resolves when the server ends the stream. */
   readonly ended: Promise<void>;
   leave(): void;
 }

@@ -70,7 +70,7 @@ const exclusions: readonly (readonly [exclude: string, expected: readonly string
 ];
 
 for (const [exclude, expected] of exclusions) {
-  test(`stream: excludeMessages=${exclude} leaves out just that`, async (t) => {
+  test(`stream: excludeMessages=${exclude} filters only matching messages`, async (t) => {
     const { address, gateway } = await setUp(t);
     const client = await openStream(t, await address(), `events=messages,messages_update&excludeMessages=${exclude}`);
     const payload = (message: object) => ({ message, chat: {} });
@@ -102,7 +102,7 @@ const refused: readonly (readonly [query: string, status: number, error: RegExp]
 ];
 
 for (const [query, status, error] of refused) {
-  test(`stream: /sse${query.replace(token, '…')} is ${status}, as JSON`, async (t) => {
+  test(`stream: /sse${query.replace(token, '…')} is refused with ${status} and a JSON body`, async (t) => {
     const { app } = await setUp(t);
     const reply = await app.inject({ url: `/sse${query}` });
     assert.equal(reply.statusCode, status);
@@ -129,10 +129,10 @@ test('stream: it resumes after the last event that the client received', async (
   assert.ok(!second.text().includes('gap'));
 });
 
-/** The grace for a slow reader in milliseconds. The reader is in this process, so it needs longer on a busy machine. */
+/** The grace period of a slow client. The client runs in this process, so it is slower on a busy machine. In milliseconds. */
 const graceMs = 20_000;
 
-test('stream: it replays all kept events without cutting the client for being behind', async (t) => {
+test('stream: it replays all kept events, and does not disconnect the client for its backlog', async (t) => {
   const { address, gateway } = await setUp(t, { stream: { backlogEvents: 5, graceMs } });
   await openStream(t, await address(), 'events=messages');
   for (let number = 0; number <= 1000; number += 1) gateway.emit(event(number));
@@ -142,7 +142,7 @@ test('stream: it replays all kept events without cutting the client for being be
   assert.deepEqual([frames[0]?.id, frames.at(-1)?.id, frames.length], ['event-2', 'event-1001', 1000]);
 });
 
-test('stream: a burst does not cut a client that reads', async (t) => {
+test('stream: a burst of events does not disconnect a client that reads', async (t) => {
   const { address, gateway } = await setUp(t, { stream: { graceMs } });
   const client = await openStream(t, await address(), 'events=messages');
   for (let number = 1; number <= 3000; number += 1) gateway.emit(event(number));
@@ -163,7 +163,7 @@ test('stream: it reports a gap when the last event is no longer kept', async (t)
   assert.match(client.comments.join('\n'), /gap/);
 });
 
-test('stream: events for resuming clients are limited by bytes too, and the newest is always kept', async (t) => {
+test('stream: events for resuming clients are also limited by bytes, and the newest event is always kept', async (t) => {
   const payload = { message: { text: 'x'.repeat(400) } };
   const { address, gateway } = await setUp(t, { stream: { ringBytes: 1_200 } });
   await openStream(t, await address(), 'events=messages');
@@ -181,17 +181,17 @@ test('stream: events for resuming clients are limited by bytes too, and the newe
 
 const named = (...numbers: readonly number[]) => numbers.map((number) => ({ ...sampleEvent, ...event(number) }));
 
-/** Past events of other nodes, and the events for a client that resumes after the second event while the fifth happens. */
+/** Past events of other nodes, the ids that a client gets if it resumes after event 2 during event 5, and true if it gets a gap. */
 const pasts: readonly [string, StreamPast | null, readonly string[], boolean][] = [
-  ['is empty', null, ['event-5'], true],
-  ['has the events', { anchor: 'event-1', events: named(2, 3, 4) }, ['event-3', 'event-4', 'event-5'], false],
-  ['has what happens meanwhile too', { anchor: 'event-2', events: named(3, 4, 5) }, ['event-3', 'event-4', 'event-5'], false],
-  ['says that nothing was missed', { anchor: 'event-2', events: [] }, ['event-5'], false],
-  ['begins later', { anchor: 'event-3', events: named(4) }, ['event-5'], true],
+  ['are unknown', null, ['event-5'], true],
+  ['are complete', { anchor: 'event-1', events: named(2, 3, 4) }, ['event-3', 'event-4', 'event-5'], false],
+  ['include the current event', { anchor: 'event-2', events: named(3, 4, 5) }, ['event-3', 'event-4', 'event-5'], false],
+  ['are none after its last event', { anchor: 'event-2', events: [] }, ['event-5'], false],
+  ['begin after a gap', { anchor: 'event-3', events: named(4) }, ['event-5'], true],
 ];
 
 for (const [title, past, ids, isGap] of pasts) {
-  test(`stream: comes back to a node that did not have it, where the past of other nodes ${title}`, async (t) => {
+  test(`stream: a client resumes on a new node when the events of other nodes ${title}`, async (t) => {
     const { address, gateway } = await setUp(t);
     const read = Promise.withResolvers<StreamPast | null>();
     gateway.past = () => read.promise;
@@ -208,7 +208,7 @@ for (const [title, past, ids, isGap] of pasts) {
   });
 }
 
-test('stream: it reports lost events to its readers, and does not resume across them', async (t) => {
+test('stream: it reports lost events as a gap, and does not resume across the gap', async (t) => {
   const { address, gateway } = await setUp(t);
   const stays = await openStream(t, await address(), 'events=messages');
   for (const number of [1, 2]) gateway.emit(event(number));
@@ -222,7 +222,7 @@ test('stream: it reports lost events to its readers, and does not resume across 
   assert.match(back.comments.join('\n'), /gap/);
 });
 
-test('stream: it sends comments while there are no events', async (t) => {
+test('stream: it sends keep-alive comments while there are no events', async (t) => {
   const { address } = await setUp(t, { stream: { heartbeatMs: 20 } });
   const client = await openStream(t, await address(), 'events=messages');
   await until(() => client.comments.filter((comment) => comment.includes('keep-alive')).length >= 2);
@@ -239,7 +239,7 @@ test('stream: it ends when the gateway ends it, and a new one can be opened', as
   await next.frame(1);
 });
 
-test('stream: it ends at once for an instance that is removed during the open', async (t) => {
+test('stream: it ends at once if its instance is removed while it opens', async (t) => {
   const { address, gateway } = await setUp(t);
   gateway.subscribe = (_id, _onEvent, onEnd) => {
     onEnd();
@@ -249,7 +249,7 @@ test('stream: it ends at once for an instance that is removed during the open', 
   await client.ended;
 });
 
-test('stream: one subscription serves all listeners, and ends a while after the last one left', async (t) => {
+test('stream: all clients of an instance share a subscription, which ends some time after the last client leaves', async (t) => {
   const { address, gateway } = await setUp(t, { stream: { lingerMs: 20 } });
   const clients = await Promise.all([1, 2, 3].map(async () => openStream(t, await address(), 'events=messages')));
   assert.equal(gateway.listeners(id), 1);
@@ -280,7 +280,7 @@ const openIdle = async (t: TestContext, address: string): Promise<void> => {
 
 const large = { ...sampleEvent.payload, message: { text: 'x'.repeat(100_000) } };
 
-test('stream: a reader that falls too far behind is cut, and no other', async (t) => {
+test('stream: the server disconnects only the client that is too far behind', async (t) => {
   const { address, gateway, lines } = await setUp(t, { stream: { graceMs: 10 } });
   const base = await address();
   const reader = await openStream(t, base, 'events=messages');
@@ -311,12 +311,12 @@ test('stream: closing the app ends streams and idle connections at once, also th
   const start = performance.now();
   await app.close();
   await client.ended;
-  // Neither client ever ends by itself, and the server keeps an idle connection for longer.
+  // Neither client disconnects, and the server keeps an idle connection for more than 20 seconds.
   assert.ok(performance.now() - start < 20_000, `closing took ${performance.now() - start} ms`);
   assert.equal(gateway.listeners(id), 0);
 });
 
-test('stream: one above the limit of a token is refused at once, until another one ends', async (t) => {
+test('stream: a stream above the limit of its token is refused at once, until another stream ends', async (t) => {
   const { address } = await setUp(t, { stream: { perToken: 2 } });
   const first = await openStream(t, await address(), 'events=call');
   const second = await openStream(t, await address(), 'events=call');

@@ -1,4 +1,4 @@
-/** Tests the events in the OpenAPI document. Each has a schema and a complete example, and the schema is strict about names and types. */
+/** Tests the events in the OpenAPI document. Each type has a complete example and a schema that allows no other fields and types. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { FastifyInstance } from 'fastify';
@@ -19,10 +19,10 @@ after(() => app.close());
 
 const exampleOf = (post: Operation | undefined): unknown => examplesOf(mediaOf(post?.requestBody?.content), document.components.schemas)[0];
 
-test('events: each type has its request, and no other type has', () =>
+test('event types: the document describes one request for each type, and no other', () =>
   assert.deepEqual(Object.keys(document.webhooks).toSorted(), [...eventTypes, 'test'].toSorted()));
 
-test('events: the example of each type fits its shape', () => {
+test('event types: the example of each type matches its schema', () => {
   for (const [type, { post }] of Object.entries(document.webhooks)) {
     const example = exampleOf(post) as Readonly<Record<string, unknown>>;
     assert.equal(example['EventType'], type);
@@ -30,7 +30,7 @@ test('events: the example of each type fits its shape', () => {
   }
 });
 
-test('events: a field that no shape knows, one that is missing and one of another type are found', () => {
+test('event types: an unknown field, a missing field and a field of the wrong type are errors', () => {
   const example = exampleOf(document.webhooks['presence']?.post) as {
     readonly EventType: string;
     readonly event: Readonly<Record<string, unknown>>;
@@ -41,7 +41,7 @@ test('events: a field that no shape knows, one that is missing and one of anothe
   assert.notDeepEqual(eventObjections(document, { ...example, EventType: 'unheard' }), []);
 });
 
-test('events: each shape has a name of its own among the schemas, and one schema is any of them', () => {
+test('event types: each type has its own schema, and the schema WebhookEvent is the union of all', () => {
   const shapes = Object.values(document.webhooks).map(({ post }) => post.requestBody?.content['application/json']?.schema);
   assert.deepEqual(document.components.schemas['WebhookEvent']?.['anyOf'], shapes);
   assert.equal(new Set(shapes.map((shape) => JSON.stringify(shape))).size, shapes.length);

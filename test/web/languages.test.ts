@@ -141,15 +141,15 @@ test('languages: the cause of every step has a translation without English words
 });
 
 const sentences: readonly [string, string, string][] = [
-  ['after its code', '401: logged out from another device', '401: desvinculada por outro aparelho'],
-  ['before its details', 'the proxy failed: ECONNREFUSED', 'o proxy falhou: ECONNREFUSED'],
-  ['with values', 'the receiver a.example fails: no answer in time', 'o receptor a.example falha: sem resposta a tempo'],
-  ['about a campaign', 'the daily cap of 1000 messages is reached', 'o limite diário de 1000 mensagens foi alcançado'],
-  ['that joins two others', 'running, 2 crashes', 'em execução, 2 falhas'],
-  ['without a translation unchanged', 'something new (42)', 'something new (42)'],
+  ['a sentence after a code', '401: logged out from another device', '401: desvinculada por outro aparelho'],
+  ['a sentence before its details', 'the proxy failed: ECONNREFUSED', 'o proxy falhou: ECONNREFUSED'],
+  ['a sentence with values', 'the receiver a.example fails: no answer in time', 'o receptor a.example falha: sem resposta a tempo'],
+  ['a sentence about a campaign', 'the daily cap of 1000 messages is reached', 'o limite diário de 1000 mensagens foi alcançado'],
+  ['a sentence that joins two others', 'running, 2 crashes', 'em execução, 2 falhas'],
+  ['no unknown sentence', 'something new (42)', 'something new (42)'],
 ];
 
 for (const [title, sentence, expected] of sentences)
-  test(`languages: the page shows a sentence of the server ${title}`, () => {
+  test(`languages: the page translates ${title}`, () => {
     assert.equal(said(sentence), expected);
   });
