@@ -1,4 +1,4 @@
-/** Tests the bucket with a real S3 server. It behaves as the folder does, and a server that is away gives 503 and no wrong answer. */
+/** Tests the bucket with a real S3 server. It behaves like the folder, and an unreachable server is an error and never an empty store. */
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { createServer, type AddressInfo, type Server } from 'node:net';
@@ -17,10 +17,10 @@ import { baseUrl, bytesOf, taken, temporaryFolder } from '#test/support/files.ts
 const place = await temporaryFolder();
 const temporary = await openTemporaryFolder(join(place, 'temporary'));
 const endpoint = await openBucketServer(join(place, 'bucket'), { lax: false });
-// This server compares the signature of a list with one for another path than was asked for.
+// The strict server checks the signature of a list request against a wrong path. So lists use this server, which accepts any signature.
 const laxEndpoint = await openBucketServer(join(place, 'bucket'), { lax: true });
 
-/** The servers are in this process, which gets no time at all now and then. */
+/** Opens a bucket. The time-out is long, because the servers run in this process, which may get no processor time for seconds. */
 const open = (address: string, secret = 'S3RVER', silenceMs = 15_000) => {
   const opened = openBucketBlobs({ endpoint: address, region: 'us-east-1', keyId: 'S3RVER', secret, silenceMs }, temporary);
   after(() => opened.close());
@@ -43,7 +43,7 @@ const stores: readonly (readonly [string, BlobStore])[] = [
 ];
 
 for (const [name, blobs] of stores)
-  test(`blobs of a ${name}: they are stored, read whole and in part, copied, listed and removed`, async () => {
+  test(`store in a ${name}: files are stored, read whole and in part, copied, listed and removed`, async () => {
     const bytes = randomBytes(3_000_000);
     const hash = await put(blobs, bytes);
     assert.equal(await blobs.size(hash), bytes.length);
@@ -63,7 +63,7 @@ for (const [name, blobs] of stores)
     assert.deepEqual(await blobs.list(hash.slice(0, 2)), []);
   });
 
-test('bucket: files of instances, and what a kill left of them', async () => {
+test('bucket: files of instances are stored, and the audit removes bytes without a row', async () => {
   const storage = await (await testDatabase()).storage();
   await storage.instances.insert({ ...instance.record, id: 'r1', token: 'r1' });
   const chance = { hex: (count: number) => randomBytes(count).toString('hex') };
@@ -87,17 +87,17 @@ const silent = async (): Promise<Server> => {
 };
 
 const troubles: readonly (readonly [title: string, blobs: BlobStore])[] = [
-  ['a server that is away', open('http://127.0.0.1:9/files')],
-  ['a server that says nothing', open(`http://127.0.0.1:${((await silent()).address() as AddressInfo).port}/files`, 'S3RVER', 500)],
-  ['a secret that is wrong', open(endpoint, 'wrong-secret')],
+  ['an unreachable server', open('http://127.0.0.1:9/files')],
+  ['a silent server', open(`http://127.0.0.1:${((await silent()).address() as AddressInfo).port}/files`, 'S3RVER', 500)],
+  ['a wrong secret', open(endpoint, 'wrong-secret')],
 ];
 
 for (const [title, blobs] of troubles)
-  test(`bucket: ${title} is a store that does not answer, never one that is empty`, async () => {
+  test(`bucket: ${title} makes every operation fail and never looks like an empty store`, async () => {
     const hash = 'a'.repeat(64);
     for (const work of [() => blobs.size(hash), () => blobs.read(hash), () => put(blobs, Buffer.from('x')), () => blobs.list(prefixes[0]!)])
       await assert.rejects(work(), (error: Error) => error instanceof FilesUnavailable && !/wrong-secret|http/.test(error.message));
   });
 
-test('bucket: one that is not there is not an empty one', () =>
+test('bucket: a missing bucket is an error and not an empty store', () =>
   assert.rejects(open(laxEndpoint.replace('/files', '/missing')).list('00'), FilesUnavailable));

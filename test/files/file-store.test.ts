@@ -1,4 +1,4 @@
-/** Tests the files of instances: bytes stored once, names and permissions of their own, and no leftovers. */
+/** Tests the stored files of instances. Equal bytes are stored once, each instance has its own names, and no bytes stay behind. */
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
@@ -38,7 +38,7 @@ const auditOf = async (files: FileStore): Promise<{ blobs: number; rows: number 
 };
 const auditAll = () => auditOf(files);
 
-test('files: what is kept is found by its hash, its message and its name, and read whole or in part', async () => {
+test('files: a stored file is found by its hash, its message and its name, and is read whole or in part', async () => {
   const id = await newInstance();
   const bytes = some('kept');
   const kept = await files.keep(id, await taken(temporary, bytes, { filename: 'a.PNG' }), { messageId: 'M1' });
@@ -59,7 +59,7 @@ test('files: what is kept is found by its hash, its message and its name, and re
   assert.deepEqual(await below(waiting), [], 'the taken file is gone');
 });
 
-test('files: what is found by no key is null', async () => {
+test('files: a lookup with an unknown key or an invalid name returns null', async () => {
   const id = await newInstance();
   for (const key of [{ hash: hashOf(some('nothing')) }, { messageId: '' }, { messageId: 'none' }, { madeOf: '', mimetype: 'audio/mpeg' }])
     assert.equal(await files.find(id, key), null, JSON.stringify(key));
@@ -67,7 +67,7 @@ test('files: what is found by no key is null', async () => {
     assert.equal(await files.named(name), null, name);
 });
 
-test('files: two instances share the bytes, and neither name nor right', async () => {
+test('files: two instances share the stored bytes, but neither names nor permissions', async () => {
   const [one, other] = [await newInstance(), await newInstance()];
   const bytes = some('shared');
   const first = await files.keep(one, await taken(temporary, bytes));
@@ -91,7 +91,7 @@ test('files: repeated bytes are the same file, with the latest name and type', a
   assert.deepEqual(await files.find(id, { messageId: 'B' }), first);
 });
 
-test('files: what was made of a file is found by it', async () => {
+test('files: a converted file is found by the hash of its source', async () => {
   const id = await newInstance();
   const source = await files.keep(id, await taken(temporary, some('ogg'), { mimetype: 'audio/ogg' }));
   const mp3 = await files.keep(id, await taken(temporary, some('mp3'), { mimetype: 'audio/mpeg' }), { madeOf: source!.hash });
@@ -99,7 +99,7 @@ test('files: what was made of a file is found by it', async () => {
   assert.equal(await files.find(id, { madeOf: source!.hash, mimetype: 'image/png' }), null);
 });
 
-test('files: many at once, of the same and of other bytes, by several instances', async () => {
+test('files: simultaneous writes of equal and different bytes by several instances leave no bytes behind', async () => {
   const ids = await Promise.all([newInstance(), newInstance(), newInstance()]);
   const all = await Promise.all(
     Array.from({ length: 60 }, async (_, n) => files.keep(ids[n % 3]!, await taken(temporary, some(`many${n % 5}`)))),
@@ -109,7 +109,7 @@ test('files: many at once, of the same and of other bytes, by several instances'
   assert.deepEqual(await auditAll(), { blobs: 0, rows: 0 });
 });
 
-test('files: for an instance that is gone nothing is kept', async () => {
+test('files: a file for a removed instance is not stored', async () => {
   const id = await newInstance();
   await storage.instances.remove(id, instance.record.epoch);
   const bytes = some('late');
@@ -118,7 +118,7 @@ test('files: for an instance that is gone nothing is kept', async () => {
   assert.deepEqual(await below(waiting), []);
 });
 
-test('files: a copy on the disk outlives the removal of the file, until it is released', async () => {
+test('files: a local copy outlives the removal of its file, until the copy is released', async () => {
   const id = await newInstance();
   const bytes = some('lent');
   const kept = await files.keep(id, await taken(temporary, bytes));
@@ -132,7 +132,7 @@ test('files: a copy on the disk outlives the removal of the file, until it is re
   assert.equal(await files.read(kept!), null);
 });
 
-test('files: those unused for longest go first, and a use counts', async () => {
+test('files: the least recently used files are removed first, and a lookup counts as use', async () => {
   const id = await newInstance();
   const keep = async (text: string) => files.keep(id, await taken(temporary, some(text)));
   await files.removeUnused(clock.now + 1, 1000);
@@ -145,7 +145,7 @@ test('files: those unused for longest go first, and a use counts', async () => {
   assert.deepEqual([await files.named(newer!.name), await files.named(old!.name)], [null, old]);
 });
 
-test('files: what a kill left is found: bytes without a row, rows without bytes, files on their way', async () => {
+test('files: the audit removes the remains of a killed process: bytes without a row, rows without bytes, temporary files', async () => {
   const id = await newInstance();
   const [kept, lost] = [
     await files.keep(id, await taken(temporary, some('stays'))),
@@ -169,7 +169,7 @@ test('files: what a kill left is found: bytes without a row, rows without bytes,
   );
 });
 
-test('files: the sum of their bytes follows what is kept and removed', async () => {
+test('files: the sum of the stored bytes changes with each stored and removed file', async () => {
   const id = await newInstance();
   await auditAll();
   const before = files.bytes!;
@@ -181,7 +181,7 @@ test('files: the sum of their bytes follows what is kept and removed', async () 
   assert.equal(files.bytes, before);
 });
 
-test('files: a disk that is not mounted costs no rows; one file that is gone costs its own', async () => {
+test('files: no row is removed while the disk is not mounted, and a lost file loses only its own row', async () => {
   const id = await newInstance();
   const kept = await files.keep(id, await taken(temporary, some('mounted')));
   const place = join(stored, kept!.hash.slice(0, 2));
@@ -196,7 +196,7 @@ test('files: a disk that is not mounted costs no rows; one file that is gone cos
   assert.equal(await storage.fileRows.named(kept!.name), null);
 });
 
-test('files: a node without a bucket leaves the row of a file that another node has, and gets its bytes from there', async () => {
+test('files: a node without a bucket keeps the row of a file on another node, and reads its bytes from that node', async () => {
   const [id, bytes] = [await newInstance(), randomBytes(600_000)];
   const [a, b] = [await openTestFiles(storage, undefined, false), await openTestFiles(storage, undefined, false)];
   const kept = await a.files.keep(id, await taken(a.temporary, bytes));
@@ -221,7 +221,7 @@ test('files: a node without a bucket leaves the row of a file that another node 
   assert.deepEqual(await a.files.named(kept.name), kept, 'nor by the look at every part');
 });
 
-/** Two nodes that share rows and bytes, as with a bucket: `rows` and `blobs` of the second one are changed by the test. */
+/** Returns two nodes that share rows and bytes, as with a bucket. `change` replaces methods of the stores of the second node. */
 const twoNodes = async (change: { rows?: (own: FileRows) => Partial<FileRows>; blobs?: (own: BlobStore) => Partial<BlobStore> }) => {
   const { files: one, blobs, temporary } = await openTestFiles(storage);
   const [rows, shared] = [storage.fileRows, blobs];
@@ -234,7 +234,7 @@ const twoNodes = async (change: { rows?: (own: FileRows) => Partial<FileRows>; b
   return { one, other, shared, bytes, taken: () => taken(temporary, bytes), part: Number.parseInt(orphan.hash.slice(0, 2), 16) };
 };
 
-test('files: a look at every part removes no bytes that another node has just kept', async () => {
+test('files: an audit removes no bytes that another node has just stored', async () => {
   const id = await newInstance();
   let keep = async (): Promise<unknown> => null;
   const nodes = await twoNodes({
@@ -253,7 +253,7 @@ test('files: a look at every part removes no bytes that another node has just ke
   assert.deepEqual(await bytesOf(nodes.one, kept), nodes.bytes);
 });
 
-test('files: bytes that another node removes before the row is there are told as not kept, and nothing is left of them', async () => {
+test('files: a write fails if the audit of another node removes its bytes before the row exists, and a retry succeeds', async () => {
   const id = await newInstance();
   let meanwhile = async (): Promise<unknown> => null;
   const nodes = await twoNodes({
@@ -274,7 +274,7 @@ test('files: bytes that another node removes before the row is there are told as
   assert.deepEqual(await bytesOf(nodes.one, kept), nodes.bytes);
 });
 
-test('files: a node without a bucket makes room in its own folder alone, and the bytes of rows that others removed go', async () => {
+test('files: a node without a bucket frees only its own folder, and removes bytes whose rows other nodes removed', async () => {
   const id = await newInstance();
   const [a, b] = [await openTestFiles(storage, undefined, false), await openTestFiles(storage, undefined, false)];
   a.clock.now = b.clock.now = 10;
