@@ -25,7 +25,7 @@ export interface MessageSeen {
   readonly fromMe: boolean;
 }
 
-/** Asks again while a busy database refuses with 503: nothing was done then. */
+/** Retries a request while a busy database answers 503. A retry is safe, because a refused request has no effect. */
 export const askedOf = (ask: () => Promise<Answer>): Promise<Answer> =>
   until(async () => {
     const answer = await ask();
@@ -58,7 +58,7 @@ export class Account {
     return this.gateway.call(method, path, { token: this.token, ...(body === undefined ? {} : { body }) });
   }
 
-  /** Returns the chat of this id from `/chat/find`; undefined if it is not stored. */
+  /** Returns the chat with this id from `/chat/find`, or undefined if the chat is not stored. */
   async chatOf(id: string): Promise<Readonly<Record<string, unknown>> | undefined> {
     const { body } = await this.call('POST', '/chat/find', { wa_chatid: `=${id}` });
     return (body['chats'] as readonly Readonly<Record<string, unknown>>[])[0];
@@ -96,7 +96,7 @@ export class Account {
     return this;
   }
 
-  /** Finishes a pairing that was interrupted at any point: the session connects by itself, or a connect finishes the pairing or shows another QR code. */
+  /** Finishes an interrupted pairing. The session may connect without a request, or a connect request continues the pairing or shows another QR code. */
   async finishes(platform: Phone): Promise<void> {
     const { status } = await until(async () => {
       const seen = await this.seen();
@@ -120,13 +120,13 @@ export class Account {
     return this.call('POST', '/send/text', { number, text });
   }
 
-  /** Connects on a machine that may be busy. Asserts that the request was accepted. */
+  /** Connects the session, with retries while the machine is busy. Asserts that the request was accepted. */
   async connects(): Promise<void> {
     const { status, body } = await askedOf(() => this.connect());
     assert.equal(status, 200, JSON.stringify(body));
   }
 
-  /** Sends a text on a machine that may be busy. Asserts that it left. */
+  /** Sends a text, with retries while the machine is busy. Asserts that the text was sent. */
   async sends(number: string, text: string): Promise<void> {
     const { status, body } = await askedOf(() => this.send(number, text));
     assert.equal(status, 200, JSON.stringify(body));
@@ -137,13 +137,13 @@ export class Account {
     return this.found({ chatid: `${number}@s.whatsapp.net` });
   }
 
-  /** All messages that `/message/find` finds with these fields. */
+  /** Returns all messages that `/message/find` finds with these fields. */
   found(fields: object): Promise<readonly MessageSeen[]> {
-    // A message that arrives between two pages moves those before it to the next page, and then all pages are read anew.
+    // A message that arrives between two reads shifts messages to the next page. In that case all pages are read again.
     return until(() => this.#pages(fields), 'the pages of messages fit together');
   }
 
-  /** Undefined if a message stands on two pages. */
+  /** Reads all pages. Returns undefined if a message is on two pages. */
   async #pages(fields: object): Promise<readonly MessageSeen[] | undefined> {
     const all: MessageSeen[] = [];
     const earlier = new Set<string>();

@@ -1,4 +1,4 @@
-/** Stand-ins of the channels of alerts on the loopback address: a real SMTP server, and an HTTP server for Telegram, Slack and webhooks. */
+/** Test servers for the channels of alerts, on loopback: a real SMTP server, and an HTTP server in place of Telegram, Slack and webhooks. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
@@ -6,7 +6,7 @@ import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 export interface ReceivedMail {
   readonly from: string;
   readonly to: readonly string[];
-  /** Headers and body as received. */
+  /** The headers and the body of the mail as received. */
   readonly text: string;
   readonly user: string;
   readonly isEncrypted: boolean;
@@ -22,7 +22,7 @@ const credentials = { user: 'gateway', password: 'mail-password' } as const;
 
 export const mailLogin = credentials;
 
-/** Returns the settings of e-mail for alerts over this server. The password is a secret of its own. */
+/** Returns the e-mail settings of alerts for this server. The password is stored separately as a secret. */
 export const mailSettings = ({ port }: MailServerStandIn) => ({
   host: '127.0.0.1',
   port,
@@ -36,7 +36,7 @@ export const mailSettings = ({ port }: MailServerStandIn) => ({
 export const subjectsOf = ({ mails }: MailServerStandIn): readonly string[] =>
   mails.map(({ text }) => /^Subject: (.*)\r$/m.exec(text)?.[1] ?? '');
 
-/** Opens a mail server. It asks for a login unless `options` say otherwise. */
+/** Opens a mail server. It requires a login unless `options` change that. */
 export const openMailServer = async (options: SMTPServerOptions = {}): Promise<MailServerStandIn> => {
   const mails: ReceivedMail[] = [];
   const server = new SMTPServer({

@@ -50,12 +50,12 @@ const switches = [
 ];
 
 export interface Browser {
-  /** The output of the browser, for the message of a failing test. */
+  /** Returns the output of the browser, for the message of a failing test. */
   readonly printed: () => string;
   close(): Promise<void>;
 }
 
-/** Process ids that have to be killed when the test process exits early. */
+/** Ids of the browser processes that have to be killed when the test process exits early. */
 const running = new Set<number>();
 process.once('exit', () => {
   for (const pid of running) signalTo(-pid, 'SIGKILL');
@@ -80,7 +80,7 @@ export const openBrowser = (path: string, url: string): Browser => {
     printed: () => printed,
     async close() {
       signalTo(-pid, 'SIGKILL');
-      // The pipes close with the last process of the browser, so none writes into the folder any more.
+      // The pipes close with the last process of the browser. After that no process writes into the folder.
       await ended;
       running.delete(pid);
       await removeFolder(folder);

@@ -1,5 +1,5 @@
 /**
- * A cable between a process and one server. It can stall, so that bytes wait unnoticed, or reset, so that every connection breaks and no new one opens.
+ * A simulated network cable between a process and one server. It can hold all bytes back without an error, or reset all connections and refuse new ones.
  * Otherwise it passes all bytes and ends of connections.
  */
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
@@ -11,7 +11,7 @@ export interface CableOptions {
   readonly endsPass?: boolean;
 }
 
-/** One connection. During a stall its bytes and ends wait in `held`, in order. */
+/** One connection through the cable. During a stall its bytes and its ends wait in `held`, in order. */
 class Strand {
   readonly #client: Socket;
   readonly #target: URL;
@@ -82,7 +82,7 @@ export class Cable {
     });
   }
 
-  /** Opens a cable. `url` is that of the server on TCP. */
+  /** Opens a cable. `url` is the address of a server on TCP. */
   static async open(url: string, options: CableOptions = {}): Promise<Cable> {
     const cable = new Cable(url, options);
     await new Promise<void>((resolve) => cable.#server.listen(0, '127.0.0.1', resolve));
@@ -95,7 +95,7 @@ export class Cable {
     return this.#target.href.replace(this.#target.host, `127.0.0.1:${port}`);
   }
 
-  /** Breaks every connection, and connects new ones to another server. */
+  /** Breaks every connection, and connects new connections to another server. */
   turnTo(url: string): void {
     for (const strand of this.#strands) strand.break();
     this.#strands.clear();
@@ -108,7 +108,7 @@ export class Cable {
     if (kind === 'reset') this.#strands.clear();
   }
 
-  /** Reconnects the cable. Held bytes arrive late. */
+  /** Ends a stall or a reset. The held bytes arrive late. */
   mend(): void {
     this.#cut = null;
     for (const strand of this.#strands) strand.goOn();

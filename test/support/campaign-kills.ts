@@ -9,7 +9,7 @@ type Json = Readonly<Record<string, unknown>>;
 export interface Kills {
   readonly recipients: number;
   readonly kills: number;
-  /** The time in which the campaign has to end, in milliseconds. */
+  /** The time-out of the campaign. In milliseconds. */
   readonly patience: number;
   readonly random: () => number;
 }
@@ -17,7 +17,7 @@ export interface Kills {
 export interface KillsSeen {
   readonly sent: number;
   readonly unknown: number;
-  /** The number of those texts that arrived. */
+  /** The number of texts with an unknown outcome that arrived. */
   readonly arrived: number;
 }
 
@@ -42,7 +42,7 @@ export const killCampaign = async ({ recipients, kills, patience, random }: Kill
     };
     const ended = ({ log_sucess, log_failed }: Json): number => Number(log_sucess) + Number(log_failed);
     for (let kill = 1; kill <= kills; kill++) {
-      // The kills are spread over the campaign and happen at arbitrary moments.
+      // The kills are spread over the campaign and happen at random times.
       const share = Math.floor((recipients * kill) / (kills + 1));
       await until(async () => ended(await folder()) >= share, `${share} recipients have ended`, patience);
       await wait(random() * 30);

@@ -74,7 +74,7 @@ export class ChannelBench {
   }
 }
 
-/** Opens the bench before the tests of a file, and closes it after them. */
+/** Opens the bench before the tests of a file, and closes the bench after the tests. */
 export const channelBench = (): ChannelBench => {
   const bench = new ChannelBench();
   before(() => bench.open());

@@ -1,4 +1,4 @@
-/** One message of every kind that a contact can write, by the name of its golden case. */
+/** One message of every kind that a contact can write, by the name of its case in the golden file. */
 import type { Content } from '#src/sandbox/face.ts';
 
 const file = {
@@ -71,7 +71,7 @@ export const kinds: Readonly<Record<string, Content>> = {
   PollCreationMessageV3: { kind: 'poll', name: 'When?', options: ['now', 'later'] },
 };
 
-/** A first message, then a second one that refers to it. */
+/** Pairs of a message and a second message that refers to the first. */
 export const aboutAnother: Readonly<Record<string, readonly [id: string, first: Content, second: (id: string) => Content]>> = {
   ExtendedTextMessage: [
     'quoted',

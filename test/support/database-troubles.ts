@@ -1,4 +1,4 @@
-/** The faults of a database, each for some time: cut, killed, paused, delayed, locked, serialization failures, slow, or full. */
+/** Faults of a database, each for a limited time: closed connections, a killed, paused or slow server, locks, serialization failures, and a full disk. */
 import { globSync, readlinkSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Database } from '#src/storage/postgres/database.ts';
@@ -9,25 +9,25 @@ export interface TroubleOptions {
   /** The data folder of the gateway with the embedded server. */
   readonly dataDir: string;
   readonly database: Database;
-  /** The disk; null if none can be mounted. The server then answers as if its disk were full. */
+  /** The disk of the server, or null if no disk can be mounted. In that case the server answers as if its disk were full. */
   readonly disk: SmallDisk | null;
-  /** The duration of a fault in milliseconds. It exceeds the time-out of a statement of the gateway. */
+  /** The duration of a fault. It exceeds the time-out of a statement of the gateway. In milliseconds. */
   readonly lasting: number;
 }
 
 export interface Trouble {
   readonly name: string;
-  /** Causes the fault. Resolves when it is over. */
+  /** Causes the fault, and waits until the fault ends. */
   happen(): Promise<void>;
 }
 
 /** The tables that every text writes to. */
 const tables = ['message', 'chat', 'signal_key', 'inbound', 'outbox'] as const;
 
-/** Room for the log in bytes, enough for about a thousand refusals. */
+/** The space for the log of the server, which is enough for about a thousand refusals. In bytes. */
 const logRoom = 1_000_000;
 
-/** Returns all processes of the server. Each has the folder as its working directory. */
+/** Returns the ids of all processes of the server. Each process has the folder as its working directory. */
 const processesOf = (dataDir: string): readonly number[] => {
   const folders = globSync('**/postmaster.pid', { cwd: dataDir }).map((path) => `${dataDir}/${path.replace(/\/postmaster\.pid$/, '')}`);
   return globSync('/proc/[0-9]*').flatMap((path) => {
@@ -75,7 +75,7 @@ const locked = ({ database, lasting }: TroubleOptions, lock: string): Promise<vo
 const fill = async (options: TroubleOptions): Promise<void> => {
   const { dataDir, disk, lasting } = options;
   if (disk === null) return withTrigger(options, `raise exception 'no space left on device' using errcode = '53100'`);
-  // The log of the server is on the disk too, and needs room for the refusals.
+  // The log of the server is on the same disk, and needs space for the refusals.
   disk.keepRoomFor(`${dataDir}/postgres/server.log`, logRoom);
   for (const until = Date.now() + lasting; Date.now() < until; await wait(50)) disk.fill();
   disk.drain();

@@ -1,6 +1,6 @@
 /**
- * For `node --import`: timers of EARLY_TIMER_MS fire when the process gets SIGWINCH, and not later. All other timers stay right. A test can so start work
- * that a gateway does every ten minutes.
+ * For `node --import`: timers of EARLY_TIMER_MS fire when the process gets SIGWINCH, and not later. Other timers do not change. A test uses this to
+ * start work that a gateway does every ten minutes.
  */
 const early = Number(process.env['EARLY_TIMER_MS'] ?? 0);
 const waiting = new Map<NodeJS.Timeout, () => void>();

@@ -1,4 +1,4 @@
-/** A store of files on a real database, and files to keep in it. */
+/** Opens a store of files on a real database, and creates files for the store. */
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -18,7 +18,7 @@ export const temporaryFolder = async (): Promise<string> => {
   return folder;
 };
 
-/** Returns a fetched file, ready for the store. */
+/** Returns a temporary file with these bytes, ready for the store. */
 export const taken = async (temporary: TemporaryFolder, bytes: Uint8Array, about: Partial<TakenFile> = {}): Promise<TakenFile> => {
   const path = temporary.newPath();
   await writeFile(path, bytes);
@@ -26,13 +26,13 @@ export const taken = async (temporary: TemporaryFolder, bytes: Uint8Array, about
   return { path, size: bytes.length, hash, mimetype: 'image/png', filename: '', discard: () => removeFile(path), ...about };
 };
 
-/** Returns all bytes of a stored file; null if they are gone. */
+/** Returns the bytes of a stored file, or null if the file is removed. */
 export const bytesOf = async (files: FileStore, file: KeptFile, range?: { start: number; end: number }): Promise<Buffer | null> => {
   const stream = await files.read(file, range);
   return stream === null ? null : Buffer.concat(await Array.fromAsync(stream));
 };
 
-/** Returns every file below a folder. */
+/** Returns the names of all files below a folder. */
 export const below = async (folder: string): Promise<readonly string[]> => {
   const all = await readdir(folder, { recursive: true, withFileTypes: true });
   return all.filter((one) => one.isFile()).map(({ name }) => name);

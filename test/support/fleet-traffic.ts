@@ -1,6 +1,6 @@
 /**
- * Texts both ways on the sessions of several nodes, as from a careful client: through any node, retried after a failure, with an idempotency key. The
- * promises about each text are recorded and compared at the end.
+ * Sends texts in both directions on the sessions of several nodes, as a careful client does: through any node, with retries after a failure and an
+ * idempotency key. Records the answer to each text and compares it with the outcome at the end.
  */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
@@ -23,7 +23,7 @@ export interface TrafficOptions {
 interface Wanted {
   readonly contact: string;
   readonly text: string;
-  /** Statuses of the answers so far; 0 stands for no answer. */
+  /** The HTTP statuses of the answers so far. 0 stands for a missing answer. */
   readonly statuses: number[];
 }
 
@@ -37,9 +37,9 @@ const againMs = 400;
 /** The limit of each wait for the gateway or for the platform. In milliseconds. */
 const patience = 120_000;
 
-/** Answers by which the gateway says that nothing was sent. */
+/** HTTP statuses that prove that the gateway sent nothing. */
 const certain: ReadonlySet<number> = new Set([409, 503]);
-/** Statuses that a client may get while nodes start and stop. */
+/** HTTP statuses that a client may get while nodes start and stop. 0 stands for a missing answer. */
 const usual: ReadonlySet<number> = new Set([0, 200, 409, 503, 504]);
 
 const contactsOf = (number: string): readonly string[] => [`55118${number.slice(-8)}`, `55117${number.slice(-8)}`];
@@ -72,7 +72,7 @@ export class FleetTraffic {
     await this.#work;
   }
 
-  /** Sends until it is answered with 200 or the client gives up. */
+  /** Sends a text, and retries until the answer is 200 or the client gives up. */
   async send(account: Account): Promise<void> {
     const { random } = this.#options;
     const contact = this.#contactOf(account);
@@ -84,13 +84,13 @@ export class FleetTraffic {
       const status = await this.#try(account, wanted, key);
       wanted.statuses.push(status);
       assert.ok(usual.has(status), `${wanted.text} was answered with ${status}`);
-      // A text that was certainly not sent may be sent under another key. Other texts may not.
+      // Only a text that was certainly not sent may be sent again under another key.
       open ||= !certain.has(status);
       if (!open) key = randomUUID();
     }
   }
 
-  /** Waits until every account has sent and received something more. */
+  /** Waits until every account has sent and received a further text. */
   async proceeds(): Promise<void> {
     const { accounts, receiver } = this.#options;
     const [before, posts] = [this.#wanted.length, receiver.posted.length];
@@ -113,7 +113,7 @@ export class FleetTraffic {
     );
   }
 
-  /** Asserts that all promises were kept. */
+  /** Asserts that no accepted text is lost, doubled or out of order. */
   async assertKept(): Promise<void> {
     await this.#assertTold();
     await this.#assertRead();
@@ -194,7 +194,7 @@ export class FleetTraffic {
     assert.deepEqual(this.#options.receiver.overlapping, [], 'an event was posted twice at once');
   }
 
-  /** Figures for the report of a run. */
+  /** Returns the figures for the report of a run. */
   get figures(): string {
     const statuses = Map.groupBy(
       this.#wanted.flatMap((one) => one.statuses),
@@ -212,7 +212,7 @@ export class FleetTraffic {
     const { gateways, random } = this.#options;
     const gateway = gateways[Math.floor(random() * gateways.length)] as GatewayProcess;
     const options = { token: account.token, headers: { 'idempotency-key': key }, body: { number: contact, text }, ms: answerMs };
-    // A node that is down, or cut off, does not answer.
+    // A node that is stopped or disconnected does not answer.
     const answer = await gateway.call('POST', '/send/text', options).catch(() => null);
     return answer?.status ?? 0;
   }

@@ -1,6 +1,6 @@
 /**
- * Several nodes as in production: processes of their own, a NATS server, one PostgreSQL, and the simulated platform in a process. Between each node and its
- * services is a cable that can be cut.
+ * Several nodes as in production, each in its own process, with a NATS server, one PostgreSQL server, and the simulated platform in another process. Each
+ * node reaches these services through simulated network cables that a test can cut.
  */
 import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -25,16 +25,16 @@ export interface FleetOptions {
   readonly nodes: number;
   readonly sessions: number;
   readonly seed: number;
-  /** The receiver's longest delay for a post, in milliseconds. */
+  /** The longest delay of the receiver for a post. In milliseconds. */
   readonly slowestMs: number;
 }
 
 /** The services that a node needs, each on a cable of its own. */
 export type Surroundings = 'database' | 'bus' | 'platform';
 
-/** The time-out of waits, in milliseconds. The machine may be busy. */
+/** The time-out of waits. It is long, because the machine may be busy. In milliseconds. */
 const patience = 120_000;
-/** One post in so many is answered slowly. */
+/** The receiver delays the answer to each n-th post, where n is this number. */
 const slowEvery = 50;
 export const hour = 3_600_000;
 
@@ -57,14 +57,14 @@ const settings = {
 
 const clockModule = pathToFileURL(join(root, 'test/support/shifted-clock.ts')).href;
 
-/** Lines that no node may ever print. A node that lost its leases also names the keys that it could not store, which other nodes get again. */
+/** Matches log lines of unexpected errors. Keys that a node could not store after the loss of its leases are allowed, because other nodes get them again. */
 const neverPrinted = /unhandledRejection|notRestored|rashed|surprised|(?<!EpochLost.*)keys-lost|commandFailed/;
 
 export class Member {
   readonly name: string;
   readonly gateway: GatewayProcess;
   readonly #cables: Readonly<Record<Surroundings, Cable>>;
-  /** The output at the last look. */
+  /** The output of the node at the last check. */
   #seen = '';
 
   constructor(name: string, gateway: GatewayProcess, cables: Readonly<Record<Surroundings, Cable>>) {
@@ -160,7 +160,7 @@ export class Fleet {
     return fleet;
   }
 
-  /** Creates one more node without starting it. `name` may be that of a running node. */
+  /** Creates a further node without starting it. A running node may have the same name. */
   async another(name: string): Promise<Member> {
     const cable = async (url: string, endsPass = false): Promise<Cable> =>
       this.#opened.add(await Cable.open(url, { endsPass }), (one) => one.close());
@@ -183,7 +183,7 @@ export class Fleet {
     return new FleetTraffic({ platform, receiver, accounts, random, gateways: members.map(({ gateway }) => gateway) });
   }
 
-  /** Returns the accounts by the name of the live node that owns them; '' for accounts without an owner. */
+  /** Returns the accounts by the name of the live node that owns them. Accounts without an owner have the name ''. */
   async owned(): Promise<ReadonlyMap<string, readonly Account[]>> {
     const text = `select instance.owner, node.name from instance join lease on lease.instance_id = instance.id
       join node on node.incarnation = lease.incarnation where node.until > extract(epoch from clock_timestamp()) * 1000`;
@@ -213,7 +213,7 @@ export class Fleet {
   async recovers(): Promise<void> {
     let state = '';
     const isWell = async (): Promise<boolean> => {
-      // The database may have been away until now.
+      // The database may still be unreachable.
       const owned = await this.owned().catch(() => new Map([['', this.accounts]]));
       const { open } = (await this.platform.stats()).connections;
       const ready = await Promise.all(this.members.map(({ gateway }) => gateway.call('GET', '/health/ready').catch(() => null)));
@@ -224,7 +224,7 @@ export class Fleet {
     await until(isWell, () => `everybody is connected; ${state}`, patience);
   }
 
-  /** Writes what each node has printed since its start into a folder. */
+  /** Writes the output of each node since its start into a folder. */
   save(folder: string): void {
     mkdirSync(folder, { recursive: true });
     for (const { name, gateway } of this.members) writeFileSync(join(folder, `${name}.log`), gateway.printed);

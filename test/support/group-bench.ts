@@ -17,7 +17,7 @@ export const [bia, carl, shy, missing, dora] = [
 ] as const;
 export const jid = (number: string): string => `${number}@s.whatsapp.net`;
 
-/** Returns true if the whole has every field of `part` with an equal value. */
+/** Returns true if `whole` has every field of `part` with an equal value. */
 export const isPart = (whole: unknown, part: unknown): boolean =>
   typeof part === 'object' && part !== null && !Array.isArray(part)
     ? Object.entries(part).every(([name, value]) => isPart((whole as Json | null)?.[name], value))
@@ -81,7 +81,7 @@ export class GroupBench {
   }
 }
 
-/** Opens the bench before the tests of a file, and closes it after them. */
+/** Opens the bench before the tests of a file, and closes the bench after the tests. */
 export const groupBench = (): GroupBench => {
   const bench = new GroupBench();
   before(() => bench.open());

@@ -10,7 +10,7 @@ export interface Heard {
   readonly at: number;
 }
 
-/** Answers forever. */
+/** Sends an answer that never ends. */
 const endless: RequestListener = (_request, response) => {
   response.writeHead(500);
   const write = (): void => {

@@ -9,7 +9,7 @@ export const inspectable = ['--inspect=127.0.0.1:0'] as const;
 
 /** Counts that grow with a leak, after garbage collection. */
 export interface Census {
-  /** Bytes. */
+  /** The used heap. In bytes. */
   readonly heap: number;
   /** Referenced event emitters: sockets, streams, connections. */
   readonly emitters: number;
@@ -19,7 +19,7 @@ export interface Census {
   readonly timers: number;
   /** Open handles and requests that keep the event loop alive. */
   readonly resources: number;
-  /** Open files and sockets; 0 if the system does not provide the number. */
+  /** The number of open files and sockets, or 0 if the system does not provide the number. */
   readonly descriptors: number;
 }
 
@@ -77,7 +77,7 @@ class Inspector {
     return Number((await this.ask('Runtime.evaluate', { expression, returnByValue: true })).result?.value);
   }
 
-  /** Collects garbage. Calls the function with this source on all objects with this prototype as its `this`, and returns its result. */
+  /** Collects garbage, then runs a function in the process. Its `this` is the list of all objects with the prototype. Returns its result. */
   async all<T>(prototype: string, functionDeclaration: string): Promise<T> {
     const objectGroup = 'census';
     const { result } = await this.ask('Runtime.evaluate', { expression: prototype, objectGroup });
@@ -94,14 +94,14 @@ class Inspector {
 
 const emitters = 'process.getBuiltinModule("node:events").prototype';
 const timers = 'Object.getPrototypeOf(setTimeout(() => undefined))';
-// Prototypes that inherit from this one are found too, and have no listeners.
+// Prototypes that inherit from `EventEmitter.prototype` are found too, and have no listeners.
 const countEmitters = `function () {
   const on = (one) => Object.hasOwn(one, '_events') ? one.eventNames().map((name) => one.listenerCount(name)) : [];
   return { emitters: this.length, listeners: this.flatMap(on).reduce((sum, listeners) => sum + listeners, 0) };
 }`;
 const countTimers = 'function () { return { timers: this.length }; }';
 
-/** Takes a census. `printed` is the output of the process, which has the address of its inspector. */
+/** Counts the live objects of a process. `printed` is the output of the process, which has the address of its inspector. */
 export const takeCensus = async (pid: number, printed: string): Promise<Census> => {
   const url = await until(() => /ws:\/\/127\.0\.0\.1:\d+\/\S+/.exec(printed)?.[0], 'the process can be inspected');
   const inspector = await Inspector.connect(url);

@@ -8,7 +8,7 @@ const json = (value: unknown): string => JSON.stringify(value, BufferJSON.replac
 
 export interface MadeSession {
   readonly number: string;
-  /** The number of one-time keys. A phone leaves about 812 after a pairing. */
+  /** The number of one-time pre-keys. About 812 remain after a pairing with a phone. */
   readonly preKeys: number;
   /** The number of people with a Signal session. */
   readonly people?: number;
@@ -29,7 +29,7 @@ export const madeCreds = (number: string): AuthenticationCreds => ({
 
 const base64 = (bytes: number): string => randomBytes(bytes).toString('base64');
 
-/** Makes a session in the format of libsignal-node. */
+/** Returns a generated session in the format of libsignal-node. */
 const madeSignalSession = (): object => {
   const baseKey = base64(33);
   return {
@@ -50,7 +50,7 @@ const madeSignalSession = (): object => {
   };
 };
 
-/** Writes the folder. Resolves with the number of keys that an import takes over. */
+/** Writes the folder of a generated session. Returns the number of keys that an import reads from the folder. */
 export const writeMadeSession = async (folder: string, { number, preKeys, people = 0 }: MadeSession): Promise<number> => {
   await mkdir(folder, { recursive: true });
   const files: [string, unknown][] = [];

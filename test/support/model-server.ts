@@ -39,7 +39,7 @@ const Tool = Type.Object(
   { additionalProperties: false },
 );
 
-/** The protocol of a request, as far as the gateway uses it. */
+/** The schema of a request, with the fields that the gateway uses. */
 const Request = Compile(
   Type.Object(
     {
@@ -66,9 +66,9 @@ export interface Asked {
 export interface Script {
   readonly text?: string;
   readonly calls?: readonly { readonly name: string; readonly arguments: string }[];
-  /** The status of the answer; 200 if absent. */
+  /** The HTTP status of the answer. 200 if absent. */
   readonly status?: number;
-  /** The delay of the answer in milliseconds. */
+  /** The delay of the answer. In milliseconds. */
   readonly delay?: number;
   /** The body of the answer, sent unchanged. */
   readonly raw?: string;
@@ -83,7 +83,7 @@ export interface ModelServer {
   readonly objections: readonly string[];
   /** The number of requests that were cancelled by their client. */
   readonly abandoned: number;
-  /** The answer to all later requests. */
+  /** Returns the answer to a request. */
   answer: (asked: Asked) => Script;
   waitFor(count: number): Promise<unknown>;
   close(): Promise<void>;
@@ -108,7 +108,7 @@ const completionOf = ({ text: content = '', calls = [] }: Script, n: number) => 
   usage: { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 },
 });
 
-/** Returns a fault if a call of a tool has no result before the next message. */
+/** Returns a fault for each call of a tool without a result before the next message. */
 const unanswered = (messages: Asked['messages']): readonly string[] => {
   const results = new Set(messages.map(({ tool_call_id: id }) => id));
   return messages
@@ -117,7 +117,7 @@ const unanswered = (messages: Asked['messages']): readonly string[] => {
     .map(({ id }) => `no result for ${id}`);
 };
 
-/** Opens the server. `key` is the only accepted key; '' for a server without keys. */
+/** Opens the server. `key` is the only accepted API key. An empty key opens a server that needs no key. */
 export const openModelServer = async (key: string): Promise<ModelServer> => {
   const asked: Asked[] = [];
   const objections: string[] = [];
@@ -138,7 +138,7 @@ export const openModelServer = async (key: string): Promise<ModelServer> => {
       if (!Request.Check(body))
         objections.push(...[...Request.Errors(body)].map(({ instancePath, message }) => `${instancePath} ${message}: ${sent}`));
       else objections.push(...unanswered(body.messages));
-      // Headers about the machine or the operator, which services do not need.
+      // Headers with the prefix `x-` tell the service about the machine or the operator, so the gateway must not send them.
       for (const name of Object.keys(request.headers)) if (name.startsWith('x-')) objections.push(`the header ${name}`);
       asked.push(body);
       if (authorization !== (key === '' ? '' : `Bearer ${key}`)) return reply(response, { status: 401 });

@@ -14,16 +14,16 @@ const isRequired = process.env['REQUIRE_NATS'] === 'true';
 
 const path = findProgram('nats-server');
 
-/** Options of `test` that skip a test without a server, with the reason. */
+/** Options of `test` that skip a test, with the reason, if this machine has no NATS server. */
 export const withNats = path === null && !isRequired ? { skip: 'this machine has no nats-server' } : ({} as { skip?: string });
 
-/** Processes that have to be killed when the test process exits early. */
+/** NATS processes that have to be killed when the test process exits early. */
 const running = new Set<ChildProcess>();
 process.once('exit', () => {
   for (const child of running) child.kill('SIGKILL');
 });
 
-/** Returns true if a NATS server sends its greeting. Another program on the port, or a connection to itself, sends none. */
+/** Returns true if a NATS server on the port sends its greeting. Another program on the port sends none. */
 const answers = (port: number): Promise<boolean> =>
   new Promise((resolve) => {
     const socket = connect({ port, host: '127.0.0.1', timeout: 1_000 });
@@ -39,7 +39,7 @@ const answers = (port: number): Promise<boolean> =>
 
 export class NatsServer {
   readonly #port: number;
-  /** The folder of JetStream; null without JetStream. */
+  /** The folder of JetStream, or null without JetStream. */
   readonly #folder: string | null;
   #child: ChildProcess | null = null;
 

@@ -1,4 +1,4 @@
-/** Runs rows of operations from the request to the phones: the answer, the phones, the stored rows, the event. */
+/** Runs each row as a test of one operation. Checks the answer, the phones, the stored rows and the event. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { MessageSettings, ReceivedMessage, ShownMessage } from '#src/sandbox/face.ts';
@@ -22,21 +22,21 @@ export const member = '5511988880002';
 export interface Row {
   readonly title: string;
   readonly call: `${'POST' | 'GET'} /${string}`;
-  /** The chat of the messages; the chat with the contact if absent. `joined` is a group of the contact, `led` a group of the account. */
+  /** The chat of the messages. `joined` is a group of the contact, and `led` a group of the account. If absent, the chat with the contact. */
   readonly in?: 'joined' | 'led';
   readonly body: (messages: Messages) => Json;
   readonly status?: number;
-  /** Fields of the answer. */
+  /** Returns the expected fields of the answer. */
   readonly answer: (messages: Messages) => Json;
-  /** Checks the message that the contact's phone decrypted. The answer's `messageid` names it; without one it is the newest. */
+  /** Checks the message that the contact's phone decrypted: the message of the `messageid` in the answer, or else the newest message. */
   readonly phone?: (received: ReceivedMessage, messages: Messages) => void;
   /** Fields of a message that the contact's phone shows afterwards. */
   readonly shows?: readonly [which: keyof Messages, fields: Partial<ShownMessage> | ((shown: ShownMessage) => boolean)];
-  /** Fields of a message that the account's own phone shows afterwards, among the settings that it shares with its devices. */
+  /** Settings of a message that the account's own phone shares with its devices afterwards. */
   readonly shared?: readonly [which: keyof Messages, fields: Partial<MessageSettings>];
   /** Fields of a message that a search finds afterwards. */
   readonly stored?: readonly [which: keyof Messages, fields: Json];
-  /** The webhook event, by its type and these fields of its `message` or `event`. */
+  /** Returns the expected webhook event: its type, and fields of its `message` or `event`. */
   readonly event?: (messages: Messages) => readonly [type: string, fields: Json];
 }
 
@@ -72,7 +72,7 @@ export class Operations {
     return place === undefined ? contact : this[place];
   }
 
-  /** Waits until both messages are stored and the phone of the contact has the sent one. */
+  /** Sends one message in each direction. Waits until both are stored and the phone of the contact has the sent message. */
   async stand(place?: Row['in']): Promise<Messages> {
     const chat = this.chatOf(place);
     const sent = await this.account.send(chat, 'mine');

@@ -1,4 +1,4 @@
-/** Checks the answers to requests while the database is away. Requests that need only memory still work. The others fail with the reason. */
+/** Checks the answers to requests during an outage of the database. Requests that need only memory still work. All other requests fail with the reason. */
 import assert from 'node:assert/strict';
 import type { GatewayProcess } from './gateway.ts';
 import { contact } from './scene.ts';
@@ -18,7 +18,7 @@ const requests: readonly (readonly [method: string, path: string, body: object |
   ['POST', '/instance/create', { name: 'in an outage' }, 503, true],
 ];
 
-/** Returns the status of an answer; 0 if there is none in time. */
+/** Returns the status of an answer, or 0 if no answer arrives in time. */
 const statusOf = async (
   gateway: GatewayProcess,
   token: string,
@@ -35,7 +35,7 @@ const statusOf = async (
   }
 };
 
-/** Makes all requests. `token` is that of a connected instance that is not used afterwards. `before` is called with the path before each request. */
+/** Sends all requests. `token` belongs to a connected instance that is not used afterwards. Calls `before` with the path before each request. */
 export const answersInAnOutage = async (
   gateway: GatewayProcess,
   token: string,

@@ -33,7 +33,7 @@ const certificate = async (): Promise<Certificate> => {
   return generate([{ name: 'commonName', value: 'web.whatsapp.com' }], { extensions: [{ name: 'subjectAltName', altNames: names }] });
 };
 
-/** Returns the pin with which the browser accepts this certificate and no other one. */
+/** Returns the pin with which the browser accepts only this certificate of a local server. */
 const pinOf = (cert: string): string =>
   createHash('sha256')
     .update(createPublicKey(cert).export({ type: 'spki', format: 'der' }))
@@ -109,7 +109,7 @@ export class PasskeyBrowser {
     return new PasskeyBrowser(context, opened, server, folder);
   }
 
-  /** Makes a passkey on the page of the platform, as the app of the platform does. */
+  /** Creates a passkey on the page of the platform, as the app of the platform does. */
   async register(options: Creation): Promise<Creation> {
     await this.page.goto(site);
     // The script is text, because the types of a page are not those of this program.

@@ -1,4 +1,4 @@
-/** Users of a whole service that are created and signed in, each from an IP address of its own, and the audit log. */
+/** Creates and signs in users of a whole service, each from its own IP address, and reads the audit log. */
 import assert from 'node:assert/strict';
 import type { TestService } from './service.ts';
 
@@ -21,7 +21,7 @@ export const password = 'a long enough secret';
 
 export const peopleOf = (service: TestService) => {
   let made = 0;
-  /** Returns a new IP address, so that wrong passwords of one test do not count for another. */
+  /** Returns a header with a new IP address, so that wrong passwords of one test do not count for another test. */
   const elsewhere = (): Readonly<Record<string, string>> => ({ 'x-forwarded-for': `198.51.100.${(made += 1)}` });
 
   const newUser = async (role: string, name = `${role}-${(made += 1)}`) => {

@@ -43,7 +43,7 @@ export class PostBench {
     return found;
   }
 
-  /** Returns the number of the newest post; 99 in an empty channel. */
+  /** Returns the server id of the newest post, or 99 in an empty channel. */
   async newest(channel: string): Promise<number> {
     return (await this.scene.platform.sandbox.posts(channel, { limit: 1 }))[0]?.serverId ?? 99;
   }
@@ -58,7 +58,7 @@ export class PostBench {
     return until(async () => isPart(await this.stored(id), fields), `${String(id)} is stored with ${JSON.stringify(fields)}`);
   }
 
-  /** Posts as the owner of a channel. Resolves when the post is stored. */
+  /** Posts as the owner of a channel, and waits until the post is stored. */
   async arrive(content: Content, channel = this.followed): Promise<{ readonly id: string; readonly serverId: number }> {
     const post = await this.scene.platform.sandbox.post(channel, { content });
     await this.storedAs(post.id, { serverid: post.serverId });

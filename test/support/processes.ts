@@ -15,7 +15,7 @@ export const signalTo = (pid: number, signal: NodeJS.Signals | 0): boolean => {
   }
 };
 
-/** Returns the content of a file; '' if it is gone, because a server deletes its file when it ends. */
+/** Returns the content of a file, or '' if the file is missing. A server deletes its file when it ends. */
 const readIfThere = (path: string): string => {
   try {
     return readFileSync(path, 'utf8');
@@ -24,7 +24,7 @@ const readIfThere = (path: string): string => {
   }
 };
 
-/** Returns true if the process still runs. A dead process keeps its id until its parent collects it, which an init may do late. */
+/** Returns true if the process still runs. A zombie process does not count: its id stays until its parent collects it. */
 export const isRunning = (pid: number): boolean => {
   if (!signalTo(pid, 0)) return false;
   const stat = process.platform === 'linux' ? readIfThere(`/proc/${pid}/stat`) : '';
@@ -34,7 +34,7 @@ export const isRunning = (pid: number): boolean => {
 /** Creates a folder outside the project. */
 export const temporaryFolder = (): string => mkdtempSync(join(tmpdir(), 'dormouse-e2e-'));
 
-/** Returns true if the working directory of the process is the folder. An id in a file alone proves nothing, because ids are reused. */
+/** Returns true if the working directory of the process is the folder. A stored process id is not enough, because ids are reused. */
 const worksIn = (pid: number, folder: string): boolean => {
   try {
     return process.platform !== 'linux' || readlinkSync(`/proc/${pid}/cwd`) === folder;

@@ -1,4 +1,4 @@
-/** Receivers of events: a receiver of webhooks that can be out of order, and a reader of the event stream. */
+/** Receivers of events: a receiver of webhooks that can be made to fail, and a reader of the event stream. */
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
@@ -21,18 +21,18 @@ export interface Receiver {
   readonly posted: readonly Posted[];
   /** Attempts that were answered with 503. */
   readonly refused: number;
-  /** Ids of events that had two attempts under way at the same time. */
+  /** Ids of events with two simultaneous attempts. */
   readonly overlapping: readonly string[];
   /** Sets the answer to all later posts. */
   answer(status: 200 | 503): void;
-  /** Drops the posts so far. */
+  /** Deletes the recorded posts. */
   forget(): void;
-  /** Waits for the first event, past or future, that fits. */
+  /** Waits for the first recorded or later event for which `fits` returns true. */
   wait(fits: (posted: Posted) => boolean, what: string, ms?: number): Promise<Posted>;
   close(): Promise<void>;
 }
 
-/** Opens the receiver. `hold` returns the delay of the answer to the next attempt in milliseconds. */
+/** Opens the receiver. `hold` returns the delay of the next answer. In milliseconds. */
 export const openReceiver = async (hold: () => number = () => 0): Promise<Receiver> => {
   const posted: Posted[] = [];
   const underWay = new Set<string>();
@@ -81,7 +81,7 @@ export const openReceiver = async (hold: () => number = () => 0): Promise<Receiv
 export interface StreamReader {
   /** The `data` of all events so far. */
   readonly events: readonly Readonly<Record<string, unknown>>[];
-  /** Resolves when the stream has ended for any reason. */
+  /** A promise that resolves when the stream has ended for any reason. */
   readonly ended: Promise<void>;
   close(): void;
 }

@@ -1,4 +1,4 @@
-/** A fixed address in front of a gateway that restarts. It can be cut like a cable, and it records the requests. */
+/** A proxy with a fixed address in front of a gateway that restarts. It can cut all connections, and it records the requests. */
 import {
   createServer,
   request as forward,
@@ -12,7 +12,7 @@ import type { AddressInfo } from 'node:net';
 export interface Passed {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
-  /** The status of the answer; 0 until the gateway answered. */
+  /** The HTTP status of the answer, or 0 before the answer. */
   status: number;
   /** The received text so far. */
   text: string;
@@ -34,7 +34,7 @@ export class Relay {
     });
   }
 
-  /** Answers a request in the relay itself. Returns true if it did. */
+  /** Answers a request in place of the gateway. Returns true if the request was answered. */
   readonly answers: (request: IncomingMessage, response: ServerResponse) => boolean;
 
   /** Opens a relay. `target` returns the current address of the gateway, or '' without one. */

@@ -13,10 +13,10 @@ const root = join(import.meta.dirname, '..', '..');
 const base = pathToFileURL(`${root}/`).href;
 const folder = join(root, 'node_modules', '.cache', 'resolutions');
 
-/** The time after which a process has loaded its modules, in milliseconds. */
+/** The time after which a process has loaded its modules. In milliseconds. */
 const loadedMs = 4_000;
 
-/** The path below the root, and the format of the module. */
+/** A resolved module: its path below the root, and its format. */
 type Found = readonly [path: string, format: string];
 
 const stamp = createHash('sha256').update(process.version).update(base);
@@ -49,7 +49,7 @@ registerHooks({
   },
 });
 
-/** Adds the findings of this process to the file. If two processes write at once, those of one are lost and found again by a later process. */
+/** Adds the resolutions of this process to the file. If two processes write at once, one set is lost, and a later process adds it again. */
 const write = (): void => {
   if (added.size === 0) return;
   try {

@@ -23,7 +23,7 @@ const clock = {
 export const contact = '5511988880001';
 
 export class Scene {
-  /** Scenes that files of this process share, by kind; null if none are shared. */
+  /** Scenes that the test files of this process share, by kind. Null if no scene is shared. */
   static #kept: Map<'plain' | 'strict', Promise<Scene>> | null = null;
   /** Settings of the shared scenes. */
   static #common: Readonly<Record<string, string>> = {};
@@ -31,7 +31,7 @@ export class Scene {
   readonly platform: TestPlatform;
   readonly receiver: Receiver;
   readonly gateway: GatewayProcess;
-  /** The check that refuses malformed stanzas; null if there is none. */
+  /** The check that refuses malformed stanzas, or null without a check. */
   #peer: StanzaPeer | null = null;
   #people = 0;
 
@@ -48,13 +48,13 @@ export class Scene {
 
   static async #strict(): Promise<Scene> {
     const peer = new StanzaPeer();
-    // A connect answers with a code, however long the platform takes to give one.
+    // The answer to a connect request waits long enough for the code of a slow platform.
     const scene = await Scene.#on(await openPlatform((from, stanza) => peer.hear(from, stanza)), { CONNECT_ANSWER_MS: '40000' });
     scene.#peer = peer;
     return scene;
   }
 
-  /** Opens a scene. `env` has settings beside the shortened times. `dataDir` is the data folder of the gateway, which the caller removes. */
+  /** Opens a scene. `env` adds settings to the shortened times. `dataDir` is the data folder of the gateway, which the caller removes. */
   static async open(env: Readonly<Record<string, string>> = {}, dataDir?: string): Promise<Scene> {
     const opened = async (settings: Readonly<Record<string, string>>): Promise<Scene> => Scene.#on(await openPlatform(), settings, dataDir);
     const isCommon = Object.entries(env).every(([name, value]) => Scene.#common[name] === value);
@@ -120,7 +120,7 @@ export class Scene {
     await this.#hear();
   }
 
-  /** Creates one more gateway with the same platform and receiver, without starting it. It has a folder of its own. */
+  /** Creates a further gateway with the same platform and receiver and its own data folder, without starting it. */
   another(env: Readonly<Record<string, string>>): GatewayProcess {
     return new GatewayProcess({ platformUrl: this.platform.url, env: { ...clock, ...env } });
   }
@@ -148,7 +148,7 @@ export class Scene {
     return new Set(this.platform.sandbox.received(number).map(({ text }) => text));
   }
 
-  /** Asserts that texts go both ways, and that the contact can decrypt them. */
+  /** Asserts that texts arrive in both directions, and that the contact can decrypt them. */
   async works(account: Account): Promise<void> {
     const out = `out of ${account.number} ${Math.random()}`;
     await account.sends(contact, out);
@@ -171,7 +171,7 @@ export class Scene {
     );
   }
 
-  /** Waits until each of these messages arrived by webhook, possibly several times, always as the same event. */
+  /** Waits until each of these messages arrived by webhook. Repeated posts of a message must be the same event. */
   async told(ids: readonly string[], ms?: number): Promise<void> {
     const events = (id: string) =>
       new Set(

@@ -1,6 +1,6 @@
 /**
  * For `node --import`: shifts the wall clock of this process by CLOCK_SHIFT_MS, and by CLOCK_JUMP_MS more at each SIGUSR2. Several jumps, separated by
- * commas, are made in turn. The monotonic clock and the timers stay right, as on a machine whose date was set.
+ * commas, are made in turn. The monotonic clock and the timers do not change, as on a machine whose date was set.
  */
 const shift = { ms: Number(process.env['CLOCK_SHIFT_MS'] ?? 0) };
 const jumps = (process.env['CLOCK_JUMP_MS'] ?? '0').split(',').map(Number);

@@ -1,4 +1,4 @@
-/** A PostgreSQL server with a streaming standby, which takes over when the server is killed. */
+/** A PostgreSQL server with a streaming standby. A test kills the server and promotes the standby. */
 import { spawn, spawnSync } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { appendFile, readFile, writeFile } from 'node:fs/promises';
@@ -20,7 +20,7 @@ const dataOf = (folder: string): string => join(folder, 'postgres', 'data');
 const allowStandby = async (folder: string): Promise<void> => {
   const server = await startEmbedded({ dataDir: folder, log: quietLog, settings: { fsync: 'off' } });
   const database = await openDatabase({ url: server.url, log: quietLog, poolSize: 1, limits: testLimits });
-  // The role of the gateway may read how far the standby is.
+  // The role of the gateway may read the progress of the standby.
   for (const text of [`create role standby login replication password '${secret}'`, 'grant pg_monitor to shop'])
     await database.rows({ name: '', text }, []);
   await database.close();
@@ -30,13 +30,13 @@ const allowStandby = async (folder: string): Promise<void> => {
   await writeFile(access, `host replication standby 127.0.0.1/32 scram-sha-256\n${rules}`);
 };
 
-/** The first server and the second one are copies of the same folder. */
+/** A primary server and its standby. Both start from copies of the same folder. */
 export class Replicated {
   readonly #folder: string;
   readonly #first: ExternalServer;
-  /** The cable between the standby and the primary server. */
+  /** The simulated network cable between the standby and the primary server. */
   readonly link: Cable;
-  /** The cable between gateways and the current primary server. */
+  /** The simulated network cable between the gateways and the current primary server. */
   readonly front: Cable;
   readonly #port: number;
 
@@ -48,7 +48,7 @@ export class Replicated {
     this.#port = port;
   }
 
-  /** Opens both servers. `isSynchronous`: a commit is answered only when the standby has it. */
+  /** Opens both servers. With `isSynchronous` a commit is answered only when the standby has received it. */
   static async open(isSynchronous: boolean): Promise<Replicated> {
     const folder = temporaryFolder();
     const settings = isSynchronous ? { synchronous_standby_names: 'standby', synchronous_commit: 'on' } : {};
@@ -113,7 +113,7 @@ export class Replicated {
     await until(async () => (await this.#printed()).includes('started streaming'), 'the standby follows');
   }
 
-  /** Waits until the standby has everything that the first server has now. */
+  /** Waits until the standby has all the data that the primary server has at the time of the call. */
   async caughtUp(): Promise<void> {
     const database = await openDatabase({ url: this.#first.url, log: quietLog, poolSize: 1, limits: testLimits });
     try {
@@ -128,7 +128,7 @@ export class Replicated {
     }
   }
 
-  /** The first server dies, and the standby takes its place. */
+  /** Kills the primary server and promotes the standby. */
   async failOver(): Promise<void> {
     await this.#first.kill();
     const [standby] = databaseServers(this.#folder);

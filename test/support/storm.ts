@@ -1,4 +1,4 @@
-/** A storm of all faults of sessions, each a fixed number of times in random order. Two storms of one size have the same faults. */
+/** Causes all faults of sessions, each a fixed number of times in random order. Two storms of the same size have the same faults. */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Fault } from '#src/sandbox/face.ts';
 import type { Database } from '#src/storage/postgres/database.ts';
@@ -17,11 +17,11 @@ export interface StormOptions {
   /** At least a hundred accounts. Each gets at most one of the faults for single sessions. */
   readonly accounts: readonly Account[];
   readonly random: () => number;
-  /** The share of the faults and the traffic; 1 if absent. */
+  /** The factor for the number of faults and texts. 1 if absent. */
   readonly share?: number;
   /** Accounts that their phones unlink. */
   readonly leaving?: readonly Account[];
-  /** Runs once, in the middle. */
+  /** Runs once, in the middle of the storm. */
   readonly between?: () => Promise<void>;
 }
 
@@ -154,7 +154,7 @@ const stepsOf = (options: StormOptions): Step[] => {
   return [...some(early), ...shuffled([...some(mixed), ...farewells], random)];
 };
 
-/** Runs the storm. Resolves when all steps were taken; armed faults may still wait. Texts have to arrive between rounds. */
+/** Runs the storm. Resolves after all steps, although some faults may still wait for their trigger. Texts have to arrive between rounds. */
 export const rage = async (options: StormOptions): Promise<void> => {
   const { flow, random, between } = options;
   const steps = stepsOf(options);

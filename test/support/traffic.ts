@@ -1,14 +1,14 @@
-/** Texts both ways during kills, with the promises about them. */
+/** Sends texts in both directions while a test kills the gateway, and records the answers. */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Account } from './account.ts';
 import { contact, type Scene } from './scene.ts';
 
 export interface Traffic {
-  /** Ids of the texts that were answered with 200, by text. */
+  /** The id of each text that was answered with 200, by its text. */
   readonly answered: Map<string, string>;
-  /** Ids of the messages of the contact. */
+  /** Ids of the messages that the contact wrote. */
   readonly written: string[];
-  /** Statuses of the texts that failed. */
+  /** HTTP statuses of the refused texts. */
   readonly failures: Set<number>;
   stop(): Promise<void>;
 }
@@ -16,7 +16,7 @@ export interface Traffic {
 interface Pace {
   /** The number of parallel senders. */
   readonly lanes: number;
-  /** Milliseconds between two texts of a sender, and of the contact. */
+  /** The pause between two texts of a sender, and between two texts of the contact. In milliseconds. */
   readonly pause: { readonly out: number; readonly in: number };
   /** The largest number of answered texts of a sender, and of texts of the contact. */
   readonly most: number;
@@ -24,10 +24,10 @@ interface Pace {
 
 const brisk: Pace = { lanes: 3, pause: { out: 0, in: 30 }, most: Number.POSITIVE_INFINITY };
 
-/** A pace with few enough texts for quick searches, and enough texts to outlast an outage of minutes. */
+/** A slow pace. Searches in its messages stay quick, and its texts last longer than an outage of some minutes. */
 export const steady: Pace = { lanes: 2, pause: { out: 50, in: 50 }, most: 3_000 };
 
-/** Sends and writes until it is stopped or the gateway is gone. */
+/** Sends texts of the account and of the contact, until the traffic is stopped or the gateway does not answer. */
 export const startTraffic = (scene: Scene, account: Account, { lanes, pause, most }: Pace = brisk): Traffic => {
   const answered = new Map<string, string>();
   const written: string[] = [];

@@ -5,7 +5,7 @@ import type { Held } from './writer.ts';
 
 const lid = '100000000000001';
 
-/** Makes a device. `id` has the form `number:device@s.whatsapp.net`. */
+/** Returns a device with generated keys. `id` has the form `number:device@s.whatsapp.net`. */
 export const madeDevice = (id: string, values: ReadonlyMap<string, unknown> = new Map()): Held => ({
   creds: {
     ...initAuthCreds(),

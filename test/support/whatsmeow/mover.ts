@@ -25,7 +25,7 @@ export class MovingDevice {
   get #store(): SignalKeyStore {
     const stored = this.#stored;
     return {
-      // Names and types of the records pass unchanged.
+      // The names and types of the records do not change.
       get: async (type, ids) =>
         Object.fromEntries(ids.map((id) => [id, stored.get(`${type} ${id}`)]).filter(([, value]) => value !== undefined)) as never,
       set: (data: SignalDataSet) => {

@@ -1,4 +1,4 @@
-/** A device that the bare library paired with the simulated platform. It has conversations, and is stopped as another gateway leaves it. */
+/** A device that the bare library paired with the simulated platform. It has conversations, and is stopped as another gateway would leave its store. */
 import { BufferJSON } from '@whiskeysockets/baileys';
 import type { Found, FoundSession, SessionKey } from '#src/moving/session.ts';
 import { type Client, connect, createAuth, eventually, pair, type TestSandbox } from '#test/sandbox/client.ts';
@@ -22,7 +22,7 @@ const reads = (sandbox: TestSandbox, number: string, text: string): Promise<unkn
 const heard = (client: Client, id: string): Promise<unknown> =>
   client.wait('messages.upsert', ({ messages }) => messages.find(({ key, message }) => key.id === id && message));
 
-/** Pairs, writes and reads in a chat and in two groups, one of them addressed by LIDs, and stops. */
+/** Pairs a device, exchanges messages in a chat and in two groups, one of them addressed by LIDs, and stops. Returns the device. */
 export const pairedDevice = async (sandbox: TestSandbox, number: string, name: string): Promise<PairedDevice> => {
   const client = await pair(sandbox, { number, name });
   const people = { creator: number, participants: [contact, groupMember] };
@@ -41,7 +41,7 @@ export const pairedDevice = async (sandbox: TestSandbox, number: string, name: s
   return { held: client.auth, number, group, lidGroup };
 };
 
-/** Returns the keys that a reader gave, under `<type> <id>`. */
+/** Returns the keys of a read session, under `<type> <id>`. */
 export const keysOf = async (found: FoundSession): Promise<ReadonlyMap<string, unknown>> => {
   const keys: readonly SessionKey[] = await Array.fromAsync(found.keys());
   return new Map(keys.map(({ type, id, value }) => [`${type} ${id}`, value]));
@@ -52,7 +52,7 @@ export const sessionOf = (found: Found | undefined): FoundSession => {
   return found;
 };
 
-/** Values as the vault stores them, so that Buffers, lists of numbers and objects of the protocol compare. */
+/** Returns a value as the vault stores it, so that Buffers, lists of numbers and objects of the protocol can be compared. */
 export const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value, BufferJSON.replacer));
 
 /** Starts the bare library on the session that a reader returned. */

@@ -1,4 +1,4 @@
-/** Reads stores in tests, and makes files for them in one folder. */
+/** Reads stores of whatsmeow in tests, and creates files for these stores in one folder. */
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -31,7 +31,7 @@ export interface Places {
   newFolder(): Promise<string>;
 }
 
-/** Returns a folder that is removed after the tests of the file. Called at the top of a test file. */
+/** Returns functions for files in a folder that is removed after the tests of the file. Call this at the top of a test file. */
 export const testPlaces = async (): Promise<Places> => {
   const folder = await mkdtemp(join(tmpdir(), 'whatsmeow-'));
   after(() => rm(folder, { recursive: true, force: true }));

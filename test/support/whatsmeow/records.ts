@@ -8,7 +8,7 @@ type Chain = SessionEntry['_chains'][string];
 const derive = (seed: Uint8Array, info: string, length: number): Buffer =>
   Buffer.from(hkdfSync('sha256', seed, Buffer.alloc(32), Buffer.from(info), length));
 
-/** Returns the key of a skipped message. Go stores derived keys, and libsignal-node stores their seeds. */
+/** Returns the key of a skipped message. libsignal for Go stores derived keys, and libsignal-node stores their seeds. */
 const messageKey = ([index, seed]: readonly [string, string]) => {
   const keys = derive(Buffer.from(seed, 'base64'), 'WhisperMessageKeys', 80);
   const [CipherKey, MacKey, IV] = [keys.subarray(0, 32), keys.subarray(32, 64), keys.subarray(64)].map((part) => part.toString('base64'));
@@ -25,7 +25,7 @@ const chainOf = ([publicKey, chain]: readonly [string, Chain], privateKey: strin
   MessageKeys: Object.entries(chain.messageKeys).map(messageKey),
 });
 
-/** Returns the chain that Go creates for the signed pre-key of the contact at the start of a session. */
+/** Returns the chain that libsignal for Go creates for the signed pre-key of the contact at the start of a session. */
 const unreadChain = (publicKey: string) => ({
   SenderRatchetKeyPublic: publicKey,
   SenderRatchetKeyPrivate: null,
@@ -64,7 +64,7 @@ const stateOf = (entry: SessionEntry, creds: AuthenticationCreds) => {
   };
 };
 
-/** Returns the session in the format of Go; null if no session of the record is open, because whatsmeow always has a current one. */
+/** Returns the session in the format of Go, or null if the record has no open session. A record of whatsmeow always has a current session. */
 export const goSessionOf = ({ _sessions }: SessionRecord, creds: AuthenticationCreds): Buffer | null => {
   const entries = Object.values(_sessions).toSorted((a, b) => b.indexInfo.used - a.indexInfo.used);
   const current = entries.find(({ indexInfo }) => indexInfo.closed === -1);
@@ -93,7 +93,7 @@ const groupKey = (iteration: number, seed: Buffer) => {
   };
 };
 
-/** Returns the sender key. `zeros` writes private keys of other people as whatsmeow does after it has read the record once. */
+/** Returns the sender key in the format of Go. `zeros` writes the private keys of other people as whatsmeow does after its first read. */
 export const goSenderKeyOf = (stored: Uint8Array, zeros = false): Buffer => {
   const states = JSON.parse(Buffer.from(stored).toString(), BufferJSON.reviver) as readonly LibraryState[];
   const none = zeros ? Buffer.alloc(32).toString('base64') : null;

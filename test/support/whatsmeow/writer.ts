@@ -22,7 +22,7 @@ export interface Target {
 /** Opens an SQLite file. With `wal` the write-ahead log stays beside the file after `close`, as after a kill. */
 export const sqliteTarget = (path: string, wal = false): Target => {
   const database = new DatabaseSync(path);
-  // The store does not have to survive a power cut.
+  // The test store does not have to survive a power failure.
   database.exec('pragma synchronous = off');
   if (wal) database.exec('pragma journal_mode = wal; pragma wal_autocheckpoint = 0');
   // An open reader prevents the checkpoint that would move the log into the file.
@@ -88,7 +88,7 @@ const tablesOf = (schema: Schema): string =>
 
 export const createTables = (target: Target, schema: Schema): Promise<void> => target.run(tablesOf(schema));
 
-/** Returns the address in the format of whatsmeow. */
+/** Returns a Signal address in the format of whatsmeow, with a colon before the device. */
 const addressOf = (id: string): string => id.replace(/\.(\d+)$/, ':$1');
 
 const insert = (target: Target, table: string, row: Readonly<Record<string, unknown>>): Promise<void> => {
@@ -101,7 +101,7 @@ const insert = (target: Target, table: string, row: Readonly<Record<string, unkn
 
 export const oldJid = (jid: string): string => jid.replace(':', '.0:');
 
-/** Returns the row of the device. */
+/** Returns the row of a device. */
 export const deviceRow = ({ creds }: Held, schema: Schema): Readonly<Record<string, unknown>> => {
   const { me, signedPreKey } = creds;
   // In a file these bytes are base64.
@@ -182,7 +182,7 @@ const owners: Readonly<Record<string, string | undefined>> = {
 
 export interface WriteOptions {
   readonly schema?: Schema;
-  /** The database for keys, if it is a separate one. */
+  /** The database for keys, if it is a separate database. */
   readonly keys?: Target;
 }
 
