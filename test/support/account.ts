@@ -120,13 +120,13 @@ export class Account {
     return this.call('POST', '/send/text', { number, text });
   }
 
-  /** Connects the session, with retries while the machine is busy. Asserts that the request was accepted. */
+  /** Connects the session, with retries while a busy database answers 503. Asserts that the request was accepted. */
   async connects(): Promise<void> {
     const { status, body } = await askedOf(() => this.connect());
     assert.equal(status, 200, JSON.stringify(body));
   }
 
-  /** Sends a text, with retries while the machine is busy. Asserts that the text was sent. */
+  /** Sends a text, with retries while a busy database answers 503. Asserts that the text was sent. */
   async sends(number: string, text: string): Promise<void> {
     const { status, body } = await askedOf(() => this.send(number, text));
     assert.equal(status, 200, JSON.stringify(body));

@@ -10,7 +10,7 @@ export class BareSession {
   readonly folder: string;
   readonly number: string;
   readonly #platform: TestPlatform;
-  /** The values that the library stored, as `type id`. */
+  /** The values that the library stored. Each value is named by the text `type id`. */
   readonly values = new Map<string, unknown>();
   #client: Client | null = null;
   #creds: AuthenticationCreds | null = null;
@@ -22,7 +22,7 @@ export class BareSession {
     this.#platform = platform;
   }
 
-  /** Pairs by QR code and stays connected. */
+  /** Pairs a session by QR code. The session stays connected. */
   static async pair(platform: TestPlatform, folder: string, number: string): Promise<BareSession> {
     const session = new BareSession(platform, folder, number);
     const first = await session.#open();
@@ -49,7 +49,7 @@ export class BareSession {
     return this.#creds;
   }
 
-  /** Sends a text, and waits until this person has decrypted it. */
+  /** Sends a text, and waits until `reader` has decrypted it. */
   async write(to: string, text: string, reader = to): Promise<void> {
     await this.client.sock.sendMessage(jid(to), { text });
     await until(() => this.#platform.sandbox.received(reader).some((one) => one.text === text), `${reader} reads "${text}"`);

@@ -1,4 +1,4 @@
-/** A machine with only the requirements of the README: a minimal Debian or Ubuntu with Git, curl, Node and npm. */
+/** A machine with only the requirements of the README: a minimal Debian or Ubuntu with Git, curl, Node.js and npm. */
 import { execFile, spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
@@ -12,7 +12,7 @@ import { isRunning } from './processes.ts';
 
 export interface MachineUser {
   readonly name: 'root' | 'maker';
-  /** Versions of the Node and the npm that the user has installed. */
+  /** The installed versions of Node.js and npm. */
   readonly node: string;
   readonly npm: string;
 }
@@ -29,7 +29,7 @@ const script = join(root, 'test/support/bare-machine.sh');
 
 /**
  * Arguments of `setpriv` for a program in its own namespaces of mounts and processes. When the program or this process ends, the kernel kills the
- * processes that are left and removes the mounts. So no folder is ever deleted while something is mounted below it.
+ * remaining processes and removes the mounts. So no folder is ever deleted while a file system is mounted below it.
  */
 export const isolated = ['--pdeathsig', 'KILL', 'unshare', '--mount', '--pid', '--fork', '--kill-child', '--mount-proc'];
 
@@ -40,12 +40,12 @@ const reasonAgainst = (): string => {
 };
 
 const reason = reasonAgainst();
-/** The addition to titles of skipped tests; '' if such a machine can be made. */
+/** The addition to titles of skipped tests, with the reason. Empty if such a machine can be created. */
 export const withoutBareMachine = reason === '' ? '' : ` (left out: ${reason})`;
 
 const run = promisify(execFile);
 
-/** The release of this machine, and the address that its packages come from. The address is empty where apt has no lists. */
+/** Returns the release of this machine, and the address of its package mirror. The address is empty if apt has no lists. */
 const distribution = async (): Promise<readonly [suite: string, mirror: string]> => {
   const { stdout: suite } = await run('sh', ['-c', '. /etc/os-release; printf %s "$VERSION_CODENAME"']);
   const { stdout } = await run('apt-get', [
@@ -70,7 +70,7 @@ const sweep = (prefix: string): void => {
     if (!isRunning(Number(name.slice(prefix.length)))) rmSync(join(tmpdir(), name), { recursive: true, force: true });
 };
 
-/** The folder of the base, made once for each script and kept in the temporary folder for later runs. */
+/** Returns the folder of the base system. It is created once for each script, and kept in the temporary folder for later runs. */
 const openBase = async (): Promise<string> => {
   const versions = machineUsers.flatMap(({ node, npm }) => [node, npm]);
   const recipe = createHash('sha256').update(readFileSync(script)).update(versions.join()).digest('hex').slice(0, 12);
@@ -93,12 +93,12 @@ const openBase = async (): Promise<string> => {
   return base;
 };
 
-/** Environment variables of this machine with the route to the registry. */
+/** Names of environment variables with the proxies through which this machine reaches the package registry. */
 const routes = ['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY', 'http_proxy', 'https_proxy', 'no_proxy'];
 
 export const npmSetting = async (name: string): Promise<string> => (await run('npm', ['config', 'get', name])).stdout.trim();
 
-/** The whole environment of the user. Node 26 finds the library that only its user has. */
+/** Returns the whole environment of the user. For Node.js 26 it also has the path of a library that only this user needs. */
 const environmentOf = async ({ node }: MachineUser): Promise<Readonly<Record<string, string>>> => ({
   ...Object.fromEntries(routes.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]]))),
   PATH: `/opt/node-${node}/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin`,
@@ -111,10 +111,10 @@ const environmentOf = async ({ node }: MachineUser): Promise<Readonly<Record<str
 
 let opened: Promise<string> | null = null;
 
-/** Returns the folder of the base, which is never changed. */
+/** Returns the folder of the base system, which never changes. */
 export const machineBase = async (): Promise<string> => join(await (opened ??= openBase()), 'base');
 
-/** One command of a user, on a machine of its own that has a fresh copy of this project. */
+/** A command of a user on its own machine with a fresh copy of this project. */
 export class BareMachine {
   #printed = '';
   readonly #child: ChildProcess;

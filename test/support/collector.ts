@@ -23,7 +23,7 @@ export interface CollectedSpan {
 export interface Collector {
   readonly url: string;
   readonly spans: readonly CollectedSpan[];
-  /** All bodies as received. */
+  /** The bodies of all requests as received. */
   readonly bodies: readonly string[];
   close(): Promise<void>;
 }

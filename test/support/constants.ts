@@ -1,4 +1,4 @@
-/** Overrides for constants of config/ in tests, which cannot wait for the real times. A test names a constant as the environment would name a setting. */
+/** Overrides constants of config/ in tests, which cannot wait for the real times. A test names a constant like an environment variable of a setting. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -8,7 +8,7 @@ import { root } from '#test/source-tree.ts';
 
 const constants = Object.entries(table as Readonly<Record<string, Setting<unknown>>>).filter(([, { fixed }]) => fixed);
 
-/** Returns the arguments of Node for a gateway with these variables. `folder`: the program, in which older versions have settings in place of constants. */
+/** Returns the arguments of Node.js for a gateway with these variables. `folder` is the program. Older versions have settings in place of constants. */
 export const argsFor = (env: Environment, folder = root): readonly string[] => {
   const preload = join(folder, 'test/support/constants-preload.ts');
   return existsSync(preload) && constantNames.some((name) => env[name] !== undefined) ? ['--import', pathToFileURL(preload).href] : [];
@@ -26,5 +26,5 @@ export const changeConstants = (env: NodeJS.ProcessEnv): void => {
   }
 };
 
-/** Returns the settings of `env`, with other values for the constants that it names. */
+/** Returns the settings of `env`, including the overridden constants that `env` names. */
 export const settingsWith = (env: Environment): Settings => ({ ...loadSettings({ env, file: '' }), ...constantsIn(env) });

@@ -1,4 +1,4 @@
-/** `curl -N`, if this machine has it: its output while it runs, and its exit code. */
+/** Runs `curl -N`, and reads its output while it runs, and its exit code. */
 import { spawn, spawnSync } from 'node:child_process';
 import type { TestContext } from 'node:test';
 import { until } from './until.ts';
@@ -10,11 +10,11 @@ export interface Curl {
   readonly printed: () => string;
   /** Waits until the output has this pattern, `times` times. */
   prints(pattern: RegExp, times?: number): Promise<string>;
-  /** Its exit code. */
+  /** A promise of the exit code. */
   readonly ended: Promise<number | null>;
 }
 
-/** Starts curl without buffering and with the head of the answer. It ends with its test. */
+/** Starts curl without buffering and with the head of the answer. The process ends with its test. */
 export const curl = (t: TestContext, ...args: readonly string[]): Curl => {
   const child = spawn('curl', ['-sSN', '-D', '-', ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
   const ended = new Promise<number | null>((resolve) => void child.once('close', resolve));

@@ -11,7 +11,7 @@ export interface DashboardStage {
   readonly dashboard: Dashboard;
 }
 
-/** Returns a function that opens the stage at its first call, so that nothing starts without a browser. The stage closes after the last test of the file. */
+/** Returns a function that opens the stage at its first call, so skipped tests start no gateway. The stage closes after the last test of the file. */
 export const dashboardStage = (settings: Readonly<Record<string, string>> = {}): (() => Promise<DashboardStage>) => {
   const open = async (): Promise<DashboardStage> => {
     const scene = await Scene.open(settings);
@@ -29,7 +29,7 @@ export const dashboardStage = (settings: Readonly<Record<string, string>> = {}):
   return () => (opened ??= open());
 };
 
-/** Returns the highlighted state of the chart. */
+/** Returns the locator of a highlighted state in the chart. */
 export const lit = ({ dashboard: { page } }: DashboardStage, state: string) => page.locator(`.chart .state.lit[data-state="${state}"]`);
 
 export const button = ({ dashboard: { page } }: DashboardStage, name: string) => page.getByRole('button', { name, exact: true });

@@ -7,7 +7,7 @@ import { adminToken } from './gateway.ts';
 
 const path = findBrowser();
 
-/** The reason to leave out tests in a browser; '' if they run. */
+/** The addition to titles of skipped browser tests, with the reason. Empty if these tests run. */
 export const withoutBrowser =
   path === null && !isBrowserRequired ? ' (left out: this machine has no Chromium; CHROMIUM_PATH names one)' : '';
 
@@ -19,13 +19,13 @@ export interface View {
   readonly width: number;
   readonly height: number;
   readonly scheme: 'light' | 'dark';
-  /** The language of the browser; English if absent. */
+  /** The language of the browser. English if absent. */
   readonly locale?: string;
 }
 
 export const desk: View = { width: 1400, height: 900, scheme: 'light' };
 
-/** The width of the narrowest common phones. */
+/** The window of the narrowest common phones. In pixels. */
 export const phone: View = { width: 360, height: 780, scheme: 'light' };
 
 /** The windows in which every view is tested. */
@@ -36,10 +36,10 @@ export const windows: Readonly<Record<string, View>> = {
   'phone-dark': { ...phone, scheme: 'dark' },
 };
 
-/** Bounds a failure only: a browser that shares its processor with other tests takes many seconds for a page. In milliseconds. */
+/** The time-out of waits in the browser. On a busy machine a page needs many seconds. In milliseconds. */
 export const browserPatience = 90_000;
 
-/** Runs in the page. Colours of another scheme come with the next frame. A browser without a window draws none now and then, and tells nobody. */
+/** A script for the page that waits two frames, so a changed colour scheme is drawn. After 2 s it stops, because a browser without a window may draw none. */
 export const nextFrame = `new Promise((resolve) => {
   requestAnimationFrame(() => requestAnimationFrame(resolve));
   setTimeout(resolve, 2000);
@@ -51,13 +51,13 @@ const launch = (): Promise<Browser> => {
 };
 
 export class Dashboard {
-  /** The browser that the dashboards of this process share, started by the first of them; null if none is shared. */
+  /** The browser that the dashboards of this process share, started by the first dashboard. Null if no browser is shared. */
   static #kept: { browser?: Promise<Browser> } | null = null;
 
   readonly #context: BrowserContext;
   readonly page: Page;
   readonly address: string;
-  /** Unexpected lines of the console: policy violations, exceptions. */
+  /** Unexpected lines of the console, such as policy violations and exceptions. */
   readonly complaints: string[] = [];
 
   private constructor(context: BrowserContext, page: Page, address: string) {
@@ -66,7 +66,7 @@ export class Dashboard {
     this.address = address;
     page.on('pageerror', (error) => void this.complaints.push(`exception: ${error.message}`));
     page.on('console', (message) => {
-      // The browser logs every error response. The page itself has to show these.
+      // The browser logs every error response. The page has to show these errors, so the log lines do not count.
       if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) this.complaints.push(message.text());
     });
   }
@@ -81,7 +81,7 @@ export class Dashboard {
     });
   }
 
-  /** Opens a browser, or a profile of the shared one. The caller closes it. `address` is that of the gateway. */
+  /** Opens a browser, or a profile of the shared one. The caller closes it. `address` is the address of the gateway. */
   static async open(address: string, view: View = desk): Promise<Dashboard> {
     const browser = await (Dashboard.#kept === null ? launch() : (Dashboard.#kept.browser ??= launch()));
     const context = await browser.newContext({
@@ -127,14 +127,14 @@ export class Dashboard {
     await this.page.getByRole('button', { name: 'Sign in', exact: true }).click();
   }
 
-  /** Signs out, and waits for the page that is loaded anew: it would take what is written before. */
+  /** Signs out, and waits until the page has reloaded. The reload would discard earlier input. */
   async signOut(): Promise<void> {
     const loaded = this.page.waitForEvent('load');
     await this.page.getByRole('button', { name: 'Sign out' }).click();
     await loaded;
   }
 
-  /** Cookies as the browser keeps them. */
+  /** Returns the cookies of the browser. */
   cookies(): ReturnType<BrowserContext['cookies']> {
     return this.#context.cookies();
   }

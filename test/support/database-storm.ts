@@ -1,4 +1,4 @@
-/** Sessions with texts both ways on a gateway whose database has every fault, and the invariants afterwards. */
+/** Runs sessions with texts in both directions while their database has every fault, and checks the invariants afterwards. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,13 +21,13 @@ export interface DatabaseStormOptions {
   readonly seed: number;
 }
 
-/** The time-out of waits in milliseconds. The machine may be busy. */
+/** The time-out of waits. It is long, because the machine may be busy. In milliseconds. */
 const patience = 120_000;
 const pairingsAtOnce = 8;
-/** The size of the disk in megabytes: the files of the server, its write-ahead log, and room for new rows. */
+/** The size of the disk for the files of the server, its write-ahead log and new rows. In megabytes. */
 const diskSize = 512;
 
-/** The time-outs of the database are shorter than the faults, so that every fault exceeds them. */
+/** The time-outs of the database. They are shorter than the faults, so every fault exceeds them. In milliseconds. */
 const limits = { DATABASE_STATEMENT_MS: '1000', DATABASE_CONNECTION_MS: '500' };
 const lasting = 2_500;
 
@@ -51,9 +51,9 @@ export interface DatabaseStorm {
   readonly gateway: GatewayProcess;
   /** Causes the fault while texts flow, and waits until the gateway is ready and texts arrive again. */
   weather(trouble: Trouble): Promise<void>;
-  /** The number of errors about a full disk in the server's log; null if no disk can be filled. */
+  /** Returns the number of errors about a full disk in the log of the server, or null if no disk can be filled. */
   readonly diskErrors: () => number | null;
-  /** Asserts that no text was lost, doubled or unreadable, and that no session was closed for the database. */
+  /** Asserts that no text was lost, doubled or unreadable, and that no session was closed because of the database. */
   assertNothingLost(): Promise<void>;
   close(): Promise<void>;
 }
@@ -122,7 +122,7 @@ const open = async ({ sessions, seed }: DatabaseStormOptions, opened: Opened): P
   };
 };
 
-/** Returns true if no write waits in memory. */
+/** Returns true if no write waits in the memory of the gateway. */
 const settled = async (gateway: GatewayProcess): Promise<boolean> => {
   const { status, body } = await gateway.call('GET', '/admin/numbers');
   if (status === 503) return false;

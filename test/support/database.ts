@@ -18,7 +18,7 @@ import { afterLastFile, isInTurn } from './together.ts';
 
 export const quietLog: Log = { info: () => undefined, warn: () => undefined, debug: () => undefined, error: () => undefined };
 
-/** Settings of a server whose data may be lost in a power cut. */
+/** Settings of the server. They are fast, and its data may be lost in a power failure. */
 const settings = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '200' };
 
 const project = createHash('sha256')
@@ -29,28 +29,28 @@ const dataDir = join(tmpdir(), `dormouse-test-${process.getuid?.() ?? 0}-${proje
 
 const startServer = async (): Promise<EmbeddedServer> => {
   const start = () => startEmbedded({ dataDir, log: quietLog, settings });
-  // A start fails if another process stops the server meanwhile. The folder may be removed only when nobody uses it.
+  // A start fails if another process stops the server meanwhile. The folder may be removed only if no process uses it.
   for (let tries = 0; tries < 3; tries += 1)
     try {
       return await start();
     } catch {
       await wait(500);
     }
-  // Without fsync a crash of the machine may have spoilt the folder, and it holds nothing of value.
+  // Without fsync a crash of the machine may have damaged the folder. It holds only data of tests.
   await rm(dataDir, { recursive: true, force: true });
   return start();
 };
 
-/** Returns the claim with which an instance may be written. The storage that was opened last raised the epoch. */
+/** Returns the claim that allows writes to an instance. Each opened storage raises the epoch, so the claim is read from the database. */
 export const writerOf = async (storage: Pick<Storage, 'instances'>, id: string) => {
   const record = (await storage.instances.all()).find((one) => one.id === id);
   return { id, owner: '', epoch: record?.epoch ?? 0 };
 };
 
-/** Milliseconds, more than one statement may take. */
+/** The time-out of repeated work. It is longer than the time-out of a statement. In milliseconds. */
 const patience = 120_000;
 
-/** The server may be stopped by its last user just when it was adopted; then it is started again within moments. */
+/** Repeats work that fails because the last user of the server stops it at this moment. Another process then starts the server again. */
 const patiently = async <T>(work: () => Promise<T>): Promise<T> => {
   for (const deadline = Date.now() + patience; ; await wait(50)) {
     try {
@@ -62,20 +62,20 @@ const patiently = async <T>(work: () => Promise<T>): Promise<T> => {
 };
 
 /**
- * The interval of a query that keeps the connection open, in milliseconds. Idle connections are closed after 10 s, and a server without connections is
- * stopped.
+ * The interval of a query that keeps the connection open. Idle connections are closed after 10 s, and a server without connections is stopped. In
+ * milliseconds.
  */
 const stayingMs = 3_000;
 
 const withName = (url: string, name: string): string => url.replace('/postgres?', `/${name}?`);
 
 /**
- * In milliseconds, for statements of the tests, which fail where the gateway would try again. To drop a database the server writes a checkpoint, which
- * takes long while other tests keep the disk busy.
+ * The time-outs for statements of the tests, which are not retried. To drop a database the server writes a checkpoint, which takes long while other tests
+ * keep the disk busy. In milliseconds.
  */
 export const testLimits = { statement: 60_000, connection: 10_000 };
 
-/** The server, and the connection by which a process creates and drops databases. */
+/** The shared server, and the connection with which this process creates and drops databases. */
 class SharedServer {
   readonly #server: EmbeddedServer;
   readonly #keeper: Database;
@@ -100,7 +100,7 @@ class SharedServer {
     return withName(this.#server.url, name);
   }
 
-  /** Makes a copy of the template. */
+  /** Creates a database as a copy of the template. */
   async make(name: string, template: string): Promise<void> {
     await patiently(() => this.#run(`create database ${name} template ${template}`));
   }
@@ -110,7 +110,7 @@ class SharedServer {
     await patiently(() => this.#run(`drop database if exists ${name} with (force)`));
   }
 
-  /** Creates a migrated database if there is none. Returns its name. It has no connections, so that it can be copied. */
+  /** Creates the migrated template database if it does not exist. Returns its name. The template has no connections, so it can be copied. */
   async prepare(): Promise<string> {
     const prepared = `prepared_${schemaStamp()}`;
     const known = async () =>
@@ -121,7 +121,7 @@ class SharedServer {
     await this.make(making, 'template1');
     await migrate(this.url(making), quietLog);
     const isThere = async (): Promise<boolean> => (await known()).some(({ datname }) => datname === prepared);
-    // The server refuses while a connection of the migration still ends. Another process may be faster.
+    // The server refuses the rename while a connection of the migration still ends. Another process may create the template first.
     await patiently(async () => (await isThere()) || this.#run(`alter database ${making} rename to ${prepared}`));
     await this.drop(making);
     for (const name of earlier) await this.#run(`drop database if exists ${name}`).catch(() => undefined);
@@ -135,7 +135,7 @@ class SharedServer {
   }
 }
 
-/** The server of this process while a file uses it. */
+/** The server that this process uses, or null while no test file uses a database. */
 let shared: Promise<{ readonly server: SharedServer; readonly prepared: string }> | null = null;
 let databases = 0;
 
@@ -154,7 +154,7 @@ const openShared = async () => {
 export interface TestDatabase {
   /** The connection string, which is valid in other processes too. */
   readonly url: string;
-  /** Opens a storage on this database, which is closed with it. */
+  /** Opens a storage on this database. The storage is closed together with the database. */
   storage(options?: Partial<StorageOptions>): Promise<Storage>;
   /** A connection for checks of the stored rows. */
   readonly admin: Database;

@@ -1,4 +1,4 @@
-/** Access to the embedded server in the data folder of a gateway, for checks of the stored rows. */
+/** Connects to the embedded database server in the data folder of a gateway, for checks of the stored rows. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Database, openDatabase } from '#src/storage/postgres/database.ts';
@@ -11,7 +11,7 @@ export const embeddedUrl = (dataDir: string): string => {
   return urlOf(join(root, 'data'), readFileSync(join(root, 'password'), 'utf8').trim());
 };
 
-/** Opens one connection to the running server for the duration of `work`. */
+/** Runs `work` with one connection to the running server. */
 export const inEmbedded = async <T>(dataDir: string, work: (database: Database) => Promise<T>): Promise<T> => {
   const database = await openDatabase({ url: embeddedUrl(dataDir), log: quietLog, poolSize: 1, limits: testLimits });
   try {

@@ -1,4 +1,4 @@
-/** A PostgreSQL server outside the gateway, as in production: over TCP, with a role and a database. Tests kill and restart it. */
+/** Runs a PostgreSQL server outside the gateway, over TCP and with a role and a database. Tests kill and restart the server. */
 import { appendFile, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openDatabase } from '#src/storage/postgres/database.ts';
@@ -12,7 +12,7 @@ import { until } from './until.ts';
 /** The password in the connection string. It must appear nowhere else. */
 export const password = 'external-server-password';
 
-/** Settings for speed. A killed process loses no write with them. Commits stay synchronous, because an answered commit must be written. */
+/** Settings for speed. A killed server loses no commit with these settings, because commits stay synchronous. */
 const haste = { fsync: 'off', full_page_writes: 'off' };
 
 /** Servers that have to be killed when the test process exits early. */
@@ -38,7 +38,7 @@ const prepare = async (folder: string): Promise<void> => {
   await server.close(true);
   const access = join(folder, 'postgres', 'data', 'pg_hba.conf');
   const refused = await readFile(access, 'utf8');
-  // The file is overwritten in place, so that its owner stays.
+  // The file is overwritten in place, which keeps its owner.
   await writeFile(access, 'host all all 127.0.0.1/32 scram-sha-256\n');
   await appendFile(access, refused);
 };
@@ -46,7 +46,7 @@ const prepare = async (folder: string): Promise<void> => {
 export interface ExternalOptions {
   /** Settings of the server. */
   readonly settings?: Readonly<Record<string, string>>;
-  /** Called with the folder of the server before its first start; the server is stopped. */
+  /** Called with the folder of the stopped server before its first start. */
   readonly prepared?: (folder: string) => Promise<void>;
 }
 
@@ -83,13 +83,13 @@ export class ExternalServer {
     return databaseServers(this.#folder);
   }
 
-  /** Starts the server. Resolves when it accepts connections. */
+  /** Starts the server, and waits until it accepts connections. */
   async start(): Promise<void> {
     const address = { listen_addresses: '127.0.0.1', port: String(this.#port), unix_socket_directories: '' };
     await startAlone(this.#folder, { ...address, ...this.#settings });
   }
 
-  /** Kills the server without closing its connections. Resolves when it has ended. */
+  /** Kills the server without closing its connections, and waits for its end. */
   async kill(): Promise<void> {
     const killed = this.pids.filter((pid) => signalTo(pid, 'SIGKILL'));
     if (killed.length !== 1) throw new Error(`${killed.length} servers ran`);

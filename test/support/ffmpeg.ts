@@ -1,4 +1,4 @@
-/** ffmpeg, if this machine has it, and media that it generates. */
+/** Finds ffmpeg on this machine, and generates media with it. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { findProgram } from '#config/programs.ts';
@@ -6,7 +6,7 @@ import { findProgram } from '#config/programs.ts';
 /** True if a missing ffmpeg is a failure. By default tests without ffmpeg are skipped. */
 export const isFfmpegRequired = process.env['REQUIRE_FFMPEG'] === 'true';
 
-/** The program that `FFMPEG_PATH` names, or else the one in the search path; null if there is none. */
+/** The path of ffmpeg: the program that `FFMPEG_PATH` names, or the one in the search path. Null if ffmpeg is not installed. */
 export const ffmpegPath = findProgram(process.env['FFMPEG_PATH'] || 'ffmpeg');
 
 /** Options of `test` that skip a test without ffmpeg, with the reason. */
@@ -15,7 +15,7 @@ export const withFfmpeg =
 
 const run = promisify(execFile);
 
-/** Generates a file from sources of ffmpeg: `lavfi` inputs, then options of the output. */
+/** Generates a media file with ffmpeg from `lavfi` inputs and options of the output. */
 export const synthesize = async (path: string, inputs: readonly string[], output: readonly string[]): Promise<void> => {
   if (ffmpegPath === null) throw new Error('REQUIRE_FFMPEG asks for ffmpeg, and there is none');
   const given = inputs.flatMap((input) => ['-f', 'lavfi', '-i', input]);

@@ -18,16 +18,16 @@ export interface FaultScene {
 export interface FleetFault {
   /** A sentence that describes the fault. */
   readonly name: string;
-  /** True for a fault of all nodes, which never happens together with another one. */
+  /** True for a fault of all nodes, which never happens together with another fault. */
   readonly toAll?: true;
-  /** Causes the fault, and resolves when it is undone. Returns the number of logins that displaced a connection of a paused process. */
+  /** Causes the fault and undoes it. Returns the number of logins that displaced a connection of a paused process. */
   happen(scene: FaultScene): Promise<number | void>;
 }
 
-/** Durations in milliseconds. `short` ends no lease. After `long` every lease of the node has ended, and other nodes have its sessions. */
+/** Durations of faults. `short` ends no lease. After `long` every lease of the node has ended, and other nodes own its sessions. In milliseconds. */
 const short = 5_000;
 const long = 22_000;
-/** The time that a continued process needs, in milliseconds. */
+/** The time that a process needs after a pause. In milliseconds. */
 const settling = 2_000;
 
 const kindOf = (random: () => number): Cut => (random() < 0.5 ? 'stall' : 'reset');
@@ -50,7 +50,7 @@ const killed = (ms: number): FleetFault => ({
   },
 });
 
-/** Pauses a node. Others take its sessions, and the platform ends its connections, because the paused process cannot. */
+/** Returns a fault that pauses a node. Other nodes take its sessions over, and the platform ends its connections, because the paused process cannot. */
 const stopped = (ms: number): FleetFault => ({
   name: `a node stands still for ${ms / 1000} s and goes on`,
   async happen({ fleet, member }) {
@@ -74,7 +74,7 @@ const busGone: FleetFault = {
       if (account === undefined) continue;
       const { token, number } = account;
       const body = { number: `55116${number.slice(-8)}`, text: `without NATS ${number}` };
-      // A busy database refuses with 503: nothing was done then.
+      // A request that a busy database refuses with 503 has no effect, so it is retried.
       const own = await until(async () => {
         const answer = await member.gateway.call('POST', '/send/text', { token, body });
         return answer.status !== 503 && answer;
@@ -164,7 +164,7 @@ export const faults = {
   rollingRestart,
 } as const satisfies Readonly<Record<string, FleetFault>>;
 
-/** Causes these faults at once, each on another node, while texts flow. Waits until all nodes have recovered. */
+/** Causes these faults at the same time, each on a different node, during traffic. Waits until all nodes have recovered. */
 export const weather = async (
   { fleet, random }: Omit<FaultScene, 'member'>,
   traffic: FleetTraffic,

@@ -1,4 +1,4 @@
-/** Texts both ways on many instances at once, during faults. The promises about each text are recorded. */
+/** Sends texts in both directions on many instances at once, during faults. Records the answer to each text. */
 import assert from 'node:assert/strict';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Account } from './account.ts';
@@ -10,11 +10,11 @@ import { until } from './until.ts';
 export interface Sent {
   readonly account: Account;
   readonly text: string;
-  /** True if the asynchronous queue sends it. */
+  /** True if the asynchronous queue sends the text. */
   readonly queued: boolean;
-  /** The status of the gateway's answer; 0 if it was killed. */
+  /** The HTTP status of the answer, or 0 if the gateway was killed. */
   readonly status: number;
-  /** The text of a refusal; '' otherwise. */
+  /** The error text of a refusal. Empty for an accepted text. */
   readonly error: string;
 }
 
@@ -32,14 +32,15 @@ export interface FlowOptions {
   readonly random: () => number;
 }
 
-/** Parallel senders, and the longest pause of each in milliseconds. Each sends as much as it writes, so that a slow machine gets less load. */
+/** The number of parallel senders. Each waits for its answers, so a slow machine gets less load. */
 const lanes = 10;
+/** The longest pause between two texts of a sender. In milliseconds. */
 const longestPause = 400;
-/** One text in so many is sent through the queue. */
+/** Each n-th text is sent through the queue, where n is this number. */
 const queuedEvery = 4;
-/** The number of texts each way that counts as progress. */
+/** The number of texts in each direction that counts as progress. */
 const progress = 10;
-/** Milliseconds. */
+/** The time-out of waits. In milliseconds. */
 const patience = 120_000;
 
 export class Flow {
@@ -69,14 +70,14 @@ export class Flow {
     await this.#work;
   }
 
-  /** Sends one text each way. Returns the status of the sent one. */
+  /** Sends one text in each direction. Returns the HTTP status of the text of the account. */
   async once(account: Account): Promise<number> {
     const status = await this.#send(account);
     await this.#write(account);
     return status;
   }
 
-  /** Waits until some more texts arrived both ways. */
+  /** Waits until further texts have arrived in both directions. */
   async proceeds(): Promise<void> {
     const through = async () => ({
       out: this.sent.filter(({ status, queued }) => status === 200 && !queued).length,
@@ -90,7 +91,7 @@ export class Flow {
     await until(enough, 'texts get through', patience);
   }
 
-  /** Asserts that every accepted text was read once, except for those with status Failed, and that no other text was read twice. */
+  /** Asserts that every accepted text without the status Failed was read once, and that no text was read twice. */
   async assertRead(): Promise<void> {
     const { platform, accounts, contacts, unlinked } = this.#options;
     const failed = new Set<string>();
@@ -122,7 +123,7 @@ export class Flow {
     assert.deepEqual(twice, [], 'no text is read twice');
   }
 
-  /** Asserts that each written text is stored once. For accounts that were unlinked, texts that the platform saw confirmed count. Returns the ids. */
+  /** Asserts that each written text is stored once. For unlinked accounts, only texts whose receipt the platform got count. Returns the ids. */
   async assertStored(): Promise<readonly string[]> {
     const { platform, contacts, unlinked } = this.#options;
     const told = (await Promise.all(contacts.map((contact) => platform.sentBy(contact)))).flat();
@@ -196,7 +197,7 @@ export class Flow {
   }
 }
 
-/** Waits until each of these messages was told, however often, always as the same event. */
+/** Waits until each of these messages arrived by webhook. Repeated posts of a message must be the same event. */
 export const assertTold = async (receiver: Receiver, ids: readonly string[]): Promise<void> => {
   const events = new Map<string, Set<string>>();
   let read = 0;

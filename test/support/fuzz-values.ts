@@ -1,10 +1,10 @@
-/** Values for the fields of a request: valid ones by their schema, nearly valid ones, and hostile ones. Drawn by fast-check, so that a seed repeats them. */
+/** Generates valid, nearly valid and hostile values for the fields of a request with fast-check. The same seed gives the same values. */
 import * as fc from 'fast-check';
 import type { JsonSchema } from './openapi.ts';
 
 type Value = fc.Arbitrary<unknown>;
 
-/** Texts that have broken programs before. */
+/** Texts that are known to break programs. */
 const hostileTexts: readonly string[] = [
   '',
   ' ',
@@ -73,7 +73,7 @@ const objectOf = (schema: JsonSchema): Value => {
     : fc.record(values, { requiredKeys: required.filter((name) => name in values) });
 };
 
-/** Returns a value that fits a resolved schema, in nearly all cases. */
+/** Returns a value that nearly always matches a resolved schema. */
 export const valid = (schema: JsonSchema): Value => {
   const choices = schema['enum'] ?? (schema['const'] === undefined ? undefined : [schema['const']]);
   if (choices !== undefined) return fc.constantFrom(...listOf(choices));
@@ -102,7 +102,7 @@ const nearly = (schema: JsonSchema): Value =>
     return drop ? rest : { ...rest, [name]: other };
   });
 
-/** Returns an object of hostile values, or no object at all. */
+/** Returns an object with hostile values, or a value that is not an object. */
 const foreign = (schema: JsonSchema): Value => {
   const names = Object.keys((schema['properties'] ?? {}) as object);
   return fc.oneof(

@@ -1,10 +1,10 @@
-/** Calls every route of a running gateway with values of all kinds, and reports answers that no caller should ever see. */
+/** Calls every route of a running gateway with random values of all types, and reports each answer that is a fault. */
 import * as fc from 'fast-check';
 import { bodies, parameters } from './fuzz-values.ts';
 import { adminToken } from './gateway.ts';
 import { answerOf, mediaOf, operationsOf, resolved, type Document, type JsonSchema, type Operation } from './openapi.ts';
 
-/** Routes that are not called, with the reason. */
+/** Routes that the fuzzer does not call, with the reason. */
 export const excluded: Readonly<Record<string, string>> = {
   'GET /sse': 'its answer does not end',
   'GET /admin/actors/stream': 'its answer does not end',
@@ -18,7 +18,7 @@ export const excluded: Readonly<Record<string, string>> = {
   'DELETE /instance/proxy': 'it restarts the session when a proxy is set',
 };
 
-/** The longest time of an answer, in milliseconds. */
+/** The longest allowed time of an answer. In milliseconds. */
 const slowest = 15_000;
 /** Failure statuses that the documents may name. Refusals of the platform are 500 with `error_source`. */
 const documentedFailures: ReadonlySet<number> = new Set([501, 503, 504]);
@@ -28,9 +28,9 @@ export interface FuzzOptions {
   /** Tokens of instances by their kind: `paired`, `not paired`. */
   readonly tokens: Readonly<Record<string, string>>;
   readonly seed: number;
-  /** Requests for each route and instance. */
+  /** The number of requests for each route and instance. */
   readonly perRoute: number;
-  /** The time limit of the run in milliseconds. */
+  /** The time limit of the run. In milliseconds. */
   readonly mostMs: number;
 }
 
@@ -52,7 +52,7 @@ const partsOf = (operation: Operation, shared: Readonly<Record<string, JsonSchem
   });
 };
 
-/** Limits `delay`, which shows typing for so many milliseconds before the answer. The wait is intended and must not count. */
+/** Returns the body with a `delay` of at most 100 ms, because the gateway shows typing for this time before its answer. */
 const withoutDelay = (body: unknown): unknown =>
   typeof body === 'object' && body !== null && 'delay' in body && Number(body.delay) > 100 ? { ...body, delay: 100 } : body;
 
@@ -82,7 +82,7 @@ const errorOf = (text: string): string | null => {
   }
 };
 
-/** Returns the fault of an answer; null if there is none. */
+/** Returns the fault of an answer, or null for a correct answer. */
 const objectionTo = (operation: Operation, status: number, text: string, ms: number): string | null => {
   if (ms > slowest) return `took ${ms.toFixed(0)} ms`;
   if (status < 400) return null;
@@ -121,7 +121,7 @@ export const fuzz = async ({ address, tokens, seed, perRoute, mostMs }: FuzzOpti
     operation,
     all: fc.sample(partsOf(operation, document.components.schemas), { seed, numRuns: perRoute }),
   }));
-  // Each round calls every route, so that a run which is cut short has called all of them.
+  // Each round calls every route, so a run that ends early has still called all routes.
   for (let n = 0; n < perRoute; n += 1) {
     for (const { name, operation, all } of drawn) {
       if (performance.now() > end) return { found, requests, routes: routes.length };

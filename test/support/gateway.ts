@@ -1,4 +1,4 @@
-/** The gateway as in production: a process of its own, with its data in a folder outside the project. Tests kill and restart it. */
+/** Runs the gateway as in production, in its own process with its data in a folder outside the project. Tests kill and restart the process. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,10 +19,10 @@ export interface Answer {
 }
 
 export interface CallOptions {
-  /** The token of an instance; the admin token if absent. */
+  /** The token of an instance. The admin token if absent. */
   readonly token?: string;
   readonly body?: unknown;
-  /** Further headers, beside those of the credential and the body. */
+  /** Headers in addition to those of the credential and the body. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly ms?: number;
 }
@@ -39,7 +39,7 @@ export interface GatewayOptions {
   readonly nodeArgs?: readonly string[];
   /** True to create the database folder in the start, which takes a second. */
   readonly fresh?: boolean;
-  /** The folder of another version with its own Node; this version if absent. */
+  /** The folder of another version with its own Node.js. This version if absent. */
   readonly program?: string;
 }
 
@@ -49,7 +49,7 @@ const quickly = ['--import', join(root, 'test/support/resolutions.ts')];
 /** The folder for the compile cache of the program. Naming it explicitly enables the cache with the arguments above. */
 const compiled = join(root, 'node_modules', '.cache', 'dormouse');
 
-/** Processes that a test process must still end when it is ended from outside. */
+/** Gateways that must be killed when the test process ends early. */
 const running = new Set<GatewayProcess>();
 process.once('exit', () => {
   for (const gateway of running) gateway.abandon();
@@ -63,7 +63,7 @@ export class GatewayProcess {
   #ended: Promise<End> = Promise.resolve(null);
   #printed = '';
 
-  /** `dataDir` is the folder of another process, which this one does not delete. */
+  /** Creates the gateway without starting it. `dataDir` is the folder of another process, and `close` does not delete it. */
   constructor(options: GatewayOptions, dataDir?: string) {
     this.dataDir = dataDir ?? temporaryFolder();
     this.#options = options;
@@ -75,7 +75,7 @@ export class GatewayProcess {
     return this.#printed;
   }
 
-  /** Waits until this was printed: a line of the log may come later than the answer that it is about. */
+  /** Waits until the output matches the pattern. A log line may appear after the answer of its request. */
   prints(pattern: RegExp): Promise<unknown> {
     return until(
       () => pattern.test(this.#printed),
@@ -108,7 +108,7 @@ export class GatewayProcess {
       ],
       {
         cwd: this.dataDir,
-        // No inherited variables, so that only the settings of the test apply.
+        // The process inherits no variables, so only the settings of the test apply.
         env: {
           PATH: process.env['PATH'] ?? '',
           NODE_COMPILE_CACHE: compiled,
@@ -154,7 +154,7 @@ export class GatewayProcess {
     return this.#ended;
   }
 
-  /** Waits until it ends by itself. Rejects after the time-out. */
+  /** Waits until the process ends without a signal. Rejects after the time-out. */
   endsWithin(ms: number): Promise<End> {
     return Promise.race([
       this.#ended,
@@ -187,14 +187,14 @@ export class GatewayProcess {
     return { status: response.status, headers: response.headers, body: text === '' ? {} : (JSON.parse(text) as Answer['body']) };
   }
 
-  /** Ends the process if it runs, ends its database server, and removes the folder. */
+  /** Ends the process and its database server, and removes the folder. */
   async close(): Promise<void> {
     await this.end();
     running.delete(this);
     await removeFolder(this.dataDir);
   }
 
-  /** Kills and closes what can be closed without waiting. */
+  /** Kills the process and its database server without waiting for their ends. */
   abandon(): void {
     this.#child?.kill('SIGKILL');
     for (const pid of this.databases) signalTo(pid, 'SIGQUIT');

@@ -1,4 +1,4 @@
-/** Compares events with golden files: handwritten JSON in which `<words>` stand for values that differ from run to run. */
+/** Compares events with golden files: handwritten JSON in which placeholders such as `<id:name>` stand for values that differ from run to run. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -62,7 +62,7 @@ const merged = (base: Json, change: Json): Json => {
 };
 
 export interface Golden {
-  /** Returns a case: its fields over the fields of `base`. */
+  /** Returns a case: the fields of `base`, overridden by its own fields. */
   expected(name: string): JsonObject;
   /** Names of all cases. */
   readonly names: readonly string[];

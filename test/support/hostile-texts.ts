@@ -1,13 +1,13 @@
 /** Searches for texts on which a regular expression takes more than linear time, by running it. It serves expressions that static analysis cannot judge. */
 
-/** The length of the searched texts. A linear expression takes about 8 µs for them, and a rejected one at least 0.18 ms. */
+/** The length of the searched texts. A linear expression takes about 8 µs for such a text, and a rejected expression at least 0.18 ms. */
 const searched = 2_000;
 const suspiciousMs = 0.12;
 /** The length of the texts that confirm a suspicion, and the time limit for them. A stored text has at most 65,536 characters. */
 const confirmed = 30_000;
 const slowMs = 40;
 
-/** Returns the pieces of the texts: words and signs of the expression, and one character of each common class. */
+/** Returns the parts of the searched texts: words and punctuation of the expression, and one character of each common class. */
 export function piecesOf(source: string): readonly string[] {
   const plain = source
     .replaceAll(/\\[bBdDsSwW]|\\u\{?[0-9A-Fa-f]+\}?|\{\d+,?\d*\}|\(\?<?[:=!]?/g, ' ')
@@ -32,7 +32,7 @@ const timeOf = (expression: RegExp, text: string, tries: number): number => {
   return best;
 };
 
-/** Generates repetitions of up to three pieces, each with any piece before it and a sign at the end that may prevent the match. */
+/** Generates texts that repeat up to three parts, with any part before them and a character at the end that may prevent the match. */
 function* attacks(pieces: readonly string[]): Generator<(length: number) => string> {
   const some = ['', ...pieces];
   const pumps = new Set(some.flatMap((one) => some.flatMap((two) => pieces.map((three) => one + two + three))));
@@ -40,7 +40,7 @@ function* attacks(pieces: readonly string[]): Generator<(length: number) => stri
     for (const prefix of some) for (const suffix of ['', '\n', '\0']) yield (length) => prefix + repeated(pump, length) + suffix;
 }
 
-/** Returns a shortened text on which the expression is slow; null if none was found. */
+/** Returns the shortened form of a text on which the expression is slow, or null if no such text is found. */
 export function hostileText(source: string, flags: string): string | null {
   const expression = new RegExp(source, flags.includes('g') ? flags : `${flags}g`);
   for (const attack of attacks(piecesOf(source))) {

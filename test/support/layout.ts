@@ -4,7 +4,7 @@ import type { Dashboard } from './dashboard.ts';
 /** Parts that may scroll sideways on touch screens: tables in a marked box, the tabs of a session, the counts of the list, and program text. */
 const sideways = '.nodes:not(.stack) > .scroll, .deliveries .scroll, .tabs, .counts, pre';
 
-/** Runs in the page. Returns a sentence for each fault. */
+/** A script for the page. It returns a sentence for each fault of the layout. */
 const faults = `(() => {
   const found = [];
   const isShown = (node) => {
@@ -17,7 +17,7 @@ const faults = `(() => {
   const pieces = [...document.querySelectorAll('#app :is(' + selector + ')')]
     .filter((node) => isShown(node) && node.closest('${sideways}') === null)
     .map((node) => ({ node, box: node.getBoundingClientRect() }));
-  // Each pair is compared, so every box is measured once and only touching pairs are tested in the document.
+  // All pairs of boxes are compared, so each box is measured once, and only overlapping pairs are checked further.
   for (const [index, { node: one, box: a }] of pieces.entries())
     for (let next = index + 1; next < pieces.length; next += 1) {
       const { node: other, box: b } = pieces[next];
@@ -35,5 +35,5 @@ const faults = `(() => {
   return found;
 })()`;
 
-/** Returns a sentence for each fault of the layout that is shown now. */
+/** Returns a sentence for each fault in the layout of the current page. */
 export const layoutFaults = ({ page }: Dashboard): Promise<readonly string[]> => page.evaluate<readonly string[]>(faults);

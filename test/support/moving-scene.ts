@@ -23,7 +23,7 @@ export interface InstanceRow {
 export interface Used {
   readonly bare: BareSession;
   readonly group: string;
-  /** Ids of messages that nobody has received yet. */
+  /** Ids of messages that the session has not received yet. */
   readonly waiting: readonly string[];
 }
 
@@ -39,7 +39,7 @@ export class MovingScene {
     return new MovingScene(await Scene.open(env));
   }
 
-  /** Pairs, exchanges messages with a contact and in a group, stops, and sends messages that wait. */
+  /** Pairs a session, exchanges messages with a contact and in a group, stops the session, and sends it messages that wait. */
   async used(number: string, name = number): Promise<Used> {
     const { platform } = this.scene;
     const { sandbox } = platform;
@@ -78,7 +78,7 @@ export class MovingScene {
     );
   }
 
-  /** Asserts that the imported session has the waiting messages, and that old contacts and groups can read its new ones. */
+  /** Asserts that the imported session has the waiting messages, and that earlier contacts and groups can read its new messages. */
   async goesOn(account: Account, { group, waiting }: Used): Promise<void> {
     const { sandbox } = this.scene.platform;
     const { number } = account;

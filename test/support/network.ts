@@ -1,6 +1,6 @@
 /**
- * A network between clients and a database server. Unlike a local socket it accepts bytes for an endpoint that is gone, and it can hold back traffic, as a
- * switch that restarts does.
+ * A simulated network between clients and a database server. Unlike a local socket it accepts bytes for a dead endpoint, and it can hold traffic back like a
+ * restarting switch.
  */
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import type { TestContext } from 'node:test';
@@ -8,7 +8,7 @@ import type { TestContext } from 'node:test';
 export interface Network {
   /** The address of the database through the network. */
   readonly url: string;
-  /** Drops its connections: the client loses them, and the server keeps waiting. */
+  /** Closes its connections to the clients only. The server keeps its side of the connections open. */
   forget(): void;
   /** Stops the traffic until `resume`. Bytes that were sent meanwhile arrive late. */
   pause(): void;
@@ -18,7 +18,7 @@ export interface Network {
   close(): void;
 }
 
-/** Opens the network. `url` is that of a server on a Unix socket or on TCP. */
+/** Opens the network. `url` is the address of a server on a Unix socket or on TCP. */
 export const openNetwork = async (url: string): Promise<Network> => {
   const { pathname, searchParams, hostname, port, username, password } = new URL(url);
   const folder = searchParams.get('host');

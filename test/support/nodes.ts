@@ -1,4 +1,4 @@
-/** Several gateways as nodes of one cluster, with one database and one simulated platform. */
+/** Runs several gateways as nodes of one cluster, with one database and one simulated platform. */
 import assert from 'node:assert/strict';
 import { Placement } from '#actors/cluster/placement.ts';
 import type { LeaseStore } from '#actors/ports.ts';
@@ -43,14 +43,14 @@ export class Nodes {
     return this.scene.gateway;
   }
 
-  /** Creates one more node without starting it. */
+  /** Creates a further node without starting it. */
   another(name: string, env: Readonly<Record<string, string>> = {}): GatewayProcess {
     const node = this.scene.another({ ...this.#common, NODE_NAME: name, ...env });
     this.#started.push(node);
     return node;
   }
 
-  /** Returns the names of the owners of these accounts; '' for accounts without an owner. */
+  /** Returns the name of the owner of each account. The name is empty for an account without an owner. */
   async owners(accounts: readonly Account[]): Promise<readonly string[]> {
     const text = `select instance.owner, node.name from instance left join lease on lease.instance_id = instance.id
       left join node on node.incarnation = lease.incarnation and not node.ended`;
@@ -86,7 +86,7 @@ export class Nodes {
     return owners;
   }
 
-  /** Waits until this node owns all of the accounts. Returns the milliseconds that this took. */
+  /** Waits until this node owns all of the accounts. Returns the duration of the wait. In milliseconds. */
   async ownedBy(name: string, accounts: readonly Account[], ms?: number): Promise<number> {
     const began = performance.now();
     let last: readonly string[] = [];
@@ -119,7 +119,7 @@ export class Nodes {
   }
 }
 
-/** Asserts that the start fails with this sentence. */
+/** Asserts that the start of a node fails with this error text. */
 export const refusesToStart = async (node: GatewayProcess, sentence: RegExp): Promise<void> => {
   node.launch();
   assert.equal(await node.endsWithin(patience), 1, node.printed);

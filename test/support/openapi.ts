@@ -1,4 +1,4 @@
-/** Reads the OpenAPI document as tests need it: its operations one by one, its schemas as validators. */
+/** Reads the OpenAPI document for tests: its operations with resolved references, and its schemas as validators. */
 import Schema from 'typebox/schema';
 import { exampleOf } from '#src/http/openapi.ts';
 
@@ -23,7 +23,7 @@ export interface Parameter {
 export interface Operation {
   readonly operationId: string;
   readonly summary: string;
-  /** The description, which lists errors beside the usual ones. */
+  /** The description. It lists the errors of the operation in addition to the common errors. */
   readonly description?: string;
   readonly tags: readonly string[];
   readonly deprecated?: boolean;
@@ -36,7 +36,7 @@ export interface Operation {
 export interface Document {
   readonly tags: readonly { readonly name: string; readonly description?: string }[];
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
-  /** The credentials of operations without credentials of their own. */
+  /** The default credentials, for operations that name no credentials. */
   readonly security: Operation['security'];
   readonly webhooks: Readonly<Record<string, { readonly post: Operation }>>;
   readonly components: { readonly schemas: Readonly<Record<string, JsonSchema>> };
@@ -45,7 +45,7 @@ export interface Document {
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Returns what a reference to a component points at. Any other value is returned as it is. */
+/** Returns the component that a reference points to. Returns any other value unchanged. */
 const pointed = (value: unknown, document: Document): unknown => {
   const reference = isObject(value) ? value['$ref'] : undefined;
   if (typeof reference !== 'string') return value;
@@ -110,7 +110,7 @@ export const saysError = ({ description = '', responses }: Operation, status: st
 
 export const mediaOf = (content: Content | undefined): Media => Object.values(content ?? {})[0] ?? {};
 
-/** Returns the examples of a body: its own ones, else those of its schema, else one that is built from the fields of its schema. */
+/** Returns the examples of a body, or else the examples of its schema, or else one example that is built from the fields of the schema. */
 export const examplesOf = ({ example, examples, schema }: Media, shared: Readonly<Record<string, JsonSchema>>): readonly unknown[] => {
   if (example !== undefined) return [example];
   if (examples !== undefined) return Object.values(examples).map(({ value }) => value);

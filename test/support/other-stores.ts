@@ -1,4 +1,4 @@
-/** Stores of other gateways, made from a session of the bare library in the formats of those programs (schemas of Evolution API 2.3.6, WAHA, baileys-api). */
+/** Writes a session of the bare library in the formats of other gateways (schemas of Evolution API 2.3.6, WAHA, baileys-api). */
 import { cp, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { BufferJSON } from '@whiskeysockets/baileys';
@@ -10,7 +10,7 @@ type Session = Pick<BareSession, 'creds' | 'values' | 'folder'>;
 const json = (value: unknown): string => JSON.stringify(value, BufferJSON.replacer);
 const twice = (value: unknown): string => JSON.stringify(json(value));
 
-/** Returns the fields under names such as `<type>-<id>`. */
+/** Returns the stored values as fields with names such as `<type>-<id>`. */
 const fieldsOf = ({ values }: Session, encode: (value: unknown) => string): Record<string, string> =>
   Object.fromEntries([...values].map(([name, value]) => [name.replace(' ', '-'), encode(value)]));
 
@@ -55,7 +55,7 @@ export interface EvolutionInstance {
   readonly setting?: Readonly<Record<string, boolean>>;
 }
 
-/** Adds an instance. `session` goes into the table `Session`; null adds a row without credentials. */
+/** Adds an instance. `session` is written to the table `Session`. Null adds an instance without credentials. */
 export const addEvolution = async (database: Database, given: EvolutionInstance, session: Session | null): Promise<void> => {
   const { id, name, token = null, status = 'close', integration = 'WHATSAPP-BAILEYS', code = null, webhook, proxy, setting } = given;
   await run(

@@ -17,7 +17,7 @@ type Given = Parameters<Scene['platform']['sandbox']['givePasskey']>[1];
 export const passkeyOf = async (account: Account): Promise<PasskeySeen> =>
   (await account.call('GET', '/instance/passkey')).body as unknown as PasskeySeen;
 
-/** Waits until linking is at the stage. */
+/** Waits until the passkey link of the account reaches a stage. */
 export const reachesStage = (account: Account, stage: string): Promise<PasskeySeen> =>
   until(async () => {
     const seen = await passkeyOf(account);
@@ -32,7 +32,7 @@ export const scanned = async (scene: Scene, given: Given = {}): Promise<Account>
   return account;
 };
 
-/** Signs the current challenge, as the browser of the owner would on a page of `origin`. */
+/** Signs the current challenge, as the browser of the owner does on a page of `origin`. */
 export const sign = async (scene: Scene, account: Account, origin?: string): Promise<Assertion> => {
   const { options } = await reachesStage(account, 'assertion');
   assert.ok(options);
@@ -46,7 +46,7 @@ export const makeCode = async (account: Account): Promise<string> => {
   return String(body['code']);
 };
 
-/** A browser that has a code or a ticket, and no token. */
+/** The browser of an account owner, with a code or a ticket and without a token. */
 export class OwnerBrowser {
   readonly #address: string;
   readonly code: string;
@@ -65,7 +65,7 @@ export class OwnerBrowser {
     return { status: response.status, headers: response.headers, body: (await response.json()) as Answer['body'] };
   }
 
-  /** Reads the options, signs them and hands the assertion in. */
+  /** Reads the options, signs the challenge and sends the assertion. */
   async signs(scene: Scene, account: Account): Promise<Answer> {
     const { status, body } = await this.ask('GET', '/passkey');
     assert.equal(status, 200, JSON.stringify(body));

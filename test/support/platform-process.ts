@@ -7,11 +7,11 @@ import { quietLog } from './database.ts';
 import type { Phone } from './account.ts';
 import { removeFolder, temporaryFolder } from './processes.ts';
 
-/** A limit above the number of messages of any test, so that one page is enough. */
+/** A page size above the number of messages of any test, so one page is enough. */
 const all = 'limit=10000';
 
 export class PlatformProcess implements Phone {
-  /** WebSocket address for the gateway. */
+  /** The WebSocket address for the gateway. */
   readonly url: string;
   readonly #control: string;
   readonly #stop: () => Promise<void>;
@@ -59,7 +59,7 @@ export class PlatformProcess implements Phone {
     return this.#ask('GET', `contacts/${number}/messages?${all}`);
   }
 
-  /** Returns the messages of the person with their progress. */
+  /** Returns the messages that the person sent, with their delivery status. */
   sentBy(number: string): Promise<readonly SentMessage[]> {
     return this.#ask('GET', `contacts/${number}/sent?${all}`);
   }

@@ -5,15 +5,15 @@ import { silenceSignal } from '#src/sandbox/silence.ts';
 import { removeFolder, temporaryFolder } from './processes.ts';
 
 export interface TestPlatform {
-  /** WebSocket address for the gateway. */
+  /** The WebSocket address for the gateway. */
   readonly url: string;
   readonly sandbox: Sandbox;
-  /** Scans the picture with the phone, over the control interface. */
+  /** Scans the picture of a QR code with the phone, over the control interface. */
   scan(input: { readonly qrcode: string; readonly number: string; readonly name?: string; readonly history?: History }): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Opens the platform. `tap` is called with every encoded stanza. `kept` is the folder with its existing data, which the caller removes. */
+/** Opens the platform. `tap` is called with every encoded stanza. `kept` is a folder with data of an earlier platform, which the caller removes. */
 export const openPlatform = async (tap?: SandboxOptions['tap'], kept?: string): Promise<TestPlatform> => {
   silenceSignal();
   const dataDir = kept ?? temporaryFolder();

@@ -1,10 +1,10 @@
 /** Ports that a test chooses for a program before the program listens. */
 import { createServer } from 'node:net';
 
-/** Returns a port below the ephemeral range. A port of that range could be taken by an outgoing connection while the program is down. */
+/** Returns a port below the ephemeral range, because an outgoing connection could take an ephemeral port while the program is down. */
 const candidate = (): number => 20_000 + Math.floor(Math.random() * 10_000);
 
-/** Listens briefly. Returns false if the port is in use. */
+/** Listens on a port for a moment. Returns false if the port is in use. */
 export const isFree = (port: number): Promise<boolean> =>
   new Promise((resolve) => {
     const server = createServer();

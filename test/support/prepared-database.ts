@@ -11,7 +11,7 @@ import { schemaStamp } from './schema-stamp.ts';
 const cache = join(root, 'node_modules', '.cache', 'prepared-database');
 const folder = join(cache, schemaStamp());
 
-/** Loads the storage of the program only on demand, because most runs do not need it. */
+/** Creates the folder. Loads the storage of the program only here, because most runs do not create the folder. */
 const make = async (): Promise<void> => {
   const [{ migrate, startEmbedded }, { quietLog }] = await Promise.all([import('#src/storage/open.ts'), import('./database.ts')]);
   mkdirSync(cache, { recursive: true });
@@ -34,7 +34,7 @@ if (!existsSync(folder)) await make();
 
 /** Copies the prepared folder into a data folder without a server. */
 export const copyPreparedDatabase = (dataDir: string): void => {
-  // The files belong to a separate user if the tests run as root.
+  // `cp -a` keeps the owner of the files, which is a separate user if the tests run as root.
   const { status, stderr } = spawnSync('cp', ['-a', join(folder, 'postgres'), join(dataDir, 'postgres')], { encoding: 'utf8' });
   if (status !== 0) throw new Error(`the prepared database could not be copied: ${stderr}`);
 };

@@ -14,19 +14,19 @@ export interface TestProxy {
   /** The IP address from which the platform sees connections through the proxy. */
   readonly from: string;
   conduct: Conduct;
-  /** `host:port` of each tunnel that was made. */
+  /** The target of each opened tunnel, as `host:port`. */
   readonly tunnels: readonly string[];
   /** The number of open connections of clients. */
   readonly open: number;
-  /** Breaks every connection off. */
+  /** Closes every connection. */
   cut(): void;
-  /** Breaks all connections and stops listening. */
+  /** Closes all connections and stops listening. */
   die(): Promise<void>;
   /** Listens again on the same port. */
   revive(): Promise<void>;
 }
 
-/** Characters that must be percent-encoded in an address. */
+/** A user name with characters that must be percent-encoded in an address. */
 const user = 'us er@shop';
 const password = 'p%ss:wörd/';
 
@@ -131,7 +131,7 @@ class SmallProxy implements TestProxy {
     this.#sockets.add(socket);
     socket.once('close', () => this.#sockets.delete(socket));
     socket.on('error', () => socket.destroy());
-    // A paused socket does not notice that the client closed.
+    // A paused socket does not notice that the client closed the connection.
     if (this.conduct === 'stall') return void socket.resume();
     const { read, accepted, refused, denied } = kinds[this.#kind];
     try {

@@ -1,14 +1,14 @@
-/** HTTP requests as raw bytes, also malformed ones. */
+/** Sends HTTP requests as raw bytes, including malformed requests. */
 import { connect } from 'node:net';
 
 export interface RawAnswer {
   readonly status: number;
-  /** Head and body as they arrived. */
+  /** The head and the body as received. */
   readonly text: string;
   readonly body: string;
 }
 
-/** Sends bytes. Resolves with all bytes that arrive until the connection ends. */
+/** Sends bytes. Returns the answer, which is read until the connection ends. */
 export const sendRaw = (address: string, bytes: string): Promise<RawAnswer> =>
   new Promise((resolve, reject) => {
     const { hostname, port } = new URL(address);

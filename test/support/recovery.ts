@@ -1,11 +1,11 @@
-/** A server with a long crash recovery. It has much write-ahead log after the last checkpoint, and is paused while it reads the log. */
+/** Holds a database server in its crash recovery. The server has much write-ahead log after the last checkpoint, and is paused while it reads the log. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { openDatabase } from '#src/storage/postgres/database.ts';
 import { quietLog } from './database.ts';
 import { databaseServers, signalTo } from './processes.ts';
 import { patience } from './until.ts';
 
-/** Settings with which no checkpoint shortens the recovery. */
+/** Settings of a server without checkpoints, which would shorten the recovery. */
 export const unwritten = { fsync: 'off', max_wal_size: '4GB', checkpoint_timeout: '1h' } as const;
 
 /** Writes about 50 MB of write-ahead log. */
@@ -20,9 +20,9 @@ export const writeLog = async (url: string): Promise<void> => {
   await database.close();
 };
 
-/** Pauses the server that starts in this folder while it reads its log. Returns its process id; SIGCONT continues it. */
+/** Pauses the starting server of this folder while it reads its log. Returns the process id. SIGCONT continues the process. */
 export const held = async (folder: string, before: number): Promise<number> => {
-  // The server reads its log in a second: it is looked for all the time.
+  // The server reads its log within a second, so the loop polls every 2 ms.
   for (const deadline = Date.now() + patience; Date.now() < deadline; await wait(2)) {
     const pid = databaseServers(folder).find((one) => one !== before);
     if (pid !== undefined && signalTo(pid, 'SIGSTOP')) return pid;

@@ -40,13 +40,13 @@ export class SmallDisk {
     return null;
   }
 
-  /** Reserves room so that `file` on the disk can grow by `bytes` when the disk is full. */
+  /** Reserves space so that `file` on the disk can grow by `bytes` when the disk is full. */
   keepRoomFor(file: string, bytes: number): void {
     const length = String(statSync(file).size + bytes);
     if (!run('fallocate', ['--keep-size', '--length', length, file])) throw new Error(`no room could be kept for ${file}`);
   }
 
-  /** Fills the remaining room. Earlier ballast stays. */
+  /** Fills the remaining space. Files of earlier calls stay. */
   fill(): void {
     const file = openSync(join(this.#root, 'ballast'), 'a');
     try {

@@ -84,8 +84,9 @@ export const mostRefused = refusing.length;
 const hibernations = 8;
 const resets = 4;
 const databaseCuts = 3;
-/** The number of steps per round, and the length of a round in milliseconds. */
+/** The number of steps per round. */
 const perRound = 8;
+/** The length of a round. In milliseconds. */
 const roundMs = 300;
 
 const repeat = <T>(times: number, make: () => T): T[] => Array.from({ length: times }, make);

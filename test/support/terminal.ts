@@ -15,7 +15,7 @@ export const choosePorts = async (): Promise<ReadonlyMap<number, number>> => {
   return ports;
 };
 
-/** Returns other ports in place of those of the README. */
+/** Returns free replacements for all ports of the README. */
 export const otherPorts = async (): Promise<ReadonlyMap<number, number>> => {
   const ports = new Map<number, number>();
   for (const wanted of documented) ports.set(wanted, await freePort());
@@ -38,7 +38,7 @@ export const makeFolder = (): string => {
 
 const blockLimit = 180_000;
 
-/** A bash that stays open. Each block of commands resolves with its output. */
+/** A bash process that stays open and runs blocks of commands. */
 export class Terminal {
   readonly #cwd: string;
   readonly #bash: ChildProcessWithoutNullStreams;
@@ -57,7 +57,7 @@ export class Terminal {
     this.#bash.once('exit', () => this.#heard());
   }
 
-  /** Runs a block. Rejects if a command fails, or if the block does not end. */
+  /** Runs a block of commands. Returns its output. Rejects if a command fails, or if the block does not end. */
   paste(commands: string): Promise<string> {
     const done = `block-${Math.random().toString(36).slice(2)}`;
     this.#output = '';

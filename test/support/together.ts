@@ -1,33 +1,33 @@
 /**
- * Files that leave nothing behind in their process run in one process, one after the other: loading the same modules is most of the processor time
- * of a small file. Each runs alone as well, and its name is the title of its suite.
+ * Runs several test files in one process, one after the other, because a small file spends most of its processor time on loading the same modules. Such a
+ * file must leave nothing behind in its process. Each file can also run alone. Its name is the title of its suite.
  */
 import { globSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, describe } from 'node:test';
 import { root } from '#test/source-tree.ts';
 
-/** Lists the files that a process runs for this folder. Slow files and those that are named `alone` have a process of their own. */
+/** Returns the files of a folder that run together. Files named `*.long.test.ts` or `*.alone.test.ts` have their own processes. */
 export const filesOf = (folder: string): readonly string[] => globSync(`${folder}/**/!(*.long|*.alone).test.ts`, { cwd: root }).toSorted();
 
-/** Runs the file as a suite, which loads it. */
+/** Declares a suite that loads a test file. */
 const load = (file: string) => describe(file, async () => void (await import(join(root, file))));
 
-/** Loads all files before the first test. They open no resources while they load, and share resources that a hook of the process closes. */
+/** Loads all files of a folder before the first test. The files must open no resources while they load. */
 export const runTogether = (folder: string): void => {
   for (const file of filesOf(folder)) void load(file);
 };
 
 type Tidy = () => Promise<void>;
 
-/** Functions to call after the last file of `runInTurn`; null in a process of one file. */
+/** Functions to call after the last file of `runInTurn`. Null in a process with one file. */
 let shared: Tidy[] | null = null;
 let mustEnd = false;
 
-/** Returns true in a process of `runInTurn`. */
+/** Returns true if this process runs its files with `runInTurn`. */
 export const isInTurn = (): boolean => shared !== null;
 
-/** Calls the function after the last test of the process. For modules of the frame that several files share. */
+/** Calls the function after the last test of the process. Modules that several test files share use this. */
 export const afterLastFile = (tidy: Tidy): void => {
   if (shared) shared.push(tidy);
   else after(tidy);
@@ -36,14 +36,14 @@ export const afterLastFile = (tidy: Tidy): void => {
 /** Ends the process after its last test. A file calls this in its last hook if a library keeps a timer that cannot be stopped. */
 export const endAfterTests = (): void => {
   mustEnd = true;
-  // The runner ends the hooks and reports the last test meanwhile, which takes its time on a busy machine.
+  // The pause lets the runner end the hooks and report the last test on a busy machine.
   if (!shared) setTimeout(() => process.exit(), 2_000).unref();
 };
 
 /**
- * Loads a file when the suite of the file before has ended. A file may open servers and databases while it loads: those of two files are never open
- * at once, and a test belongs to the suite of its own file where two files wait for the same module. The runner calls a hook of the process
- * after the first suite, so that shared modules use `afterLastFile`.
+ * Loads each file after the suite of the file before has ended. A file may open servers and databases while it loads, and those of two files are never open
+ * at once. Even if two files wait for the same module, each test belongs to the suite of its own file. The runner calls a hook of the process after the
+ * first suite, so shared modules must use `afterLastFile`.
  */
 export const runInTurn = async (...folders: readonly string[]): Promise<void> => {
   const tidies: Tidy[] = [];

@@ -1,13 +1,13 @@
 /** Waits for a condition outside of this process by polling. The error after the deadline names the condition. */
 import { setTimeout as wait } from 'node:timers/promises';
 
-/** Milliseconds between two polls: at first, and after a long wait. */
+/** The pause between two polls, which grows during a long wait. In milliseconds. */
 const shortest = 20;
 const longest = 100;
-/** The default time-out in milliseconds. It allows for busy machines, and is shorter than the limit of a test, whose error does not name the condition. */
+/** The default time-out. It is shorter than the time limit of a test, whose error would not name the condition. In milliseconds. */
 export const patience = 120_000;
 
-/** Returns the first value that is neither undefined nor false. `what` completes "… did not happen". */
+/** Polls until the value is neither undefined nor false. Returns the value. `what` names the condition in the error after the time-out. */
 export const until = async <T>(
   ask: () => T | false | undefined | Promise<T | false | undefined>,
   what: string | (() => string),

@@ -1,9 +1,9 @@
 /**
- * The last release of the program, as far as the database can tell: its migrations, the rows that it left, and the statements that its nodes still send
- * while an upgrade goes on. Pinned as data by `node test/storage/last-release/pin.ts`, which is run when a release is made.
+ * Reads the stored data of the last release: its migrations, rows of its tables, and the statements that its nodes send during an upgrade. A release writes
+ * this data with `node test/storage/last-release/pin.ts`.
  *
- * The schema of a release is pinned as the names of its migrations, with a digest of what each does. Migrations never change, so that running these
- * makes the same tables as a dump would, triggers and indexes included, and nothing has to be read out of two files.
+ * The schema of a release is stored as the names of its migrations, each with a digest of its statements. Migrations never change, so running them makes
+ * the same tables, triggers and indexes as a dump.
  */
 import { createHash } from 'node:crypto';
 import { globSync, readFileSync } from 'node:fs';
@@ -37,7 +37,7 @@ export const digestOf = ({ class: Step }: ListedMigration): string => {
   return createHash('sha256').update(step.getQueries().map(String).join(';\n')).digest('hex').slice(0, 16);
 };
 
-/** Returns the statements among the exports of a module, also those in nested tables. */
+/** Returns the statements among the exports of a module, including statements in nested tables. */
 export const statementsIn = (value: unknown): readonly Statement[] => {
   if (typeof value !== 'object' || value === null) return [];
   const { name, text } = value as Partial<Statement>;
@@ -47,7 +47,7 @@ export const statementsIn = (value: unknown): readonly Statement[] => {
 
 export const storageFiles = globSync('src/storage/**/*.ts', { cwd: root }).filter((path) => !path.includes('/migrations/'));
 
-/** Returns the statements by the files that export them. */
+/** Returns the statements of the storage, each with the file that exports it. */
 export const storageStatements = async (): Promise<readonly (readonly [file: string, statement: Statement])[]> => {
   const found: (readonly [string, Statement])[] = [];
   for (const file of storageFiles) {
@@ -121,8 +121,8 @@ export const schemaOf = async (database: Runner): Promise<Schema> => ({
 });
 
 /**
- * Returns the breaking changes for a program that was written for `before`. The key is the name under which a migration admits the change, and the value is
- * a sentence.
+ * Returns the breaking changes for a program that was written for `before`. The key is the name with which a migration declares the change, and the value
+ * is a sentence.
  */
 export const breaksOf = (before: Schema, after: Schema): ReadonlyMap<string, string> => {
   const breaks = new Map<string, string>();
@@ -148,7 +148,7 @@ export const breaksOf = (before: Schema, after: Schema): ReadonlyMap<string, str
   return breaks;
 };
 
-/** Returns true if the statement has a plan. Other statements have none. */
+/** Returns true if PostgreSQL can explain the statement. */
 export const hasPlan = ({ text }: Statement): boolean => /^\s*(?:with|select|insert|update|delete)\b/i.test(text) && !/;\s*\S/.test(text);
 
 export type Admin = Pick<Database, 'rows' | 'transaction'>;

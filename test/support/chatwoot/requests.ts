@@ -30,13 +30,13 @@ const patterns = Object.entries(facts.requests).map(([name, of]) => {
   return { name, of, method, pattern: new RegExp(`^${path.replaceAll(/\{\w+\}/g, String.raw`\d+`)}$`) };
 });
 
-/** Returns the schema without additional fields, except for the known undocumented ones. */
+/** Returns the schema without additional fields, except for known undocumented fields. */
 const closed = (name: string, schema: JsonSchema): JsonSchema => {
   const also = beyond.flatMap((list) => list[name] ?? []).map((field) => [field, { type: 'string' }] as const);
   return { ...schema, properties: { ...(schema['properties'] as object), ...Object.fromEntries(also) }, additionalProperties: false };
 };
 
-/** Returns the faults of a request, in sentences. */
+/** Returns a sentence for each fault of a request. */
 export const wrongWith = ({ method, path, query, kind, body }: Came): readonly string[] => {
   const known = patterns.find((one) => one.method === method && one.pattern.test(path));
   if (!known) return [`${method} ${path} stands in no document`];

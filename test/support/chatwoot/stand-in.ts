@@ -1,5 +1,5 @@
 /**
- * A stand-in for a Chatwoot server: HTTP with contacts, conversations and messages. It checks every request against the OpenAPI document of Chatwoot and
+ * A test server in place of Chatwoot: HTTP with contacts, conversations and messages. It checks every request against the OpenAPI document of Chatwoot and
  * posts events to the webhook of the inbox as Chatwoot does. It can be slow, refuse, and lose its answers.
  */
 import assert from 'node:assert/strict';
@@ -60,16 +60,16 @@ export class ChatwootStandIn {
   readonly wrong: string[] = [];
   /** Requests such as `POST /contacts`, in order. */
   readonly asked: string[] = [];
-  /** The time that each request waits for its answer. 0 ends the waits of those that came before. */
+  /** The delay of each answer. 0 also ends the delays of earlier requests. In milliseconds. */
   delayMs = 0;
   /** The number of requests that wait for the delay. */
   waiting = 0;
   channelType = 'Channel::Api';
   /** Statuses that answer the next requests. */
   readonly refusals: number[] = [];
-  /** Returns true while every request gets 500; null for never. */
+  /** Returns true if a request gets 500. Null if no request does. */
   refusesAll: (() => boolean) | null = null;
-  /** The largest accepted form in bytes, like the limit of a proxy in front of Chatwoot. */
+  /** The largest accepted form, like the limit of a proxy in front of Chatwoot. In bytes. */
   formBytes = Infinity;
   /** Selects requests that are executed without an answer, by method and end of the path. */
   loses: ((request: string) => boolean) | null = null;
@@ -77,9 +77,9 @@ export class ChatwootStandIn {
   readonly fetched: string[] = [];
   /** Selects files that never arrive, by name. */
   holds: ((file: string) => boolean) | null = null;
-  /** The webhook address of the inbox; '' for none. */
+  /** The webhook address of the inbox. Empty without a webhook. */
   hookUrl = '';
-  /** Statuses with which the webhook answered. */
+  /** The posts to the webhook, with the statuses of its answers. */
   readonly hooked: { readonly event: string; readonly id: number; readonly status: number }[] = [];
   readonly #server = createServer((request, response) => void this.#serve(request, response).catch(() => response.destroy()));
   readonly #hooks = new Set<Promise<void>>();
@@ -104,7 +104,7 @@ export class ChatwootStandIn {
     return { enabled: true, url: this.url, access_token: accessToken, account_id: accountId, inbox_id: inboxId };
   }
 
-  /** Connects an instance with the inbox. The gateway of a test has a free port, which is not in its base URL. */
+  /** Connects an instance with the inbox. The webhook address is set here, because the base URL of the gateway lacks its port. */
   async connect(account: Account, more: object = {}): Promise<void> {
     const { status, body } = await account.call('PUT', '/chatwoot/config', { ...this.settings, ...more });
     assert.equal(status, 200, JSON.stringify(body));

@@ -1,4 +1,4 @@
-/** The rows of a Chatwoot server: contacts, conversations, messages of one account with one inbox of the type API. */
+/** The data of a Chatwoot server: contacts, conversations and messages of one account, with one inbox of the type API. */
 
 export interface Contact {
   readonly id: number;
@@ -23,7 +23,7 @@ export interface Attached {
   readonly name: string;
   readonly mimetype: string;
   readonly bytes: Buffer;
-  /** The address of the file in the message, in place of the address of the stand-in. */
+  /** The address of the file in the message, if it is not the address of this test server. */
   readonly url?: string;
 }
 
@@ -36,11 +36,11 @@ export interface Message {
   readonly sourceId: string | null;
   attributes: Readonly<Record<string, unknown>>;
   readonly files: readonly Attached[];
-  /** The name of the agent; '' for the contact. */
+  /** The name of the agent who wrote the message. Empty for a message of the contact. */
   readonly sender: string;
   status: 'sent' | 'delivered' | 'read' | 'failed';
   error: string;
-  /** Unix seconds. */
+  /** The time of the message. In Unix seconds. */
   readonly at: number;
 }
 
@@ -132,7 +132,7 @@ export class ChatwootWorld {
   setStatus(conversationId: number, id: number, status: Message['status'], error: string): Message | Refused {
     const message = this.messages.find((one) => one.id === id && one.conversationId === conversationId);
     if (!message) return missing;
-    // A read message does not become delivered again.
+    // The status of a read message does not go back to delivered.
     if (message.status === 'read' && status === 'delivered') return message;
     message.status = status;
     message.error = status === 'failed' ? error : '';
