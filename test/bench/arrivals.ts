@@ -10,7 +10,7 @@ import { eventually, type Child, type ChildOptions } from './workshop.ts';
 
 const rounds = 7;
 const perRound = 1000;
-/** Rounds before the first one that counts. The gateway has more code to compile than the library alone. */
+/** The number of rounds that do not count. The gateway has more code to compile than the library alone. */
 const warmUp = 3;
 const contacts = Array.from({ length: 20 }, (_, n) => numberOf(8, n));
 
@@ -22,10 +22,10 @@ interface Side {
   /** The account that contacts write to. */
   readonly number: string;
   readonly client: Client;
-  /** The process at which texts finally arrive. */
+  /** The process that receives the texts at the end of the way. */
   readonly end: Child;
   readonly database: number | null;
-  /** The folder of the database; '' without a database. */
+  /** The folder of the database. Empty without a database. */
   readonly folder: string;
 }
 
@@ -49,7 +49,7 @@ class Stage {
     });
   }
 
-  /** Measures the delay of texts at a steady pace, in milliseconds from the request of the contact to the arrival. */
+  /** Measures the delay of texts at a steady pace, from the request of the contact to the arrival. In milliseconds. */
   async paced({ number, end }: Side, count: number): Promise<{ readonly p50: number; readonly p99: number }> {
     await end.ask('reset');
     await this.#write(number, count, pace);
@@ -141,7 +141,7 @@ const comparePaced = async (stage: Stage, ours: Side, theirs: Side, setting: Set
   };
 };
 
-/** Opens a session of bare Baileys. All sides first write to every contact; otherwise each text of a contact would begin a new Signal session. */
+/** Opens a session of bare Baileys. It first writes to every contact, because otherwise each text of a contact would begin a new Signal session. */
 const openBare = async ({ workshop }: Setting, sandbox: BenchSandbox, number = numberOf(1, 0)): Promise<Side> => {
   const client = await startBare(workshop, sandbox);
   await client.pair(number);
@@ -149,7 +149,7 @@ const openBare = async ({ workshop }: Setting, sandbox: BenchSandbox, number = n
   return { number, client, end: client, database: null, folder: '' };
 };
 
-/** Bare Baileys that posts each message to a receiver. */
+/** Opens a session of bare Baileys that posts each message to a receiver. */
 const openPosting = async (setting: Setting, sandbox: BenchSandbox): Promise<Side> => {
   const [side, receiver] = [await openBare(setting, sandbox, numberOf(1, 1)), await setting.workshop.start('test/bench/peers.ts')];
   await side.client.ask('postTo', { number: side.number, url: `${await receiver.ask<string>('receive')}/hook` });
@@ -172,7 +172,7 @@ export const openGateway = async (
   return { number, client, token, end: receiver, database: client.database, folder: client.folder };
 };
 
-/** Starts the sides of the comparison. `sandbox` is the platform behind the dam. */
+/** Starts the sides of the comparison. `sandbox` is the platform behind the process that can hold its frames back. */
 export const openStage = async ({ workshop }: Setting): Promise<{ readonly stage: Stage; readonly sandbox: BenchSandbox }> => {
   const sandbox = await startSandbox(workshop, { decrypt: true });
   const dam = await workshop.start('test/bench/dam.ts');

@@ -1,4 +1,4 @@
-/** The baseline: bare Baileys with keys in memory, in a process of its own that executes the requests of the bench. */
+/** Runs the baseline, which is bare Baileys with keys in memory, in a separate process that executes the requests of the bench. */
 import { createWriteStream } from 'node:fs';
 import { Agent } from 'node:https';
 import { pipeline } from 'node:stream/promises';
@@ -34,10 +34,10 @@ const logger = pino({ level: 'silent' });
 const sessions = new Map<string, Session>();
 let url = '';
 let control = '';
-/** Agents for the media host, whose certificate is issued by the simulated platform. */
+/** The agent for the media host. The simulated platform issues the certificate of this host. */
 let agent: Agent | undefined;
 let dispatcher: Dispatcher | undefined;
-/** The metadata of groups that are written to. Guides advise users of the library to cache them. */
+/** The cached metadata of the groups to which texts are sent, as the guides of the library advise. */
 const groups = new Map<string, GroupMetadata>();
 /** Addresses of receivers, by the number of the account. Messages are posted in a simple way, without order, retries or storage. */
 const hooks = new Map<string, string>();
@@ -92,7 +92,7 @@ const connect = (auth: AuthenticationState): WASocket => {
   return sock;
 };
 
-/** Resolves with the code of the close, or with null when the session is open. */
+/** Waits until the session is open or closed. Returns null for an open session, and otherwise the code of the close. */
 const settled = (sock: WASocket, number: string): Promise<number | null> =>
   new Promise((resolve, reject) => {
     sock.ev.on('connection.update', ({ connection, lastDisconnect, qr }) => {
@@ -155,7 +155,7 @@ interface Texts {
   readonly reactions?: boolean;
 }
 
-/** Sends texts. Returns the milliseconds until all were written, and until all were acknowledged. */
+/** Sends texts. Returns the time until all were written, and until all were acknowledged. In milliseconds. */
 const send = async ({ from, to, count, concurrency, reactions = false }: Texts): Promise<{ written: number; acknowledged: number }> => {
   const session = sessionOf(from);
   let [next, acks] = [0, 0];
@@ -213,7 +213,7 @@ answer('platform', (where: { url: string; control: string; noiseRoot: string; me
 });
 answer('pair', pair);
 answer('send', send);
-/** Posts each message to `number` to `url` from now on. */
+/** Posts each later message of `number` to `url`. */
 answer('postTo', ({ number, url }: { readonly number: string; readonly url: string }) => void hooks.set(number, url));
 /** Caches the metadata of this group, so that it is not requested again. */
 answer('keepGroup', async ({ from, group }: { readonly from: string; readonly group: string }) => {
@@ -233,7 +233,7 @@ interface Several {
   readonly atOnce: number;
 }
 
-/** Measures a login with a text, in milliseconds from the start to the acknowledgement of the text by the platform. */
+/** Logs in and sends a text. Returns the time from the start to the acknowledgement of the text by the platform. In milliseconds. */
 const wake = async ({ from, to }: { readonly from: string; readonly to: string }): Promise<number> => {
   const start = performance.now();
   await login(from);
@@ -247,7 +247,7 @@ const wake = async ({ from, to }: { readonly from: string; readonly to: string }
 answer('wake', wake);
 answer('end', ({ numbers, atOnce }: Several) => forAll(numbers, atOnce, end));
 answer('login', ({ numbers, atOnce }: Several) => forAll(numbers, atOnce, login));
-/** One-time keys use most of the memory of a session. Without them the memory is that of a session with its keys on disk. */
+/** Drops the one-time keys, which use most of the memory of a session. The rest is the memory of a session with its keys on disk. */
 answer('forgetPreKeys', () => {
   for (const { keys } of sessions.values()) for (const key of keys.keys()) if (key.startsWith('pre-key ')) keys.delete(key);
 });

@@ -4,7 +4,7 @@ import type { Workshop } from './workshop.ts';
 
 export interface Setting {
   readonly workshop: Workshop;
-  /** A factor for all counts. Figures that are compared with others need 1. */
+  /** A factor for all counts. It must be 1 if the figures are compared with other runs. */
   readonly scale: number;
   /** The folder for processor profiles and heap snapshots; null for none. */
   readonly profiles: string | null;
@@ -25,9 +25,9 @@ export interface Measure {
   readonly name: string;
   readonly about: string;
   readonly rounds: number;
-  /** Rounds before the first one that counts. */
+  /** The number of rounds that do not count. */
   readonly warmUp: number;
-  /** Figures by the names of a round's readings. Other readings are not compared. */
+  /** Figures by the names of the readings of a round. Other readings are not compared. */
   readonly figures: Readonly<Record<string, { readonly name: string; readonly unit: string; readonly better: 'more' | 'less' }>>;
   /** Starts the measured program. Returns a function that runs one round. */
   open(setting: Setting): Promise<() => Promise<Readings>>;
@@ -35,5 +35,5 @@ export interface Measure {
 
 export const scaled = (count: number, { scale }: Setting): number => Math.max(1, Math.round(count * scale));
 
-/** Returns a number that no person has. `series` keeps the sides of a comparison apart. */
+/** Returns an invented phone number. Each side of a comparison has its own `series`. */
 export const numberOf = (series: number, n: number): string => `55119${series}${String(n).padStart(7, '0')}`;

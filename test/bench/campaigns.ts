@@ -1,4 +1,4 @@
-/** Measures the creation of a campaign of 50,000 recipients: its time, the longest block of the event loop, and the memory while the campaign waits. */
+/** Measures a new campaign of 50,000 recipients: the time, the longest stall of the event loop, and the memory while the campaign waits. */
 import { numberOf, scaled, type Bench, type Setting } from './bench.ts';
 import { pairMany, startGateway } from './clients.ts';
 import type { Memory } from './probe.ts';
@@ -8,7 +8,7 @@ import type { Stall } from './stalls.ts';
 
 const recipients = 50_000;
 const rounds = 3;
-/** The delay of the start, in minutes. Nothing is sent during the bench. */
+/** The delay of the start. No message is sent during the bench. In minutes. */
 const later = 1_000;
 
 export const campaigns: Bench = {

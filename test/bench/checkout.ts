@@ -1,4 +1,4 @@
-/** Another checkout to compare with: an existing folder, or a revision of git in a temporary worktree. */
+/** Opens the checkout to compare with: an existing folder, or a revision of Git in a temporary worktree. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,7 +16,7 @@ interface Lock {
 
 const lockOf = (folder: string): Lock => JSON.parse(readFileSync(join(folder, 'package-lock.json'), 'utf8')) as Lock;
 
-/** Returns the packages of the other checkout that are not installed in this one in the same version. Additional packages do no harm. */
+/** Returns the packages of the other checkout that this checkout lacks or has in another version. Additional packages do no harm. */
 export const missingPackages = (theirs: Lock, ours: Lock): readonly string[] =>
   Object.entries(theirs.packages)
     .filter(([path, { version }]) => path !== '' && ours.packages[path]?.version !== version)

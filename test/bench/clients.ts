@@ -1,13 +1,13 @@
-/** The compared clients: the gateway through its HTTP interface, and bare Baileys. Both pair with the same simulated platform. */
+/** Starts the compared clients: the gateway with its HTTP interface, and bare Baileys. Both pair with the same simulated platform. */
 import { request } from 'undici';
 import { numberOf } from './bench.ts';
 import { postJson, type BenchSandbox } from './sandbox.ts';
 import { databaseServerOf, eventually, type Child, type ChildOptions, type Workshop } from './workshop.ts';
 
 export interface Client extends Child {
-  /** Pairs a new session, and resolves when it is connected. Returns its token at the gateway, or '' for Baileys. */
+  /** Pairs a new session, and waits until it is connected. Returns its token at the gateway, or '' for Baileys. */
   pair(number: string): Promise<string>;
-  /** Returns the processor time of all threads of the process so far, in milliseconds. */
+  /** Returns the processor time of all threads of the process since its start. In milliseconds. */
   cpu(): Promise<number>;
 }
 
@@ -15,12 +15,12 @@ export interface GatewayClient extends Client {
   readonly address: string;
   /** The working folder. A later process may continue in the same folder. */
   readonly folder: string;
-  /** The process id of the database server; null without one. */
+  /** The process id of the database server, or null without a server. */
   readonly database: number | null;
 }
 
 export const adminToken = 'bench-admin-token-of-a-fair-length-0001';
-/** The address in the output of a start. The second form is that of older revisions. */
+/** Matches the address in the output of a start. Older revisions print the second form. */
 const addressLine = /(?:API: +|listens on )(http:\/\/[^\s/]+)/;
 
 interface Status {
@@ -60,7 +60,7 @@ const gatesOf: Readonly<Record<Gates, Readonly<Record<string, string>>>> = {
   usual: {},
 };
 
-/** Starts the program with its default settings and an embedded database in a folder of its own. Only the gates are wide open. */
+/** Starts the program with its default settings and an embedded database in its own folder. Only the limits of logins are raised. */
 export const startGateway = async (
   workshop: Workshop,
   sandbox: BenchSandbox,

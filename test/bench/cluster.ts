@@ -1,4 +1,4 @@
-/** The servers that nodes share: PostgreSQL with its usual settings, NATS, and the simulated platform. */
+/** Starts the servers that nodes share: PostgreSQL with its usual settings, NATS, and the simulated platform. */
 import { join } from 'node:path';
 import { openDatabase, type Database } from '#src/storage/postgres/database.ts';
 import { startEmbedded } from '#src/storage/postgres/embedded.ts';
@@ -21,7 +21,7 @@ export interface NodeOptions {
 
 export class Shared {
   readonly nats: NatsServer;
-  /** Process id of the database server. */
+  /** The process id of the database server. */
   readonly database: number | null;
   readonly #workshop: Workshop;
   readonly #sandbox: BenchSandbox;
@@ -46,7 +46,7 @@ export class Shared {
   static async open(workshop: Workshop, sandbox: BenchSandbox): Promise<Shared> {
     const nats = await NatsServer.open();
     workshop.atEnd(() => nats.stop());
-    // The workshop ends a server that is left in its folder, after the nodes.
+    // The workshop ends a remaining database server in its folder, after the nodes.
     const folder = await workshop.folder();
     const server = await startEmbedded({ dataDir: join(folder, 'data'), log: quiet, settings: { max_connections: connections } });
     await server.close(false);
@@ -78,7 +78,7 @@ export class Shared {
   }
 }
 
-/** Returns the name of the owner of each instance, by number. Instances without an owner are absent. */
+/** Returns the name of the owner of each instance, by its phone number. Instances without an owner are absent. */
 export const ownersOf = async (database: Database): Promise<ReadonlyMap<string, string>> => {
   const text = `select instance.owner, node.name from instance join lease on lease.instance_id = instance.id
     join node on node.incarnation = lease.incarnation and node.until > extract(epoch from clock_timestamp()) * 1000`;

@@ -1,6 +1,6 @@
 /**
- * The work for a text in everyday situations: transactions, forced writes to disk (fsyncs) and bytes of the write-ahead log. Unlike times, these
- * counts depend little on what else runs on the machine.
+ * Counts the work for a text in common situations: transactions, forced writes to disk (fsyncs) and bytes of the write-ahead log. Unlike times, these counts
+ * depend little on other load on the machine.
  */
 import { numberOf, scaled, type Bench, type Measure, type Setting } from './bench.ts';
 import { pairMany, startGateway, type GatewayClient } from './clients.ts';
@@ -16,9 +16,9 @@ interface Scenario {
   readonly way: 'in' | 'out' | 'both';
   /** The events of the webhook of each session; empty for no webhook. */
   readonly events: readonly string[];
-  /** Texts of each session, in each direction. */
+  /** The number of texts of each session, in each direction. */
   readonly each: number;
-  /** Texts per second of each session. Null sends as fast as possible and delivers all arrivals at once. */
+  /** The number of texts per second of each session. Null sends as fast as possible and delivers all arrivals at once. */
   readonly pace: number | null;
   /** The number of repetitions; 1 if absent. The commits of single bursts differ by half. */
   readonly bursts?: number;
@@ -83,12 +83,12 @@ const contactOf = ({ contactsPerSession }: Pick<Setup, 'contactsPerSession'>, se
   numberOf(8, session * contactsPerSession + (n % contactsPerSession));
 
 const fewestContacts = 4;
-/** First texts of a session under way at once. */
+/** The largest number of simultaneous first texts of a session. */
 const firstAtOnce = 8;
-/** First texts per second of each session. */
+/** The number of first texts per second of each session. */
 const firstPace = 40;
 
-/** Starts a gateway with sessions that have written to their contacts, behind a dam. */
+/** Starts a gateway with sessions that have written to their contacts. Another process can hold the frames of the platform back. */
 const openStage = async (setting: Setting, { sessions, contactsPerSession: contacts }: Setup): Promise<Stage> => {
   const { workshop } = setting;
   const contactsPerSession = Math.max(fewestContacts, scaled(contacts, setting));
@@ -117,7 +117,7 @@ const openStage = async (setting: Setting, { sessions, contactsPerSession: conta
   return stage;
 };
 
-/** Calls `one` for each text of each session. A text waits for the one before it, and for its time. */
+/** Calls `one` for each text of each session. A text waits for the text before it, and for its time. */
 const inTurns = async ({ tokens }: Stage, { each, pace }: Scenario, one: (session: number, n: number) => Promise<void>): Promise<void> => {
   const turns = async (session: number): Promise<void> => {
     const began = performance.now() + (pace === null ? 0 : (session * 1000) / pace / tokens.length);
@@ -135,7 +135,7 @@ const send = (stage: Stage, scenario: Scenario): Promise<void> =>
     await postJson(`${stage.client.address}/send/text`, { number: contactOf(stage, session, n), text: `text ${n}` }, { token });
   });
 
-/** Sends texts of the contacts. Resolves when the receiver has all of them or, without a webhook, when the platform has accepted them. */
+/** Sends texts of the contacts. Waits until the receiver has all of them or, without a webhook, until the platform has accepted them. */
 const arrive = async (stage: Stage, scenario: Scenario): Promise<void> => {
   const { sandbox, dam, receiver, tokens } = stage;
   const { each, pace, events, addressing } = scenario;

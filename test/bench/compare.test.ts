@@ -43,7 +43,7 @@ for (const [title, versions, missing] of locks) {
   });
 }
 
-/** A repository of its own, so that the worktrees of the test affect no other checkout. */
+/** A temporary repository, so the worktrees of the test affect no other checkout. */
 const repository = mkdtempSync(join(tmpdir(), 'dormouse-compare-test-'));
 after(() => rmSync(repository, { recursive: true, force: true }));
 const git = (...args: readonly string[]): string => execFileSync('git', ['-C', repository, ...args], { encoding: 'utf8', stdio: 'pipe' });
@@ -58,7 +58,7 @@ git('init', '-q');
 commit('1.0.0');
 commit('2.0.0');
 
-test('a revision: it is checked out with the packages of this checkout, and removed afterwards', () => {
+test('checkout: a revision is checked out with the packages of this checkout, and removed afterwards', () => {
   mkdirSync(join(repository, 'node_modules'));
   const checkout = checkoutOf('HEAD', repository);
   assert.ok(existsSync(join(checkout.folder, 'package.json')));
@@ -70,15 +70,15 @@ test('a revision: it is checked out with the packages of this checkout, and remo
   assert.ok(existsSync(join(repository, 'node_modules')));
 });
 
-test('a revision that needs other packages: it is refused with advice, and nothing is left', () => {
+test('checkout: a revision that needs other packages is refused with advice, and its worktree is removed', () => {
   assert.throws(() => checkoutOf('HEAD~1', repository), /HEAD~1 needs other packages \(a\): make a checkout of it, run npm ci/);
   assert.equal(git('worktree', 'list').trim().split('\n').length, 1);
 });
 
-test('a name that is neither a folder nor a revision: it is refused', () =>
+test('checkout: a name that is neither a folder nor a revision is refused', () =>
   assert.throws(() => checkoutOf('no-such-revision', repository), /no-such-revision/));
 
-test('a folder without packages: it is refused with advice', () => {
+test('checkout: a folder without packages is refused with advice', () => {
   const folder = join(repository, 'other');
   mkdirSync(folder);
   writeFileSync(join(folder, 'package.json'), '{}');

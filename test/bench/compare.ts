@@ -1,6 +1,7 @@
 /**
- * `npm run bench:compare -- <checkout or revision> [measure…] [--times 2] [--rounds 12] [--scale 1] [--profiles folder]`: the same measures of
- * another checkout and of this one, in turns (A B B A …), each in processes of its own. Ends with 1 when a measure is slower by more than a twentieth.
+ * `npm run bench:compare -- <checkout or revision> [measure…] [--times 2] [--rounds 12] [--scale 1] [--profiles folder]`: runs the
+ * same measures in another checkout and in this one, in turns (A B B A …) and in separate processes. The exit code is 1 if a measure is slower by more than
+ * a twentieth.
  */
 import { existsSync, mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -112,7 +113,7 @@ interface Both {
   readonly ours: readonly Readings[];
 }
 
-/** Starts both sides, the other one first when `time` is odd, and runs all rounds in turns. */
+/** Starts both sides and runs all rounds in turns. The other checkout starts first if `time` is odd. */
 const runOnce = async (measure: Measure, theirFolder: string, time: number): Promise<Both> => {
   const openTheirs = (): Promise<Side> => openSide(measure, 'other', theirFolder);
   const early = time % 2 === 1 ? await openTheirs() : null;
@@ -133,7 +134,7 @@ const runOnce = async (measure: Measure, theirFolder: string, time: number): Pro
   return { theirs: theirs.readings, ours: ours.readings };
 };
 
-/** Compares several times. Each process keeps random properties of its start, such as the plans of its statements. */
+/** Compares several times with new processes, because a process keeps random properties of its start, such as the plans of its statements. */
 const compare = async (measure: Measure, theirFolder: string): Promise<readonly Compared[]> => {
   const all: Both[] = [];
   for (let time = 1; time <= times; time += 1) {

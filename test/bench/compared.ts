@@ -2,7 +2,7 @@
 import type { Measure, Readings } from './bench.ts';
 import { median, percentile, tableOfRows } from './report.ts';
 
-/** `unclear`: slower by more than a twentieth in the middle, but not slower in three rounds of four, or there were too few rounds. */
+/** The verdict. `unclear`: the median is slower by more than a twentieth, but fewer than three of four rounds are, or the rounds are too few. */
 export type Verdict = 'within' | 'slower' | 'unclear';
 
 export interface Compared {
@@ -10,7 +10,7 @@ export interface Compared {
   readonly unit: string;
   readonly other: number;
   readonly ours: number;
-  /** The median of the ratios of the rounds. A ratio above 1 is slower, whatever the unit. */
+  /** The median of the ratios of the rounds. A ratio above 1 means slower, for every unit. */
   readonly ratio: number;
   /** The first and the third quartile of the ratios of the rounds. */
   readonly spread: readonly [number, number];

@@ -1,11 +1,11 @@
-/** The cost of work: processor time of processes, and profiles of processes with a probe. */
+/** Measures the cost of work: the processor time of processes, and profiles of processes with a probe. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Setting } from './bench.ts';
 import type { Client } from './clients.ts';
 import type { Child } from './workshop.ts';
 
-/** Milliseconds per kernel tick, in which Linux counts the time of processes that ended. */
+/** The length of a kernel tick, in which Linux counts the time of ended processes. In milliseconds. */
 const tick = 10;
 
 const read = (path: string): string => {
@@ -16,7 +16,7 @@ const read = (path: string): string => {
   }
 };
 
-/** Returns the processor time of the database server and its backends, including those that ended, in milliseconds; 0 if it cannot be read. */
+/** Returns the processor time of the database server and its backends, including ended backends. Unreadable processes count 0. In milliseconds. */
 export const databaseCpu = (server: number | null): number => {
   if (server === null || process.platform !== 'linux') return 0;
   let sum = 0;
@@ -24,21 +24,22 @@ export const databaseCpu = (server: number | null): number => {
     const stat = read(`/proc/${pid}/stat`);
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     if (Number(pid) === server) sum += (Number(fields[13]) + Number(fields[14])) * tick;
-    // Each backend is one thread. In nanoseconds.
+    // Each backend is one thread, whose time `schedstat` gives in nanoseconds.
     if (Number(pid) === server || Number(fields[1]) === server) sum += Number(read(`/proc/${pid}/schedstat`).split(' ')[0]) / 1e6;
   }
   return sum;
 };
 
-/** The cost of a number of pieces of work. */
+/** The measured cost of a number of tasks. */
 export interface Spent {
   readonly perSecond: number;
-  /** Milliseconds of processor time per task, of the client and of its database server. */
+  /** The processor time of the client per task. In milliseconds. */
   readonly cpu: number;
+  /** The processor time of the database server per task. In milliseconds. */
   readonly database: number;
 }
 
-/** Measures from the call of `work` until it resolves. If `work` resolves with milliseconds, these count for the rate. */
+/** Measures the time and the cost of `work`. If `work` returns a number of milliseconds, the rate uses that number. */
 export const spent = async (client: Client, database: number | null, count: number, work: () => Promise<number | void>): Promise<Spent> => {
   const [before, databaseBefore, begun] = [await client.cpu(), databaseCpu(database), performance.now()];
   const ms = (await work()) ?? performance.now() - begun;

@@ -1,4 +1,4 @@
-/** The counts of a database server: transactions, forced writes to disk, bytes of the log, and rows of each table. */
+/** Reads the counts of a database server: transactions, forced writes to disk, bytes of the log, and rows of each table. */
 import { databaseCpu } from './cost.ts';
 import type { GatewayClient } from './clients.ts';
 import { withDatabase } from './fill.ts';
@@ -10,21 +10,21 @@ import { pause } from './workshop.ts';
  */
 const settleMs = 10_500;
 
-/** The work for one text. */
+/** The counted work for one text. */
 export interface Counts {
   readonly transactions: number;
-  /** Forced writes of the log to the disk. */
+  /** The number of forced writes of the log to the disk. */
   readonly fsyncs: number;
-  /** Bytes of the write-ahead log. */
+  /** The size of the write-ahead log. In bytes. */
   readonly walBytes: number;
-  /** Rows that were inserted, updated or deleted. */
+  /** The number of inserted, updated and deleted rows. */
   readonly rows: number;
-  /** Updates that changed indexes too, because they were not HOT. */
+  /** The number of updates that also changed indexes, because they were not HOT. */
   readonly coldUpdates: number;
-  /** Milliseconds of processor time of the gateway, and of the database server. */
+  /** The processor time of the gateway. The next field is that of the database server. In milliseconds. */
   readonly cpu: number;
   readonly database: number;
-  /** Inserts, HOT updates, other updates and deletions by table, of tables with one in twenty texts or more. */
+  /** The inserts, HOT updates, other updates and deletions of each table with at least one change in twenty texts. */
   readonly tables: Readonly<Record<string, string>>;
 }
 
@@ -76,7 +76,7 @@ const listed = (tables: readonly TableCounts[]): Counts['tables'] =>
       ]),
   );
 
-/** Divides what the database and the gateway spent during the work by the number of texts. */
+/** Runs the work. Returns the counts of the database and the gateway, divided by the number of texts. */
 export const perText = async (client: GatewayClient, texts: number, work: () => Promise<void>): Promise<Counts> => {
   await pause(settleMs);
   const before = await read(client.folder);

@@ -1,6 +1,6 @@
 /**
- * Pages of `/chat/find` and `/message/find` in their common forms, in one instance of many: how long the slowest of a hundred answers takes, and whether that
- * grows with what the other instances hold.
+ * Measures pages of `/chat/find` and `/message/find` with common filters in one of many instances: the time of the slowest of a hundred answers, and its growth
+ * with the rows of the other instances.
  */
 import { scaled, type Bench, type Setting } from './bench.ts';
 import { createInstance, startGateway, type GatewayClient } from './clients.ts';
@@ -10,15 +10,15 @@ import { median, percentile, type Figure } from './report.ts';
 import { postJson, startSandbox, type BenchSandbox } from './sandbox.ts';
 import type { Database } from '#src/storage/postgres/database.ts';
 
-/** Rows of each instance. A hundred instances have 100,000 chats and a million messages. */
+/** The number of rows of each instance. A hundred instances have 100,000 chats and a million messages. */
 const perInstance = { chats: 1_000, messages: 10_000 };
 const others = { few: 99, many: 999 };
-/** Rounds, and requests per round on each side. */
+/** The number of rounds, and of requests per round on each side. */
 const [rounds, perRound] = [8, 40];
 const page = { limit: 100 };
 const most = { milliseconds: 20, growth: 1.3 };
 
-/** Chats 0 to 999 of an instance. */
+/** Returns the id of one of the chats 0 to 999 of an instance. */
 const chatId = (n: number): string => `551199000${String(n % perInstance.chats).padStart(4, '0')}@s.whatsapp.net`;
 
 interface Question {
@@ -51,7 +51,7 @@ const questions: Readonly<Record<string, Question>> = {
 
 const numbered = (count: number, sql: string): string => `'551199000' || lpad((${sql} % ${count})::text, 4, '0') || '@s.whatsapp.net'`;
 
-/** `n` counts through all instances; `own` is the number within one. */
+/** Returns the SQL values of the rows of chats. `n` counts the rows of all instances, and `own` is the number within one instance. */
 const chatColumns = (own: string): Readonly<Record<string, string>> => ({
   chat_id: numbered(perInstance.chats, own),
   id: `'r' || lpad(to_hex(n), 14, '0')`,
@@ -75,7 +75,7 @@ const messageColumns = (own: string): Readonly<Record<string, string>> => ({
   track_source: `case when ${own} % 7 = 0 then 'crm' else '' end`,
 });
 
-/** Inserts the rows of instances that are not registered. */
+/** Inserts the rows of the other instances, which are not registered. */
 const crowd = async (database: Database, instances: number): Promise<void> => {
   for (const [table, count, columns] of [
     ['chat', perInstance.chats, chatColumns],
@@ -93,9 +93,9 @@ interface Place {
 }
 
 interface Measured {
-  /** The duration of each answer, in milliseconds. */
+  /** The duration of each answer. In milliseconds. */
   readonly times: number[];
-  /** The processor time per answer in each round, of the gateway and its database, in milliseconds. */
+  /** The processor time of the gateway and its database per answer, in each round. In milliseconds. */
   readonly costs: number[];
 }
 

@@ -1,7 +1,6 @@
 /**
- * Stands between the simulated platform and its clients, in a process of its own: it can hold back what the platform says and let it go at
- * once or at a pace, so that the pace of the platform is not what is measured. It also writes what contacts send, at a steady pace or as fast
- * as it goes.
+ * Relays frames between the simulated platform and its clients in a separate process. It can hold the frames of the platform back and release them at once or
+ * at a steady pace, so a bench does not measure the pace of the platform. It also writes texts of contacts, at a steady pace or as fast as possible.
  */
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { Pool } from 'undici';
@@ -10,7 +9,7 @@ import { now, sentAt } from './tally.ts';
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Bytes of the platform to one client that are held back. They begin with a frame. */
+/** The held bytes of the platform to one client. They begin with a frame. */
 class Held {
   #head: Buffer = Buffer.alloc(0);
   #behind: Buffer[] = [];
@@ -38,7 +37,7 @@ class Held {
     return Buffer.concat(taken);
   }
 
-  /** Returns the number of frames. */
+  /** Returns the number of held frames. */
   frames(): number {
     this.#head = this.takeAll();
     let count = 0;
@@ -46,7 +45,7 @@ class Held {
     return count;
   }
 
-  /** Returns the first frame of the server side of a WebSocket; null if it is incomplete. */
+  /** Returns the first held frame of the WebSocket server, or null if the frame is incomplete. */
   #next(): Buffer | null {
     const end = endOfFrame(this.#head);
     if (end <= this.#head.length) return this.#head.subarray(0, end);
@@ -77,7 +76,7 @@ const join = (client: Socket, platformPort: number): void => {
     one.on('error', () => other.destroy());
     one.on('close', () => other.destroy());
   }
-  // No back-pressure: held bytes wait in this process, not at the platform.
+  // The relay applies no back-pressure, so held bytes wait in this process and not at the platform.
   client.on('data', (chunk) => platform.write(chunk));
   platform.on('data', (chunk: Buffer) => (held ? clients.get(client)?.add(chunk) : client.write(chunk)));
   clients.set(client, new Held());
@@ -89,7 +88,7 @@ const letGo = (): void => {
   for (const [client, waiting] of clients) if (!waiting.empty) client.write(waiting.takeAll());
 };
 
-/** Resolves with the port for clients. */
+/** Opens the relay to the platform. Returns the port for clients. */
 answer('open', async (platformPort: number) => {
   const server = createServer((client) => join(client, platformPort));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -102,7 +101,7 @@ answer('release', () => {
   letGo();
   return moment;
 });
-/** Releases the frames that are held now at a pace, for each client separately. Later frames stay held behind them. */
+/** Releases the currently held frames at a steady pace, for each client separately. Later frames stay held. */
 answer('trickle', async (perSecond: number) => {
   const begun = now();
   const most = Math.max(...[...clients.values()].map((waiting) => waiting.frames()));
@@ -119,13 +118,13 @@ interface Texts {
   readonly from: readonly string[];
   readonly to: string;
   readonly count: number;
-  /** Texts per second. If absent, every contact sends as fast as the platform accepts texts. */
+  /** The number of texts per second. If absent, every contact sends as fast as the platform accepts texts. */
   readonly perSecond?: number;
-  /** The time after which no more texts are written, in milliseconds. */
+  /** The time after which no more texts are written. In milliseconds. */
   readonly atMost?: number;
 }
 
-/** Writes texts of the contacts in turns. Resolves with their number when the platform has accepted all of them. */
+/** Writes texts of the contacts in turns. Waits until the platform has accepted them. Returns their number. */
 answer('write', async ({ control, from, to, count, perSecond, atMost = Infinity }: Texts) => {
   const end = now() + atMost;
   let written = 0;

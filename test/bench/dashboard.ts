@@ -1,4 +1,4 @@
-/** The dashboard's list with ten thousand sessions in a real browser: the first paint, scrolling, and a hundred changes a second. */
+/** Measures the list of ten thousand sessions in a real browser: the first paint, scrolling, and a hundred changes per second. */
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { request } from 'undici';
@@ -17,15 +17,15 @@ const paints = 5;
 const scrollMs = 8_000;
 const stormMs = 10_000;
 const changesASecond = 100;
-/** Pairs of a wake and a sleep per second. A pair takes about four steps: waiting for its turn, opening, closing, asleep. */
+/** The number of sessions per second that wake and hibernate again. Each takes about four steps: waiting for its turn, opening, closing, hibernated. */
 const pairsASecond = 40;
 const probes = 8;
-/** Milliseconds after which a change that no row shows ends the bench. */
+/** The time-out for the row of a change. The bench fails after it. In milliseconds. */
 const shownMs = 30_000;
-/** The least duration of a long task, as in the Long Tasks API of browsers, in milliseconds. */
+/** The shortest duration of a long task, as in the Long Tasks API of browsers. In milliseconds. */
 const longTaskMs = 50;
 
-/** Script of the page that records the times between frames until it is stopped. */
+/** A script for the page that records the times between frames until it is stopped. */
 const watchFrames = `
   window.watched = { frames: [], over: false };
   const tick = (before) => requestAnimationFrame((now) => { if (watched.over) return; watched.frames.push(now - before); tick(now); });
@@ -33,7 +33,7 @@ const watchFrames = `
 `;
 
 interface Watched {
-  /** The long tasks of the page's thread: wall time and processor time of each, in milliseconds. */
+  /** The long tasks in the main thread of the page, with their wall time and processor time. In milliseconds. */
   readonly tasks: readonly { readonly wall: number; readonly cpu: number }[];
   readonly frames: readonly number[];
 }
@@ -43,7 +43,7 @@ interface TraceEvent {
   readonly ph: string;
   readonly pid: number;
   readonly tid: number;
-  /** Wall time and processor time of the event, in microseconds. */
+  /** The wall time of the event. In microseconds. */
   readonly dur?: number;
   readonly tdur?: number;
   readonly args?: { readonly name?: string };
@@ -72,14 +72,14 @@ const watch = async ({ page }: Dashboard, work: () => Promise<unknown>): Promise
   return { frames, tasks: trace === undefined ? [] : longTasks(trace) };
 };
 
-/** Resolves with the milliseconds from the navigation until the first row is painted. */
+/** A script for the page that returns the time from the navigation until the first row is painted. In milliseconds. */
 const firstRow = `new Promise((resolve) => {
   const look = () => document.querySelector('.grid .row:not([hidden]) .name')?.textContent
     ? requestAnimationFrame(() => resolve(performance.now())) : requestAnimationFrame(look);
   look();
 })`;
 
-/** Script that scrolls down and up through all rows, one step per frame. */
+/** A script for the page that scrolls down and up through all rows, one step per frame. */
 const scroll = `new Promise((resolve) => {
   const grid = document.querySelector('.grid');
   const [begun, most] = [performance.now(), grid.scrollHeight - grid.clientHeight];
@@ -106,7 +106,7 @@ const call = async ({ address }: GatewayClient, path: string, n: number): Promis
   await body.dump();
 };
 
-/** Wakes sessions of the seed and puts them to sleep at a steady pace, without waiting for each other. */
+/** Wakes and hibernates sessions at a steady pace. A request does not wait for earlier requests. */
 const storm = async (gateway: GatewayClient, sessions: readonly number[]): Promise<void> => {
   const begun = performance.now();
   const under: Promise<void>[] = [];
@@ -124,14 +124,14 @@ const storm = async (gateway: GatewayClient, sessions: readonly number[]): Promi
   await Promise.all(under);
 };
 
-/** Returns the numbers in the seed of the sessions in the first rows. Names sort in natural order, and the seed counts in hexadecimal digits. */
+/** Returns the numbers of the inserted sessions in the first rows. The list sorts names in natural order, and the names have hexadecimal numbers. */
 const firstRows = async ({ page }: Dashboard): Promise<readonly number[]> => {
   const ids = await page.evaluate<readonly string[]>(`Array.from({ length: ${probes} }, (_, n) =>
     document.querySelector('.grid .row[aria-rowindex="' + (n + 2) + '"] .name').href.split('/').at(-1))`);
   return ids.map((id) => parseInt(id.slice(1), 16));
 };
 
-/** Returns the time from the answer to a change until its row shows it, for one row after the other during the storm, in milliseconds. */
+/** Returns the time from the answer to a change until its row shows the change, for one row after the other. In milliseconds. */
 const probeAll = async (gateway: GatewayClient, { page }: Dashboard, sessions: readonly number[]): Promise<readonly number[]> => {
   const delays: number[] = [];
   for (const [n, session] of sessions.entries()) {
@@ -158,7 +158,7 @@ const open = async (setting: Setting, count: number) => {
   await first.end();
   const { register } = (await import(pathToFileURL(join(workshop.checkout, 'test/bench/seed.ts')).href)) as typeof seed;
   await register(folder, count, 'hibernated');
-  // The platform's address has no server. A woken session tries, waits and sleeps again, and costs no handshake.
+  // No server listens at the address of the platform. A woken session fails, waits and hibernates again without a handshake.
   const gateway = await startGateway(workshop, sandbox, { folder, env: { PLATFORM_URL: 'ws://127.0.0.1:9/' } });
   const dashboard = await Dashboard.open(gateway.address);
   workshop.atEnd(() => dashboard.close());
@@ -168,7 +168,7 @@ const open = async (setting: Setting, count: number) => {
   return { gateway, dashboard };
 };
 
-/** Counts the changes in the stream of the list, beside the page. */
+/** Counts the changes in the stream of the list, independently of the page. */
 const followChanges = async ({ address }: GatewayClient): Promise<{ stop(): number }> => {
   const stopper = new AbortController();
   const { body } = await request(`${address}/admin/actors/stream`, { headers: { admintoken: adminToken }, signal: stopper.signal });

@@ -1,4 +1,4 @@
-/** Compares deliveries with a plain loop that posts as much over as many connections. */
+/** Compares deliveries with a plain loop that posts the same number of bodies over the same number of connections. */
 import { scaled, type Bench, type Measure, type Setting } from './bench.ts';
 import { databaseCpu, profiled } from './cost.ts';
 import { median, type Figure } from './report.ts';
@@ -9,9 +9,9 @@ const instances = 20;
 const each = 1000;
 const bytes = 1024;
 const rounds = 5;
-/** Rounds before the first one that counts. */
+/** The number of rounds that do not count. */
 const warmUp = 2;
-/** The gateway's own limit of concurrent posts to one host. */
+/** The number of connections: the limit of the gateway for concurrent posts to one host. */
 const connections = 64;
 
 const perSecond = async (peers: Child, posts: number): Promise<number> => {
@@ -26,13 +26,13 @@ const startPeers = (setting: Setting): Promise<Child> => setting.workshop.start(
 
 interface Round {
   readonly perSecond: number;
-  /** Milliseconds of processor time per post: of the process of the side, of the database server, of the receiver. */
+  /** The processor time per post of the posting process. The next fields are those of the database server and the receiver. In milliseconds. */
   readonly cpu: number;
   readonly database: number;
   readonly receiver: number;
 }
 
-/** Measures from the first post to the last one. Later work of the gateway counts as processor time only. */
+/** Measures the time from the first post to the last post. Later work of the gateway counts only as processor time. */
 const measure = async (
   side: Child,
   peers: Child,
@@ -72,7 +72,7 @@ const open = async (setting: Setting, peers: Child, posts: number): Promise<Side
   const emptied = (): Promise<boolean> =>
     eventually(async () => ((await gateway.ask<number>('waiting')) === 0 ? true : null), 'an empty outbox');
   return {
-    // Deliveries wait in the outbox before the round begins, so that the round measures deliveries alone.
+    // Deliveries wait in the outbox before the round begins, so the round measures only deliveries.
     async gateway() {
       await gateway.ask('fill', { instances, each: posts / instances, bytes });
       return profiled(setting, gateway, 'deliveries-gateway', () =>
@@ -92,7 +92,7 @@ const rate = async (setting: Setting): Promise<Figure> => {
   for (let round = 1 - warmUp; round <= rounds; round += 1) {
     const [theirs, own] = [await sides.plain(), await sides.gateway()];
     setting.say(`round ${round} of ${rounds}: ${own.perSecond.toFixed(0)}/s, plain ${theirs.perSecond.toFixed(0)}/s`);
-    // In the first round code is compiled and connections are opened, on either side.
+    // In the first round both sides compile code and open connections.
     if (round < 1) continue;
     plain.push(theirs);
     ours.push(own);

@@ -1,4 +1,4 @@
-/** Documents that arrive and are downloaded, beside bare Baileys that writes the same files to the disk, in turns. */
+/** Compares the download of arriving documents with bare Baileys that writes the same files to the disk, in turns. */
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { scaled, type Bench } from './bench.ts';
@@ -12,7 +12,7 @@ import { eventually } from './workshop.ts';
 
 const rounds = 7;
 
-/** Sends one document of the same size to each account. Resolves with the ids of the messages when both have arrived. */
+/** Sends one document of the same size to each account. Waits until both have arrived. Returns the ids of the messages. */
 const arrive = async ({ control, bare, pool, token, from, number }: Stage, size: number) => {
   const write = async (to: string): Promise<string> => {
     const data = Buffer.concat([Buffer.from('%PDF-1.4\n'), randomBytes(size)]).toString('base64');

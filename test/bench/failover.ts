@@ -10,17 +10,17 @@ import { eventually, pause } from './workshop.ts';
 
 const sessions = 200;
 const rounds = 2;
-/** The surplus of paired sessions over killed ones. Some sessions belong to the heirs. */
+/** The ratio of paired sessions to the sessions of the killed node. Some sessions belong to the other nodes. */
 const spare = 1.1;
 const heirNames = ['heir', 'sister'] as const;
-/** The victim gets nearly all sessions, and each of the heirs has room for all. */
+/** The capacities of the nodes. The killed node gets nearly all sessions, and each other node has room for all. */
 const capacities = { victim: '10000', heir: '300' };
-/** A node gets its share ten seconds after its start. The requests of logins have ended by then as well. In milliseconds. */
+/** The pause after a start. A node gets its share ten seconds after its start, and the requests of the logins have ended by then. In milliseconds. */
 const settleMs = 20_000;
 const idleMs = 60_000;
 const patienceMs = 180_000;
 const lookMs = 300;
-/** Twice CLUSTER_HANDSHAKES_PER_SECOND. A late login may fall into the same second as the following ones. */
+/** The limit of logins per second: twice CLUSTER_HANDSHAKES_PER_SECOND, because a late login may fall into the second of later logins. */
 const mostLogins = 40;
 
 class Stage {
@@ -44,7 +44,7 @@ class Stage {
     return new Stage(sandbox, shared, url, await shared.look(url));
   }
 
-  /** Starts a node with the default gates. */
+  /** Starts a node with the default limits of logins. */
   async start(name: string): Promise<GatewayClient> {
     const env = { MAX_CONNECTED_INSTANCES: name === 'victim' ? capacities.victim : capacities.heir };
     const node = await this.shared.start(this.#url, name, { env, gates: 'usual' });
@@ -59,7 +59,7 @@ class Stage {
     await node?.end();
   }
 
-  /** Returns the accounts that this node owns, or all accounts without a name. */
+  /** Returns the accounts that the named node owns. Without a name it returns all accounts. */
   async accounts(name?: string): Promise<readonly string[]> {
     const owners = await ownersOf(this.database);
     return [...owners].filter(([, owner]) => name === undefined || owner === name).map(([account]) => account);
@@ -72,10 +72,11 @@ class Stage {
 }
 
 interface Back {
-  /** Seconds from the start until each account was logged in again, and seconds without a login. */
+  /** The time from the start until each account was logged in again. In seconds. */
   readonly after: readonly number[];
+  /** The time of each account without a login. In seconds. */
   readonly away: readonly number[];
-  /** Login times, in Unix milliseconds. */
+  /** The times of the logins. In Unix milliseconds. */
   readonly logins: readonly number[];
 }
 
@@ -98,7 +99,7 @@ const back = async ({ sandbox }: Stage, accounts: readonly string[], since: numb
   };
 };
 
-/** Returns the largest number of times within one second. */
+/** Returns the largest number of logins within one second. */
 const densest = (moments: readonly number[]): number => {
   const sorted = moments.toSorted((a, b) => a - b);
   let [most, from] = [0, 0];
@@ -116,7 +117,7 @@ const kill = async (stage: Stage): Promise<Back> => {
   return back(stage, accounts, since);
 };
 
-/** Restarts the victim, and waits until it has its share. */
+/** Restarts the killed node, and waits until it has its share of the sessions. */
 const comeBack = async (stage: Stage, least: number): Promise<Back> => {
   const [since, before] = [Date.now(), await stage.accounts()];
   await stage.start('victim');
@@ -137,7 +138,7 @@ const drain = async (stage: Stage, address: string): Promise<Back> => {
   return moved;
 };
 
-/** Ends all nodes at once and starts them at once. */
+/** Ends all nodes at the same time, and starts them again at the same time. */
 const restart = async (stage: Stage): Promise<Back> => {
   const accounts = await stage.accounts();
   await Promise.all(['victim', ...heirNames].map((name) => stage.end(name, 'SIGTERM')));
@@ -146,7 +147,7 @@ const restart = async (stage: Stage): Promise<Back> => {
   return back(stage, accounts, since);
 };
 
-/** Returns the processor time of the database server per session and second while nothing happens, in milliseconds. */
+/** Returns the processor time of the database server per session and second without traffic. In milliseconds. */
 const idle = async ({ shared, database }: Stage, count: number): Promise<number> => {
   await database.rows({ name: '', text: 'vacuum analyze' }, []);
   const before = databaseCpu(shared.database);

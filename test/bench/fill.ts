@@ -19,11 +19,11 @@ export const withDatabase = async <T>(folder: string, work: (database: Database)
   }
 };
 
-/** Collects the statistics of the planner, which a database has after some time. Without them some statements would read all messages of an instance. */
+/** Collects the statistics of the planner. Without the statistics some statements would read all messages of an instance. */
 export const analyze = (folder: string): Promise<unknown> =>
   withDatabase(folder, (database) => database.rows({ name: '', text: 'analyze' }, []));
 
-/** The rows of one statement. More rows would exceed the time-out of a statement. */
+/** The number of rows of one statement. More rows would exceed the time-out of a statement. */
 const group = 10_000;
 const empty: Readonly<Record<string, string>> = {
   text: `''`,
@@ -35,7 +35,7 @@ const empty: Readonly<Record<string, string>> = {
   bytea: `''`,
 };
 
-/** `columns`: SQL of values by column, in which `n` counts from 0. */
+/** Inserts rows. `columns` has the SQL expression of each column, in which `n` counts from 0. */
 export const fill = async (database: Database, table: string, rows: number, columns: Readonly<Record<string, string>>): Promise<void> => {
   const needed = await database.rows<{ name: string; type: string }>(
     {
@@ -52,7 +52,7 @@ export const fill = async (database: Database, table: string, rows: number, colu
   await database.rows({ name: '', text: `vacuum analyze ${table}` }, []);
 };
 
-/** Ends pending work of the server on the inserted rows, such as dirty pages and vacuums. Otherwise it would count as measured work. */
+/** Ends pending work of the server on the inserted rows, such as dirty pages and vacuums. Otherwise this work would be part of the measurement. */
 export const settle = async (database: Database): Promise<void> => {
   await database.rows({ name: '', text: 'checkpoint' }, []);
   const vacuums = { name: '', text: 'select pid from pg_stat_progress_vacuum' };

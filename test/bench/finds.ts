@@ -1,4 +1,4 @@
-/** Pages of `/chat/find` and `/message/find` in an instance with a hundred thousand chats, beside what counting the chats for each would cost. */
+/** Measures pages of `/chat/find` and `/message/find` in an instance with a hundred thousand chats, beside the cost of counting the chats for each page. */
 import { numberOf, scaled, type Bench, type Measure, type Readings, type Setting } from './bench.ts';
 import { createInstance, startGateway, type GatewayClient } from './clients.ts';
 import { spent } from './cost.ts';
@@ -10,7 +10,7 @@ const chats = 100_000;
 const asks = 50;
 const page = { limit: 50 };
 
-/** The measured requests. Each takes a number that differs from call to call. */
+/** The measured requests. The number `n` differs from call to call. */
 const questions: Readonly<Record<string, { readonly path: string; readonly body: (n: number) => object }>> = {
   chats: { path: '/chat/find', body: (n) => ({ ...page, offset: (n % 20) * 50 }) },
   unread: { path: '/chat/find', body: () => ({ ...page, wa_unreadCount: '>0' }) },
@@ -26,7 +26,7 @@ const titles: Readonly<Record<string, string>> = {
   chat: '/message/find: those of a chat',
 };
 
-/** One chat in ten is unread; each has one message. */
+/** The SQL expression of the id of chat `n`. One chat in ten is unread, and each has one message. */
 const jid = `'55119' || '5' || lpad(n::text, 7, '0') || '@s.whatsapp.net'`;
 const chatColumns = {
   chat_id: jid,
@@ -59,7 +59,7 @@ const open = async (setting: Setting): Promise<{ readonly gateway: GatewayClient
   return { gateway: await startGateway(setting.workshop, sandbox, { folder: first.folder }), token, id };
 };
 
-/** Returns the duration of each answer, in milliseconds. The requests run one after the other. */
+/** Sends the requests one after the other. Returns the duration of each answer. In milliseconds. */
 const timed = async (count: number, ask: (n: number) => Promise<unknown>): Promise<readonly number[]> => {
   const times: number[] = [];
   for (let n = 0; n < count; n += 1) {

@@ -1,4 +1,4 @@
-/** Measures the effect of a flood on another session: answers about a quiet instance while another one receives a thousand texts per second. */
+/** Measures the answers about a quiet instance while another instance receives a thousand texts per second. */
 import { Pool } from 'undici';
 import { numberOf, scaled, type Bench, type Measure, type Setting } from './bench.ts';
 import { startGateway, type GatewayClient } from './clients.ts';
@@ -9,19 +9,19 @@ import type { Stall } from './stalls.ts';
 import { eventually, pause, type Child } from './workshop.ts';
 
 const pace = 1_000;
-/** Texts per round. The session can miss encryption time of the platform for this long without a time-out. */
+/** The number of texts per round. The platform encrypts them within the time-outs of the session. */
 const perRound = 5_000;
 const rounds = 4;
 const warmUp = 1;
 const asksPerSecond = 50;
-/** The longest time to hold back frames, in milliseconds. Sessions without a frame for 30 s count as dead. */
+/** The longest time to hold frames back. A session without a frame for 30 s counts as dead. In milliseconds. */
 const holdMs = 15_000;
-/** The pause between a flood and the calm phase, in milliseconds. */
+/** The pause between a flood and the calm phase. In milliseconds. */
 const restMs = 2_000;
 const contacts = Array.from({ length: 20 }, (_, n) => numberOf(8, n));
 const [floodedNumber, quietNumber] = [numberOf(2, 0), numberOf(2, 1)];
 
-/** Sends requests at a steady rate while `what` runs. Returns the time from each planned start to its answer, in milliseconds. */
+/** Sends requests at a steady rate while `what` runs. Returns the time from each planned start to its answer. In milliseconds. */
 const askDuring = async (address: string, token: string, what: () => Promise<void>): Promise<readonly number[]> => {
   const pool = new Pool(address, { connections: 8, pipelining: 1 });
   const asked: Promise<number>[] = [];
@@ -48,11 +48,11 @@ const askDuring = async (address: string, token: string, what: () => Promise<voi
 const acknowledged = async (sandbox: BenchSandbox): Promise<number> => (await counted(sandbox)).acknowledged;
 
 interface Round {
-  /** Milliseconds of each answer. */
+  /** The duration of each answer. In milliseconds. */
   readonly answers: readonly number[];
-  /** Texts that the gateway took in a second. */
+  /** The number of texts that the gateway accepted per second. */
   readonly perSecond: number;
-  /** Share of a processor that the gateway used. */
+  /** The share of one processor that the gateway used. */
   readonly cpu: number;
   readonly stall: Stall;
 }
@@ -73,7 +73,7 @@ const flooded = async ({ sandbox, dam, gateway, token }: Stage, most: number): P
   const [begun, cpu] = [performance.now(), await gateway.cpu()];
   let [ms, used] = [0, 0];
   const answers = await askDuring(gateway.address, token, async () => {
-    // The answers of the platform to receipts come later, because its frames have an order. They are a small part of the work.
+    // The answers of the platform to receipts wait behind the held frames. They are a small part of the work.
     await gateway.ask('stalls.start');
     await dam.ask('trickle', pace);
     await eventually(async () => ((await acknowledged(sandbox)) >= before + count ? true : null), `${count} confirmations`);

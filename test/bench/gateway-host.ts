@@ -1,5 +1,5 @@
 /**
- * A gateway without a platform, in a process of its own. Storage, couriers, HTTP and streams are real, and the bench creates the events. This measures
+ * Runs a gateway without a platform in a separate process. Storage, couriers, HTTP and streams are real, and the bench creates the events. This measures
  * deliveries and streams without the cost of a session.
  */
 import { quietMeter } from '#test/fakes/meter.ts';
@@ -101,7 +101,7 @@ const portsOf = (stores: Storage): Ports => {
   };
 };
 
-/** Makes an entry of the given size in one of 20 chats. */
+/** Returns an entry of the given size in one of 20 chats. */
 const entryOf = (n: number, bytes: number): Entry => ({
   kind: 'event',
   type: 'messages',
@@ -131,7 +131,7 @@ answer('fill', async ({ instances, each, bytes }: { instances: number; each: num
       await storage.journal.commit({ id: `r${n}`, owner: '', epoch: sample.epoch }, entries, () => [`w${n}`]);
     }
 });
-/** Starts the gateway, which is created by the first call. Each start reads the outbox. */
+/** Starts the gateway. The first call creates it. Each start reads the outbox. */
 answer('start', async () => {
   gateway ??= await createGateway({
     ports: portsOf(storage),
@@ -177,7 +177,7 @@ answer('listen', async () => {
 answer('tell', ({ instances, bytes, n }: { instances: readonly number[]; bytes: number; n: number }) => {
   for (const at of instances) hosts.get(`r${at}`)?.record([entryOf(n, bytes)]);
 });
-/** Records events at a steady pace, for one instance after the other. Resolves when all are recorded. */
+/** Records events at a steady pace, for one instance after the other. Waits until all are recorded. */
 answer('pace', async ({ instances, count, perSecond, bytes }: { instances: number; count: number; perSecond: number; bytes: number }) => {
   const begun = performance.now();
   for (let n = 0; n < count; n += 1) {

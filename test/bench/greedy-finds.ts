@@ -1,4 +1,4 @@
-/** Measures the effect of large searches with one token on another token: its small searches with and without forty large ones. */
+/** Measures the small searches of one token, with and without forty large searches of another token at the same time. */
 import type { Setting } from './bench.ts';
 import { createInstance, startGateway } from './clients.ts';
 import { fill, settle, withDatabase } from './fill.ts';
@@ -7,7 +7,7 @@ import { postJson, startSandbox } from './sandbox.ts';
 
 /** Chats of the busy instance, its simultaneous searches, and the number of measured small searches. */
 const [chats, greedyAtOnce, asked] = [60_000, 40, 200];
-/** The largest number of filters that a search takes. None of them finds anything. */
+/** The largest number of filters that a search accepts. No chat matches them. */
 const filters = Object.fromEntries(
   [
     'name',
@@ -54,7 +54,7 @@ export const greedyFinds = async (setting: Setting): Promise<Figure> => {
   const alone = await measure();
   const over = new AbortController();
   const ask = async (): Promise<void> => {
-    // Refusals (503) are expected. Searches beyond the share wait or are refused.
+    // Refusals (503) are expected, because searches beyond the fair share wait or are refused.
     while (!over.signal.aborted)
       await fetch(`${gateway.address}/chat/find`, {
         method: 'POST',
@@ -74,7 +74,7 @@ export const greedyFinds = async (setting: Setting): Promise<Figure> => {
     ours: beside,
     baseline: null,
     judged: 'value',
-    // The bound holds for two cores, shared by database and gateway. Without shares the small searches are refused (503).
+    // The bound is for two cores that database and gateway share. Without fair shares the small searches are refused (503).
     bound: { most: 300 },
     details: { alone, chats, filters: Object.keys(filters).length },
   };

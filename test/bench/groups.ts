@@ -1,4 +1,4 @@
-/** Measures accounts in a thousand groups: a login beside one of an account without groups, and texts to a large group beside bare Baileys. */
+/** Measures accounts in a thousand groups. Compares their login with that of an account without groups, and texts to a large group with bare Baileys. */
 import { request } from 'undici';
 import { numberOf, scaled, type Bench, type Setting } from './bench.ts';
 import { startBare, startGateway, type Client, type GatewayClient } from './clients.ts';
@@ -8,7 +8,7 @@ import { eventually, pause } from './workshop.ts';
 
 const [groupCount, smallGroup, largeGroup] = [1_000, 30, 500];
 const [logins, warmUp] = [40, 10];
-/** Rounds of texts, on each side in turn. */
+/** The number of rounds on each side, of texts per round, and of simultaneous requests. */
 const [rounds, textsPerRound, concurrency] = [8, 100, 20];
 const [bareNumber, crowded, lonely] = [numberOf(1, 0), numberOf(2, 0), numberOf(2, 1)];
 
@@ -22,7 +22,7 @@ const statusOf = async ({ address }: GatewayClient, token: string): Promise<stri
   return ((await body.json()) as { instance: { status: string } }).instance.status;
 };
 
-/** Returns the milliseconds from a call that wakes a hibernated session to `connected`. */
+/** Returns the time from a request that wakes a hibernated session to its status `connected`. In milliseconds. */
 const loginOf = async (gateway: GatewayClient, token: string): Promise<number> => {
   await postJson(`${gateway.address}/instance/hibernate`, {}, { token });
   await pause(250);
@@ -45,7 +45,7 @@ const compareLogins = async (setting: Setting, gateway: GatewayClient, tokens: {
   return { many, none };
 };
 
-/** Returns the texts per second, from the first call to the last acknowledgement of the platform. */
+/** Returns the number of texts per second, from the first request to the last acknowledgement of the platform. */
 const gatewayRate = async ({ address }: GatewayClient, token: string, number: string, count: number): Promise<number> => {
   let next = 0;
   const worker = async (): Promise<void> => {

@@ -10,19 +10,19 @@ import type { Stall } from './stalls.ts';
 import { eventually, pause } from './workshop.ts';
 
 const rounds = 3;
-/** Chats, and messages in each of them: 50,000 in all. */
+/** The number of chats, and of messages in each chat: 50,000 messages in total. */
 const past = { chats: 2_000, messages: 25 };
-/** Messages of a history notification of the size that phones send. */
+/** The number of messages in a history notification, as phones send them. */
 const perNotification = 3_000;
 const idleTexts = 50;
-/** The pause between two texts during the transfer, in milliseconds. */
+/** The pause between two texts during the transfer. In milliseconds. */
 const textEveryMs = 50;
 const pollMs = 20;
 
 interface Round {
   readonly perSecond: number;
   readonly stall: Stall;
-  /** Milliseconds of each text from the call to its answer, which has the platform's ack. */
+  /** The time of each text from the request to the answer, which waits for the ack of the platform. In milliseconds. */
   readonly acks: readonly number[];
 }
 
@@ -31,7 +31,7 @@ interface Begun {
   readonly scan: () => Promise<void>;
 }
 
-/** Sends a text. Returns its duration in milliseconds; null while the session is not connected. */
+/** Sends a text. Returns its duration in milliseconds, or null while the session is not connected. */
 const timed = async ({ address }: GatewayClient, token: string, n: number): Promise<number | null> => {
   const begun = performance.now();
   const { statusCode, body } = await request(`${address}/send/text`, {
@@ -48,7 +48,7 @@ const qrcodeOf = async (address: string, token: string): Promise<string | null> 
   return ((await body.json()) as { readonly instance: { readonly qrcode: string } }).instance.qrcode || null;
 };
 
-/** Creates an instance that shows its QR code, and the phone that will scan it. */
+/** Creates an instance that shows its QR code, and the account on the phone that will scan the code. */
 const begin = async ({ address }: GatewayClient, sandbox: BenchSandbox, number: string, chats: number): Promise<Begun> => {
   const { token } = await createInstance(address, number);
   await postJson(`${address}/instance/connect`, {}, { token });

@@ -10,21 +10,21 @@ import { startSandbox } from './sandbox.ts';
 import { eventually, pause } from './workshop.ts';
 
 const sessions = 200;
-/** Sessions that are paired before the first measurement. They cause the costs that do not grow with the sessions. */
+/** The number of sessions that are paired before the first measurement. They cause the costs that do not grow with the sessions. */
 const first = 5;
-/** Baileys keeps the data of a login for up to 30 s, and the thread pool ends after 30 s. In milliseconds. */
+/** The pause after the logins. Baileys keeps their data for up to 30 s, and the thread pool ends after 30 s. In milliseconds. */
 const settleMs = 40_000;
 /** The measured time, which has one ping of every session. In milliseconds. */
 const idleMs = 30_000;
 
 interface Cost {
-  /** Bytes a session. */
+  /** The resident memory per session. In bytes. */
   readonly rss: number;
   readonly heap: number;
   readonly external: number;
-  /** Milliseconds of processor time per session and second. */
+  /** The processor time per session and second. In milliseconds. */
   readonly cpu: number;
-  /** Bytes of the process before the sessions. */
+  /** The memory of the process before the sessions. In bytes. */
   readonly start: Memory;
 }
 
@@ -107,18 +107,18 @@ export const idle: Bench = {
 };
 
 const live = 1_000;
-/** Within this time a quiet gateway has given the memory of its start back (`src/idle-memory.ts`). */
+/** The time within which a quiet gateway returns the memory of its start to the system (`src/idle-memory.ts`). In milliseconds. */
 const quietMs = 75_000;
-/** Bytes. */
+/** The largest memory of the gateway with its database. In bytes. */
 const liveMost = 500 * 1024 * 1024;
 
-/** Returns the bytes of a process and its children, with shared pages divided among their users; 0 if they cannot be read. */
+/** Returns the memory of a process and its children in bytes, with shared pages divided among their users. Unreadable processes count 0. */
 const memoryOfTree = (root: number): number => {
   const read = (path: string): string => {
     try {
       return readFileSync(path, 'utf8');
     } catch {
-      return ''; // The process ended, or the system is no Linux.
+      return ''; // The process has ended, or the system is not Linux.
     }
   };
   const parentOf = (pid: string): number => Number(/\) \S (\d+)/.exec(read(`/proc/${pid}/stat`))?.[1]);
@@ -127,9 +127,9 @@ const memoryOfTree = (root: number): number => {
   return own.reduce((sum, pid) => sum + Number(/^Pss:\s+(\d+)/m.exec(read(`/proc/${pid}/smaps_rollup`))?.[1] ?? 0) * 1024, 0);
 };
 
-/** Returns the megabytes of a gateway and of its database. */
+/** Returns the memory of a gateway and of its database. In megabytes. */
 const megabytesOf = async (gateway: GatewayClient) => {
-  // This request comes first, because the garbage collections of the second one let V8 keep pages again.
+  // This question comes first, because the garbage collections of the second question let V8 keep pages again.
   const rss = await gateway.ask<number>('resident');
   const { heap } = await gateway.ask<Memory>('memory');
   const [own, ofHeap, database] = [rss, heap, memoryOfTree(gateway.database ?? 0)].map((bytes) => bytes / 1024 / 1024) as [

@@ -60,7 +60,7 @@ const writeArchive = async (path: string, messages: number): Promise<void> => {
   await pipeline(Readable.from(sealLines(lines(), passphrase, 2)), createWriteStream(path));
 };
 
-/** Megabytes; 0 if the process has ended. */
+/** Returns the peak memory of a process in megabytes, or 0 if the process has ended. */
 type Peak = (pid: number) => number;
 
 export const importMessages = async (
@@ -72,7 +72,7 @@ export const importMessages = async (
   const [path, secret] = [join(gateway.folder, 'messages.dormouse'), join(gateway.folder, 'passphrase')];
   await writeArchive(path, messages);
   await writeFile(secret, passphrase);
-  // The kernel resets the peak to the memory that is in use now.
+  // The kernel resets the peak to the current memory of the process.
   await writeFile(`/proc/${gateway.pid}/clear_refs`, '5');
   const before = peakOf(gateway.pid);
   const start = performance.now();

@@ -12,9 +12,9 @@ import { eventually, type Child } from './workshop.ts';
 
 const sessions = 500;
 const messages = 100_000;
-/** The keys of a phone that was just linked, and its conversations. */
+/** The number of keys of a newly linked session, and of its conversations. */
 const kept = { preKeys: 812, people: 50 };
-/** The number of files that are written at once. */
+/** The number of files that are written at the same time. */
 const writtenAtOnce = 4;
 
 const peakOf = (pid: number): number | null => {
@@ -36,7 +36,7 @@ const writeAll = async (folder: string, count: number): Promise<void> => {
   await Promise.all(Array.from({ length: writtenAtOnce }, worker));
 };
 
-/** Waits for the report of the command. Resolves with its largest memory in megabytes. */
+/** Waits for the report of the command. Returns its peak memory. In megabytes. */
 const endOf = async (command: Child): Promise<number> => {
   let peak = 0;
   const look = (): true | null => {

@@ -1,6 +1,6 @@
 /**
- * The cost of inspection: the chart with and without its observer, sends of many sessions while one is observed, and a scrape and a list page with ten
- * thousand live instances.
+ * Measures the cost of inspection: a state chart with and without its observer, the sends of many sessions while one is observed, and a scrape and a page of
+ * the list with ten thousand live instances.
  */
 import { request } from 'undici';
 import { createActor } from 'xstate';
@@ -21,13 +21,13 @@ import { pause } from './workshop.ts';
 
 const nothing = (): void => undefined;
 
-/** Returns the processor time of this thread in milliseconds. Wall time would include other programs. */
+/** Returns the processor time of this thread, because wall time would include other programs. In milliseconds. */
 const worked = (): number => {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1000;
 };
 
-/** Creates a live chart, with or without an observer. Returns a function that measures the milliseconds of a number of requests. */
+/** Creates a live state chart, with or without an observer. Returns a function that measures the time of a number of requests. In milliseconds. */
 const chartOf = async (logic: typeof lifecycle): Promise<(count: number) => Promise<number>> => {
   const time = new FakeTime();
   const platform = new FakePlatform(time);
@@ -104,7 +104,7 @@ const unwatched = async (setting: Setting): Promise<Figure> => {
 };
 
 interface Looking {
-  /** Returns the bytes that arrived so far. */
+  /** Returns the number of received bytes. */
   readonly bytes: () => number;
   readonly end: () => void;
 }
@@ -126,7 +126,7 @@ const ask = async ({ address }: GatewayClient, path: string, headers: Readonly<R
 
 const sendRounds = 12;
 
-/** Observes one session and the list while all other sessions send. */
+/** Measures the sends of all other sessions while one session and the list are observed. */
 const attached = async (setting: Setting): Promise<Figure> => {
   const sessions = scaled(200, setting);
   const count = scaled(600, setting);

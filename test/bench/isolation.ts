@@ -1,4 +1,4 @@
-/** The cost of one receiver that never answers: the delay of other receivers' events, with it and without. Searches are in `greedy-finds.ts`. */
+/** Measures the delay of events to healthy receivers, with and without a receiver that never answers. `greedy-finds.ts` measures searches. */
 import { scaled, type Bench, type Setting } from './bench.ts';
 import { greedyFinds } from './greedy-finds.ts';
 import { median, percentile, type Figure } from './report.ts';
@@ -8,10 +8,10 @@ import { eventually, type Child } from './workshop.ts';
 const rounds = 6;
 const bytes = 1024;
 const receivers = 100;
-/** Events per second of all instances together, at an even pace. */
+/** The number of events per second of all instances together, at an even pace. */
 const perSecond = 100;
 const events = 1500;
-/** Warm-up requests. Compilation and connecting are not measured. */
+/** The number of events before the measurement, for the compilation of code and the opening of connections. */
 const warmUp = 300;
 
 interface Side {
@@ -20,7 +20,7 @@ interface Side {
   readonly dead: number;
 }
 
-/** A gateway whose first receivers never answer, in processes of its own. */
+/** Starts a gateway whose first receivers never answer, in separate processes. */
 const open = async ({ workshop }: Setting, dead: number): Promise<Side> => {
   const [peers, gateway] = await Promise.all([workshop.start('test/bench/peers.ts'), workshop.start('test/bench/gateway-host.ts')]);
   const url = await peers.ask<string>('receive');
@@ -30,7 +30,7 @@ const open = async ({ workshop }: Setting, dead: number): Promise<Side> => {
   return { gateway, peers, dead };
 };
 
-/** Returns the delays of the events to healthy receivers, in milliseconds. */
+/** Returns the delays of the events to healthy receivers. In milliseconds. */
 const lateness = async ({ gateway, peers, dead }: Side, count: number): Promise<readonly number[]> => {
   await peers.ask('reset');
   await gateway.ask('pace', { instances: receivers, count, perSecond, bytes });
@@ -48,7 +48,7 @@ const measure = async (setting: Setting): Promise<Figure> => {
   const count = scaled(events, setting);
   const [well, ill]: [number[][], number[][]] = [[], []];
   for (let round = 1; round <= rounds; round += 1) {
-    // The sides run at the same time, so that other load on the machine affects both. The side that starts first alternates.
+    // Both sides run in each round, so other load on the machine affects both. The side that runs first alternates.
     const order = round % 2 === 0 ? [0, 1] : [1, 0];
     const sides: Side[] = [];
     for (const dead of order) sides.push(await open(setting, dead));
@@ -64,7 +64,7 @@ const measure = async (setting: Setting): Promise<Figure> => {
   return {
     name: `one dead receiver of ${receivers}: p99 of the others, against none`,
     unit: 'times',
-    // Each round is compared with itself. Other load differs between rounds by more than the cost of a dead receiver.
+    // The two sides of a round are compared, because the load between rounds differs by more than the cost of a dead receiver.
     ours: median(withDead.map((one, round) => one / (without[round] ?? NaN))),
     baseline: null,
     judged: 'value',

@@ -1,4 +1,4 @@
-/** The journal of a checkout by itself, in a process of its own: no platform, no HTTP, one commit after the other. */
+/** Runs only the journal of a checkout in a separate process, without platform and HTTP, with one commit after the other. */
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';

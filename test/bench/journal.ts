@@ -1,4 +1,4 @@
-/** The time of the journal for arriving messages: single ones, as in a quiet session, and batches, as in a burst. */
+/** Measures the time of the journal for arriving messages: single messages, as in a quiet session, and batches, as in a burst. */
 import { scaled, type Measure } from './bench.ts';
 import { profiled, spent, type Spent } from './cost.ts';
 import { analyze } from './fill.ts';

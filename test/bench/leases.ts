@@ -1,4 +1,4 @@
-/** The cost of ten thousand leases: a renewal, a read of the cluster, a take, and the processing of a read. */
+/** Measures ten thousand leases: a renewal, a read of the cluster, a take-over of leases, and the plan after a read. */
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { usualClusterPolicy } from '#actors/cluster/policy.ts';
@@ -56,8 +56,9 @@ const open = async ({ workshop }: Setting, count: number): Promise<Open> => {
 };
 
 interface Cost {
-  /** Milliseconds until the answer, and of processor time of the server. */
+  /** The time until the answer. In milliseconds. */
   readonly ms: number;
+  /** The processor time of the database server. In milliseconds. */
   readonly database: number;
 }
 
@@ -72,7 +73,7 @@ const costOf = async (server: number | null, work: () => Promise<unknown>): Prom
   return { ms: median(times), database: (databaseCpu(server) - before) / rounds };
 };
 
-/** Returns the milliseconds that this process needs to plan after a look, when one node owns all instances. */
+/** Returns the time that this process needs for a plan after a read of the cluster, if one node owns all instances. In milliseconds. */
 const planning = (look: Look, owned: readonly string[], me: string): number => {
   const times = Array.from({ length: rounds }, () => {
     const begun = performance.now();

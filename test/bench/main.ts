@@ -1,6 +1,6 @@
 /**
  * `npm run bench [-- name…] [--scale 0.2] [--profiles folder]`: prints figures beside their baselines, as a table and as JSON lines. The exit code is 1 if a
- * figure clearly misses its bound. This is no test, because the figures depend on the machine and its other load.
+ * figure clearly misses its bound. This program is not a test, because the figures depend on the machine and its other load.
  */
 import { mkdirSync } from 'node:fs';
 import { resolve } from 'node:path';

@@ -1,4 +1,4 @@
-/** Files through HTTP on one session, beside bare Baileys' `sendMessage` of the same files, in turns. */
+/** Compares files over HTTP on one session with `sendMessage` of bare Baileys with the same files, in turns. */
 import { randomBytes } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
@@ -22,7 +22,7 @@ export const contacts = Array.from({ length: atOnce }, (_, n) => numberOf(8, n))
 
 export interface Stage {
   readonly setting: Setting;
-  /** Control interface of the simulated platform. */
+  /** The address of the control interface of the simulated platform. */
   readonly control: string;
   readonly gateway: GatewayClient;
   readonly bare: Client;
@@ -31,7 +31,7 @@ export interface Stage {
   readonly from: string;
   /** The number of the account at the gateway. */
   readonly number: string;
-  /** The folder in which files are made and from which the gateway downloads them. */
+  /** The folder with the created files, from which the gateway downloads them. */
   readonly folder: string;
   readonly address: string;
 }
@@ -62,7 +62,7 @@ export const open = async (setting: Setting): Promise<Stage> => {
   return { setting, control: sandbox.control, gateway, bare, pool, token, from, number, folder, address: await serve(setting, folder) };
 };
 
-/** Sends the files by their addresses, with a limited number of requests at once. */
+/** Sends the files by their addresses, with a limited number of simultaneous requests. */
 const post = async ({ pool, token, address }: Stage, names: readonly string[], as: 'image' | 'document'): Promise<void> => {
   let next = 0;
   const worker = async (): Promise<void> => {
@@ -88,7 +88,7 @@ const sides = (stage: Stage, as: 'image' | 'document') => {
 const pictureBytes = 200 * 1024;
 const pictureRounds = 5;
 
-/** Returns a function that makes JPEG files of a given size. All have the same picture of noise, and each has a comment of its own. */
+/** Returns a function that creates JPEG files of a given size. All have the same picture of noise, and each has a different comment. */
 const pictureMaker = async (folder: string) => {
   const [width, height] = [640, 480];
   const noise = await sharp(randomBytes(width * height * 3), { raw: { width, height, channels: 3 } })
@@ -190,7 +190,7 @@ export const documents: Bench = {
       return [name];
     };
     const { gateway, bare } = sides(stage, 'document');
-    // Several sends run first, because their buffers and code are part of the idle process afterwards.
+    // Several sends run first, because their buffers and code stay in the memory of the idle process.
     for (let warm = 0; warm < 3; warm += 1) {
       await bare(await make());
       await gateway(await make());

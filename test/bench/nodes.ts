@@ -1,4 +1,4 @@
-/** The cost of a second node for a command: texts through the owner of the session and through another node, in pairs. */
+/** Measures the cost of a second node for a command, with pairs of texts through the owner of the session and through another node. */
 import { Pool } from 'undici';
 import { numberOf, scaled, type Bench, type Setting } from './bench.ts';
 import { type GatewayClient } from './clients.ts';
@@ -11,7 +11,7 @@ import { eventually } from './workshop.ts';
 
 const rounds = 9;
 const perRound = 100;
-/** Rounds before the first one that counts. They compile code and create Signal sessions with every contact. */
+/** The number of rounds that do not count. They compile code and create Signal sessions with every contact. */
 const warmUp = 4;
 const number = numberOf(2, 0);
 
@@ -55,7 +55,7 @@ interface Round {
   readonly other: readonly number[];
 }
 
-/** Sends pairs one after the other. Each way is first as often as the other way. */
+/** Sends pairs of texts one after the other. Each node is first in half of the pairs. */
 const sendPairs = async ({ token, owner, other }: Ways, count: number): Promise<Round> => {
   const times = { owner: [] as number[], other: [] as number[] };
   for (let n = 0; n < count; n += 1)

@@ -1,4 +1,4 @@
-/** Compares a node with NATS and a gateway that has its database for itself, by texts in both directions, in turns. */
+/** Compares a node with NATS and a single gateway, with texts in both directions and rounds in turns. */
 import { openGateway, openStage } from './arrivals.ts';
 import { numberOf, scaled, type Bench, type Setting } from './bench.ts';
 import { Shared } from './cluster.ts';
@@ -8,9 +8,9 @@ import { startSandbox } from './sandbox.ts';
 import { openPool, sendTexts } from './sends.ts';
 
 const rounds = 9;
-/** The texts of a round. A round lasts one to two seconds, so that it includes the work which a node does once a second. */
+/** The number of texts per round. A round lasts one to two seconds, so it includes the work that a node does once a second. */
 const perRound = { out: 1_200, in: 3_000 };
-/** Rounds before the first one that counts. Both sides have code to compile. */
+/** The number of rounds that do not count. In these rounds both sides compile code. */
 const warmUp = 3;
 
 type Direction = keyof typeof perRound;
@@ -22,7 +22,7 @@ interface Pair {
   readonly node: Round;
 }
 
-/** Opens the platform. For texts of the session it only acknowledges, so that its own work is not measured; texts of contacts need encryption. */
+/** Starts the platform. It only acknowledges texts of the session, so its own work is small. Texts of contacts need encryption. */
 const openPlatform = async (setting: Setting, direction: Direction) => {
   if (direction === 'in') return openStage(setting);
   return { sandbox: await startSandbox(setting.workshop), stage: null };
@@ -51,7 +51,7 @@ interface Measured {
   readonly node: Spent;
 }
 
-/** Compares by the median of the ratios of the rounds, because both sides of a round ran under the same load. */
+/** Returns the comparison by the median of the ratios of the rounds, because both sides of a round ran under the same load. */
 const compared = (
   name: string,
   unit: string,

@@ -1,4 +1,4 @@
-/** The cost of a million deliveries that wait for unreachable receivers: the start, the sweeper's queries, and a trim of half of the rows. */
+/** Measures a million deliveries that wait for unreachable receivers: the start, the queries of the sweeper, and a trim of half of the rows. */
 import { request } from 'undici';
 import { scaled, type Bench, type Measure, type Setting } from './bench.ts';
 import { createInstance, startGateway, type GatewayClient } from './clients.ts';
@@ -10,7 +10,7 @@ import { watchVariable, type Stall } from './stalls.ts';
 import { eventually, pause } from './workshop.ts';
 
 const rows = 1_000_000;
-/** Webhooks. Each has the largest number of rows that it may have. */
+/** The number of webhooks. Each has the largest allowed number of rows. */
 const webhooks = 10;
 const rounds = 3;
 const sweepMs = 1_000;
@@ -65,10 +65,10 @@ const isReady = async ({ address }: GatewayClient): Promise<true | null> => {
 };
 
 interface Start {
-  /** Milliseconds until the readiness check succeeds. */
+  /** The time until the readiness check succeeds. In milliseconds. */
   readonly ready: number;
   readonly stall: number;
-  /** Milliseconds of processor time of the database server per second, after the start. */
+  /** The processor time of the database server per second, after the start. In milliseconds. */
   readonly database: number;
 }
 
@@ -86,7 +86,7 @@ const start = async ({ workshop }: Setting, sandbox: BenchSandbox, folder: strin
   return { ready, stall: stall.cpu, database };
 };
 
-/** Measures the seconds until half of the rows are deleted, after the limit of waiting rows was lowered. */
+/** Lowers the limit of waiting rows, and measures the time until half of the rows are deleted. In seconds. */
 const trim = async (setting: Setting, { sandbox, full }: Stage): Promise<{ readonly seconds: number; readonly stall: number }> => {
   const left = scaled(rows, setting) / 2;
   const gateway = await startGateway(setting.workshop, sandbox, {

@@ -1,4 +1,4 @@
-/** The cost of open pages of the dashboard for a gateway that receives texts: rounds with three pages in a real browser, in turns with rounds without. */
+/** Measures the cost of open pages of the dashboard while texts arrive. Rounds with three pages in a real browser alternate with rounds without pages. */
 import { request } from 'undici';
 import { findBrowser } from '#test/support/browser.ts';
 import { Dashboard } from '#test/support/dashboard.ts';
@@ -9,12 +9,12 @@ import { profiled, spent, type Spent } from './cost.ts';
 import { median, type Figure } from './report.ts';
 import { eventually, pause } from './workshop.ts';
 
-/** Rounds of one kind: texts that arrive as fast as the gateway takes them, or at a steady pace. */
+/** A kind of rounds: texts arrive as fast as the gateway accepts them, or at a steady pace. */
 interface Kind {
   readonly name: string;
-  /** Pairs of a round with pages and a round without. */
+  /** The number of pairs of a round with pages and a round without pages. */
   readonly rounds: number;
-  /** Pairs before the first one that counts. */
+  /** The number of pairs that do not count. */
   readonly warmUp: number;
   readonly texts: number;
 }
@@ -22,7 +22,7 @@ interface Kind {
 const pace = 100;
 const burst: Kind = { name: 'arrivals with three pages open', rounds: 6, warmUp: 2, texts: 1000 };
 const paced: Kind = { name: `arrivals at ${pace}/s with three pages open`, rounds: 4, warmUp: 0, texts: 500 };
-/** Milliseconds after the last arrival in which work for the pages still counts. Pages request frequent changes with a delay. */
+/** The time after the last arrival in which work for the pages still counts, because pages delay their requests. In milliseconds. */
 const settleMs = 1_500;
 const shownMs = 30_000;
 
@@ -58,7 +58,7 @@ class Pages {
     return new Pages(dashboard, session);
   }
 
-  /** Resolves when each page shows its content and holds its stream. */
+  /** Opens the pages. Waits until each page shows its content and holds its stream. */
   async open(): Promise<void> {
     const context = this.#dashboard.page.context();
     const open: Page[] = [];
@@ -89,7 +89,7 @@ interface Sides {
   readonly closed: readonly Spent[];
 }
 
-/** Measures the gateway without the processes of the pages. Rejects if the page of chats did not update, because such a page causes no work. */
+/** Measures the gateway without the processes of the browser. Rejects if the page of chats did not update, because such a page causes no work. */
 const compare = async (kind: Kind, setting: Setting, pages: Pages, round: () => Promise<Spent>): Promise<Sides> => {
   const sides = { open: [] as Spent[], closed: [] as Spent[] };
   for (let n = -kind.warmUp; n < kind.rounds; n += 1) {

@@ -8,7 +8,7 @@ import type { Stall } from './stalls.ts';
 import { pause } from './workshop.ts';
 
 const rounds = 7;
-/** Milliseconds after a login that still count: requests of the client and their answers. */
+/** The time after a login that still counts, with the requests of the client and their answers. In milliseconds. */
 const afterLoginMs = 1_000;
 
 const stallOf = async (client: Client, number: string): Promise<Stall> => {

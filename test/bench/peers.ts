@@ -1,4 +1,4 @@
-/** The other sides of deliveries and streams, in a process of their own: receivers, a plain loop that posts, and readers of the stream. */
+/** Runs the receivers of deliveries, a plain loop that posts, and readers of the stream in a separate process. */
 import { createServer } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { Pool } from 'undici';
@@ -74,7 +74,7 @@ answer('read', async ({ port, readers: wanted, token }: { port: number; readers:
     });
   for (let n = 0; n < wanted; n += 50) await Promise.all(Array.from({ length: Math.min(50, wanted - n) }, open));
 });
-/** Prepares for an event before it is recorded. */
+/** Prepares the measurement of an event, before the gateway records the event. */
 answer('expect', () => void (expected = { readers: readers.length, heard: 0, at: NaN, all: Promise.withResolvers() }));
 /** Returns the times at which the event was made and the last reader received it. */
 answer('heard', () => expected?.all.promise);

@@ -1,4 +1,4 @@
-/** A channel with ten thousand posts, read page by page: what a page costs at the end beside one at the beginning, and the memory that the pages take. */
+/** Reads a channel with ten thousand posts page by page. Compares the last pages with the first pages, and measures the memory. */
 import { numberOf, scaled, type Bench } from './bench.ts';
 import { startGateway } from './clients.ts';
 import type { Memory } from './probe.ts';
@@ -6,7 +6,7 @@ import { median } from './report.ts';
 import { postJson, startSandbox } from './sandbox.ts';
 
 const [posts, pageSize, writers] = [10_000, 300, 20];
-/** Reads before the measured ones, so that caches are filled and code is compiled. */
+/** The number of reads before the measured reads. They fill caches and compile code. */
 const warmUp = 1;
 const MiB = 1024 * 1024;
 
@@ -30,7 +30,7 @@ export const channelPosts: Bench = {
     await Promise.all(Array.from({ length: writers }, write));
     setting.say(`${count} posts are written`);
 
-    /** Returns the milliseconds of each page, the newest first. */
+    /** Returns the time of each page, beginning with the newest posts. In milliseconds. */
     const readAll = async (): Promise<readonly number[]> => {
       const times: number[] = [];
       let seen = 0;

@@ -17,7 +17,7 @@ export interface Question {
 
 export type Reply = { readonly id: number; readonly value: unknown } | { readonly id: number; readonly error: string };
 
-/** Bytes, after garbage collection. */
+/** The memory of the process after garbage collection. In bytes. */
 export interface Memory {
   readonly rss: number;
   readonly heap: number;
@@ -48,7 +48,7 @@ const cpu = (): number => {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1000;
 };
-/** Processor time until the first server listened. Loading the program is not part of the measurement. */
+/** The processor time until the first server listened, which `cpu.listening` leaves out. In milliseconds. */
 let cpuOfStart = 0;
 const noteStart = (): void => {
   cpuOfStart = cpu();
@@ -59,7 +59,7 @@ subscribe(listening, noteStart);
 answer('cpu', cpu);
 answer('cpu.listening', () => cpu() - cpuOfStart);
 answer('memory', memory);
-/** Bytes that the process holds, garbage included. */
+/** Returns the resident memory of the process, including garbage. In bytes. */
 answer('resident', () => process.memoryUsage.rss());
 let peak = { rss: 0, timer: undefined as NodeJS.Timeout | undefined };
 answer('peak.start', () => {
@@ -67,7 +67,7 @@ answer('peak.start', () => {
   const look = (): void => void (peak.rss = Math.max(peak.rss, process.memoryUsage.rss()));
   peak = { rss: 0, timer: setInterval(look, 5) };
 });
-/** Bytes: the most that the process held since the start, garbage included. */
+/** Returns the largest resident memory since `peak.start`, including garbage. In bytes. */
 answer('peak.stop', () => {
   clearInterval(peak.timer);
   return peak.rss;

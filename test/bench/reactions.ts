@@ -1,4 +1,4 @@
-/** The cost of one operation on its whole way, `POST /message/react`, beside the same call of bare Baileys. */
+/** Compares the operation `POST /message/react`, from the request to the acknowledgement, with the same call of bare Baileys. */
 import { numberOf, scaled, type Bench, type Setting } from './bench.ts';
 import { startBare, startGateway } from './clients.ts';
 import { profiled, spent, type Spent } from './cost.ts';

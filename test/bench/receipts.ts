@@ -30,7 +30,7 @@ const open = async (setting: Setting) => {
       return arrivals.count >= count ? arrivals : null;
     }, `${count} receipts at the receiver`);
 
-  /** Resolves when every text is confirmed as delivered. Simulated contacts confirm by themselves. */
+  /** Sends texts, and waits until every text is confirmed as delivered. Simulated contacts send these receipts automatically. */
   const send = async (count: number): Promise<readonly string[]> => {
     const ids: string[] = [];
     await receiver.ask('reset');

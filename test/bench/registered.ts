@@ -1,4 +1,4 @@
-/** The cost of registered instances that are disconnected or asleep: the start of the program, beside a start without instances. */
+/** Measures the start of the program with disconnected or hibernated instances, beside a start without instances. */
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { request } from 'undici';
@@ -14,14 +14,14 @@ import { eventually, pause } from './workshop.ts';
 
 const instances = 10_000;
 const rounds = 3;
-/** A process that uses less than `most` milliseconds of its thread in `each` milliseconds counts as idle. */
+/** The rule for an idle process: its thread uses less than `most` milliseconds of processor time in `each` milliseconds. */
 const quietMs = { each: 500, most: 75 };
 /** The time of two rounds of the periodic workers, whose intervals are shortened for the bench. In milliseconds. */
 const sweepMs = 2_500;
 const sweeps = { HIBERNATE_AFTER_MS: '4000', WEBHOOK_SWEEP_MS: '1000' };
 
 interface Start {
-  /** Milliseconds from the start of the process until HTTP says that it is ready. */
+  /** The time from the start of the process until the readiness check succeeds. In milliseconds. */
   readonly ready: number;
   /** The longest stall, without the fixed cost of every start. */
   readonly stall: Stall;

@@ -1,10 +1,10 @@
-/** Figures, their verdict, and their output. */
+/** Judges figures, and formats them as a table and as lines of JSON. */
 
 export interface Figure {
   readonly name: string;
   readonly unit: string;
   readonly ours: number;
-  /** The same work without the gateway, measured in the same run; null when the bound is absolute and nothing compares. */
+  /** The figure of the same work without the gateway, from the same run. Null for a figure without a baseline. */
   readonly baseline: number | null;
   /** The judged value. `ratio` is ours / baseline, and `difference` is ours - baseline. */
   readonly judged: 'ratio' | 'difference' | 'value' | 'nothing';
@@ -15,7 +15,7 @@ export interface Figure {
 
 type Verdict = 'ok' | 'near' | 'missed' | '';
 
-/** The tolerance of a bound. Other programs on the machine change figures by this share. */
+/** The tolerance of a bound, as a share. Other programs on the machine change figures by this share. */
 const margin = 0.1;
 
 export const median = (values: readonly number[]): number => {
@@ -24,7 +24,7 @@ export const median = (values: readonly number[]): number => {
   return sorted.length % 2 === 1 ? (sorted[middle] ?? NaN) : ((sorted[middle - 1] ?? NaN) + (sorted[middle] ?? NaN)) / 2;
 };
 
-/** Returns the value below which `share` of the values lie: 0.99 for the 99th percentile. */
+/** Returns the value below which the given share of the values lie. A share of 0.99 gives the 99th percentile. */
 export const percentile = (values: readonly number[], share: number): number =>
   values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))] ?? NaN;
 
@@ -47,7 +47,7 @@ const boundText = ({ bound, judged }: Figure): string => {
   return 'most' in bound ? `${judged} ≤ ${bound.most}` : `${judged} ≥ ${bound.least}`;
 };
 
-/** `numeric`: columns that are aligned to the right. */
+/** Returns the rows as a table of text. `numeric` lists the columns that are aligned to the right. */
 export const tableOfRows = (headings: readonly string[], body: readonly (readonly string[])[], numeric: readonly number[]): string => {
   const rows = [headings, ...body];
   const widths = headings.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
@@ -74,7 +74,7 @@ export const tableOf = (figures: readonly Figure[]): string =>
     [2, 3, 4],
   );
 
-/** Returns one line of JSON for programs. */
+/** Returns the figure as one line of JSON. */
 export const jsonOf = (figure: Figure): string => {
   const { name, unit, ours, baseline, bound, details } = figure;
   return JSON.stringify({ name, unit, ours, baseline, ratio: ratioOf(figure), bound, verdict: verdictOf(figure), ...details });

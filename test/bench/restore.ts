@@ -9,30 +9,31 @@ import { eventually, pause } from './workshop.ts';
 
 const sessions = 500;
 const rounds = 3;
-/** Logins at once. The gates of the gateway have the same width. */
+/** The number of simultaneous logins. The limits of the gateway are the same. */
 const atOnce = 50;
-/** Baileys keeps the data of a pairing for up to 30 s. In milliseconds. */
+/** The pause after the pairings, because Baileys keeps the data of a pairing for up to 30 s. In milliseconds. */
 const afterPairingMs = 40_000;
-/** Milliseconds after a login that still count: requests of the client and their answers. */
+/** The time after the last login that still counts, with the requests of the client and their answers. In milliseconds. */
 const afterLoginMs = 5_000;
 export const restoreMs = 300_000;
 
 interface Round {
-  /** Milliseconds of processor time a session: of the client, and of the database server. */
+  /** The processor time of the client per session. In milliseconds. */
   readonly cpu: number;
+  /** The processor time of the database server per session. In milliseconds. */
   readonly database: number;
-  /** Seconds until the last session was connected. */
+  /** The time until the last session was connected. In seconds. */
   readonly seconds: number;
 }
 
-/** Returns the number of sessions of the gateway when all are restored; null before. */
+/** Returns the number of sessions of the gateway if all are restored, and null before that. */
 export const restored = async ({ address }: GatewayClient): Promise<number | null> => {
   const { statusCode, body } = await request(`${address}/health/ready`);
   const { restored: done, total } = (await body.json()) as { restored: number; total: number };
   return statusCode === 200 && done === total ? total : null;
 };
 
-/** Measures from the time at which HTTP listens, when the restore begins. */
+/** Starts the gateway again, and measures the restore. It begins when the HTTP server listens. */
 const startAgain = async (setting: Setting, sandbox: BenchSandbox, folder: string, expected: number): Promise<Round> => {
   const gateway = await startGateway(setting.workshop, sandbox, { folder });
   const [begun, database] = [performance.now(), databaseCpu(gateway.database)];

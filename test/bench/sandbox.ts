@@ -1,17 +1,17 @@
-/** The simulated platform of a bench. */
+/** Starts the simulated platform of a bench and reads its counters. */
 import { request } from 'undici';
 import type { Stats } from '#src/sandbox/face.ts';
 import type { Child, Workshop } from './workshop.ts';
 
 export interface BenchSandbox extends Child {
   readonly control: string;
-  /** WebSocket address for clients. */
+  /** The WebSocket address for clients. */
   readonly url: string;
   /** Makes the phone of `number` scan a QR code, as a text or a picture. */
   scan(number: string, code: { readonly qr: string } | { readonly qrcode: string }): Promise<void>;
 }
 
-/** Returns the parsed body of a 2xx answer; rejects otherwise. */
+/** Posts a body. Returns the parsed body of an answer with 2xx, and rejects for any other answer. */
 export const postJson = async <T>(url: string, body: unknown, headers: Readonly<Record<string, string>> = {}): Promise<T> => {
   const { statusCode, body: answer } = await request(url, {
     method: 'POST',
@@ -45,10 +45,10 @@ const logins = async ({ control }: BenchSandbox): Promise<Stats['logins']> => {
 /** Returns the number of logins of devices that were logged in already. */
 export const doubleLogins = async (sandbox: BenchSandbox): Promise<number> => (await logins(sandbox)).double;
 
-/** Returns each account's last login and the end of its last connection, in Unix milliseconds; 0 for never. */
+/** Returns the time of the last login and of the end of the last connection of each account. In Unix milliseconds, 0 for never. */
 export const loginTimes = async (sandbox: BenchSandbox): Promise<Stats['logins']['times']> => (await logins(sandbox)).times;
 
-/** Starts the simulated platform. Without `decrypt` it acknowledges frames of clients unread, so that its own work is not measured. */
+/** Starts the simulated platform. Without `decrypt` it acknowledges frames of clients without reading them, so its own work is small. */
 export const startSandbox = async (workshop: Workshop, { decrypt = false } = {}): Promise<BenchSandbox> => {
   const child = await workshop.start('src/sandbox/main.ts', {
     args: ['--port', '0', '--data', 'data', '--level', 'warn', ...(decrypt ? [] : ['--no-decrypt'])],

@@ -1,4 +1,4 @@
-/** Inserts instances into the database of a stopped gateway, encrypted as by the gateway. Registering 10,000 over HTTP would take minutes. */
+/** Inserts encrypted instances into the database of a stopped gateway, because the creation of 10,000 instances over HTTP would take minutes. */
 import { join } from 'node:path';
 import { initAuthCreds } from '@whiskeysockets/baileys';
 import type { Log } from '#actors/ports.ts';
@@ -10,7 +10,7 @@ import { makeSealer, placeOf, tokenHash, type Sealer } from '#src/storage/vault/
 import { numberOf } from './bench.ts';
 
 const quiet: Log = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
-/** Rows of one statement. */
+/** The number of rows of one statement. */
 const group = 2_000;
 
 const instances: Statement = {
@@ -69,7 +69,7 @@ export const register = async (folder: string, count: number, kind: Registered):
       const ns = Array.from({ length: Math.min(group, count - from) }, (_, n) => from + n);
       await insertGroup(database, sealer, ns, kind, creds);
     }
-    // A database that has run for a while has statistics too.
+    // A database in production has statistics for its planner, too.
     await database.rows({ name: '', text: 'analyze' }, []);
   } finally {
     await database.close();

@@ -1,4 +1,4 @@
-/** Texts over HTTP in the usual ways: on one session, on many at once, and through the asynchronous queue. */
+/** Sends texts over HTTP on one session, on many sessions at once, and through the asynchronous queue. */
 import { Pool } from 'undici';
 import { numberOf, scaled, type Measure, type Setting } from './bench.ts';
 import { pairMany, startGateway } from './clients.ts';
@@ -7,13 +7,13 @@ import { analyze } from './fill.ts';
 import { counted, startSandbox } from './sandbox.ts';
 import { eventually } from './workshop.ts';
 
-/** Requests at once, enough to keep the gateway busy. With 20 the gateway waits a fifth of its time for its two commits per message. */
+/** The number of simultaneous requests. It keeps the gateway busy. With 20 the gateway waits a fifth of its time for its two commits per message. */
 export const concurrency = 50;
 export const contacts = Array.from({ length: concurrency }, (_, n) => numberOf(8, n));
 
 export const openPool = (address: string): Pool => new Pool(address, { connections: concurrency, pipelining: 1 });
 
-/** Calls for all numbers from 0 on, with a limited number of calls at once. Rejects if one call rejects. */
+/** Calls a function for the numbers from 0 to `count` - 1, with a limited number of simultaneous calls. Rejects if one call rejects. */
 export const inParallel = async (count: number, call: (n: number) => Promise<void>): Promise<void> => {
   let next = 0;
   const worker = async (): Promise<void> => {
@@ -22,7 +22,7 @@ export const inParallel = async (count: number, call: (n: number) => Promise<voi
   await Promise.all(Array.from({ length: concurrency }, worker));
 };
 
-/** Returns the body of a 200; rejects otherwise. */
+/** Sends a request. Returns the body of an answer with 200, and rejects for any other answer. */
 export const postBy = async (pool: Pool, path: string, token: string, body: object): Promise<string> => {
   const reply = await pool.request({
     path,
@@ -35,7 +35,7 @@ export const postBy = async (pool: Pool, path: string, token: string, body: obje
   return answer;
 };
 
-/** Sends `count` texts, of each session in turn, and waits for all answers. */
+/** Sends `count` texts, from each session in turn, and waits for all answers. */
 export const sendTexts = (pool: Pool, tokens: readonly string[], count: number, more: object = {}): Promise<void> =>
   inParallel(count, async (n) => {
     const body = { number: contacts[n % contacts.length], text: `text number ${n} of the bench`, ...more };
@@ -47,7 +47,7 @@ interface Sends {
   readonly about: string;
   readonly sessions: number;
   readonly perRound: number;
-  /** True if a round ends when the platform has the texts, not when the requests are answered. */
+  /** True if a round ends when the platform has the texts. False if it ends with the answers to the requests. */
   readonly isAsync: boolean;
 }
 

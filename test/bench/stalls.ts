@@ -1,4 +1,4 @@
-/** Stalls of the event loop: the longest times without a turn. */
+/** Measures stalls of the event loop: the longest times without a turn. */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 
 /** The longest time between two turns of the event loop, and the processor time of the thread in it. In milliseconds. */
@@ -13,15 +13,15 @@ export const listening = 'tracing:net.server.listen:asyncEnd';
 export const watchVariable = 'BENCH_WATCH_STALLS';
 
 export interface StallWatch {
-  /** Counts stalls from now on. */
+  /** Starts counting stalls. */
   count(): void;
   /** Stops counting, and drops the stall of the current turn of the event loop. */
   ignore(): void;
-  /** Ends the watch. */
+  /** Ends the watch. Returns the longest stall. */
   stop(): Stall;
 }
 
-/** Watches with a timer of 1 ms. A longer gap is a stall. Wall time includes other programs, and the processor time of the thread does not. */
+/** Watches the event loop with a timer of 1 ms. A longer gap is a stall. Only its wall time includes other programs, not its processor time. */
 export const watchStalls = (): StallWatch => {
   const longest = { wall: 0, cpu: 0 };
   const worked = (): number => {

@@ -1,4 +1,4 @@
-/** Measures a thousand readers of the stream of one instance: the time until all have an event, and the memory of a reader without events. */
+/** Measures a thousand readers of the stream of one instance: the time until all readers have an event, and the memory of an idle reader. */
 import { scaled, type Bench, type Setting } from './bench.ts';
 import { profiled } from './cost.ts';
 import type { Memory } from './probe.ts';
@@ -10,7 +10,7 @@ const events = 100;
 const bytes = 1024;
 /** Readers and events before the first measurement. They cause the costs that do not grow with the readers. */
 const [firstReaders, firstEvents] = [50, 20];
-/** The number of measured growths. Allocators take memory in large pieces, so a single growth is not exact. */
+/** The number of measured increases of the readers. Allocators reserve memory in large blocks, so a single increase is not exact. */
 const growths = 3;
 
 class Audience {
@@ -25,7 +25,7 @@ class Audience {
     this.#port = port;
   }
 
-  /** Opens `by` readers. Returns the memory of each. */
+  /** Opens `by` readers. Returns the memory of one reader. In kilobytes. */
   async grow(by: number): Promise<Memory> {
     const before = await this.#gateway.ask<Memory>('memory');
     await this.#peers.ask('read', { port: this.#port, readers: by, token: 'token-0' });
@@ -35,7 +35,7 @@ class Audience {
     return { rss: each('rss'), heap: each('heap'), external: each('external') };
   }
 
-  /** Returns the milliseconds from an event until the last reader has it. */
+  /** Returns the time from an event until the last reader has received it. In milliseconds. */
   async reach(n: number): Promise<number> {
     await this.#peers.ask('expect');
     await this.#gateway.ask('tell', { instances: [0], bytes, n });

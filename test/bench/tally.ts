@@ -1,7 +1,7 @@
 /** Counts arrivals in this process: their number, times and delays. The processes at the far end of a bench load this file. */
 import { answer } from './probe.ts';
 
-/** Unix time in milliseconds, with fractions: comparable between the processes of one machine. */
+/** Returns the Unix time in milliseconds with fractions. It is comparable between the processes of one machine. */
 export const now = (): number => performance.timeOrigin + performance.now();
 
 export interface Arrivals {
@@ -11,11 +11,11 @@ export interface Arrivals {
   readonly last: number;
 }
 
-/** Writes the time of sending into a text. A JSON body may have the text as a field. */
+/** Returns a text with the time of sending. A JSON body may have the text as a field. */
 export const sentAt = (at: number): string => `sent at ${at.toFixed(3)}`;
 const moment = /(?:"at":|sent at )([\d.]+)/;
 
-/** Delays, in milliseconds. */
+/** The delays of the arrivals. In milliseconds. */
 let late: number[] = [];
 let [first, last] = [0, 0];
 

@@ -1,4 +1,4 @@
-/** Texts through HTTP on one session, beside bare Baileys' `sendMessage`, in turns. */
+/** Compares texts over HTTP on one session with `sendMessage` of bare Baileys, in turns. */
 import { numberOf, scaled, type Bench, type Setting } from './bench.ts';
 import { startBare, startGateway, type Client, type GatewayClient } from './clients.ts';
 import { profiled, spent, type Spent } from './cost.ts';
@@ -8,7 +8,7 @@ import { concurrency, contacts, openPool, sendTexts } from './sends.ts';
 
 const rounds = 11;
 const perRound = 400;
-/** Rounds before the first one that counts. The gateway has more code to compile than the library alone. */
+/** The number of rounds that do not count. The gateway has more code to compile than the library alone. */
 const warmUp = 6;
 
 interface Sides {
@@ -42,7 +42,7 @@ const figuresOf = (ours: readonly Spent[], theirs: readonly Spent[]): readonly F
       baseline: median(of(theirs, 'perSecond')),
       judged: 'ratio',
       bound: { least: 0.6 },
-      // Other programs can only slow a round down. The best rounds show the speed of a quiet machine.
+      // Other programs can only slow a round down, so the best rounds show the speed of a quiet machine.
       details: { aim: 0.9, concurrency, ratios, bestRatio: best(of(ours, 'perSecond')) / best(of(theirs, 'perSecond')) },
     },
     {

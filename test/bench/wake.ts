@@ -7,9 +7,9 @@ import { postJson, startSandbox } from './sandbox.ts';
 import { pause } from './workshop.ts';
 
 const rounds = 60;
-/** Rounds before the first one that counts. The gateway has more code to compile than the library alone. */
+/** The number of rounds that do not count. The gateway has more code to compile than the library alone. */
 const warmUp = 20;
-/** Milliseconds after a login and after a close, so that their remaining work is not measured with the next one. */
+/** The pause after a login and after a close, whose remaining work must not count for the next round. In milliseconds. */
 const restMs = 250;
 const [bareNumber, gatewayNumber, contact] = [numberOf(1, 0), numberOf(2, 0), numberOf(8, 0)];
 
@@ -76,7 +76,7 @@ export const wake: Bench = {
         baseline: median(theirs),
         judged: 'ratio',
         bound: { most: 1.5 },
-        // Other programs can only slow a round down. The fastest rounds show the speed of a quiet machine.
+        // Other programs can only slow a round down, so the fastest rounds show the speed of a quiet machine.
         details: { rounds: ours.length, bestRatio: Math.min(...ours) / Math.min(...theirs) },
       },
     ];

@@ -1,4 +1,4 @@
-/** The processes and folders of a bench. They are removed when the bench ends, however it ends. */
+/** Manages the processes and folders of a bench. They are removed when the bench ends, also after an error or a signal. */
 import { fork, type ChildProcess } from 'node:child_process';
 import { openSync, closeSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -13,15 +13,15 @@ export interface Child {
   readonly pid: number;
   /** Returns the output so far. */
   readonly output: () => string;
-  /** Asks the probe of the process. Rejects with an error of the probe, or when the process ends. */
+  /** Sends a question to the probe in the process. Rejects with an error of the probe, or when the process ends. */
   ask<T>(question: string, input?: unknown): Promise<T>;
-  /** Returns its first message that is no answer. */
+  /** Returns the first message of the process that is not an answer. */
   said<T>(): Promise<T>;
   end(): Promise<void>;
 }
 
 export interface ChildOptions {
-  /** The working folder. It may be one that an earlier child left in the workshop; a new folder if absent. */
+  /** The working folder, such as the folder of an earlier child. A new folder if absent. */
   readonly folder?: string;
   readonly args?: readonly string[];
   /** True to run the file of the measured checkout, not of this one. */
@@ -36,7 +36,7 @@ export const here = resolve(import.meta.dirname, '../..');
 
 export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Polls a condition for which there is no event. */
+/** Polls until `look` returns a value other than null. Returns the value. Rejects after `ms` milliseconds. */
 export const eventually = async <T>(look: () => Promise<T | null> | T | null, what: string, ms = lifeMs, every = 25): Promise<T> => {
   for (const deadline = Date.now() + ms; ; await pause(every)) {
     const found = await look();
@@ -135,7 +135,7 @@ export class Workshop {
     return { ...kept, folder };
   }
 
-  /** Registers work for the end, before the processes are ended. */
+  /** Registers work for the end of the bench, which runs before the processes are ended. */
   atEnd(work: () => Promise<unknown>): void {
     this.#last.push(work);
   }
@@ -153,7 +153,7 @@ export class Workshop {
   }
 }
 
-/** Returns the process id of the embedded server below a working folder; null if there is none. */
+/** Returns the process id of the embedded database server below a working folder, or null if no server runs. */
 export const databaseServerOf = (folder: string): number | null => {
   try {
     return Number(readFileSync(join(folder, 'data', 'postgres', 'data', 'postmaster.pid'), 'utf8').split('\n', 1)[0]) || null;
