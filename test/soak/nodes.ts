@@ -10,10 +10,10 @@ const nodes = Number(process.env['SOAK_NODES'] ?? 3);
 const sessions = Number(process.env['SOAK_SESSIONS'] ?? 24);
 const rounds = Number(process.env['SOAK_ROUNDS'] ?? 1);
 const seed = Number(process.env['SOAK_SEED'] ?? Date.now() % 100_000);
-/** A part of the names of the faults that happen; '' for all. */
+/** The text that the names of the chosen faults contain. Empty for all faults. */
 const only = process.env['SOAK_FAULT'] ?? '';
 
-/** The folder for the output of nodes; '' for none. */
+/** The folder for the output of nodes. Empty for no output. */
 const logs = process.env['SOAK_LOGS'] ?? '';
 
 const random = randomOf(seed);
@@ -29,7 +29,7 @@ before(async () => {
 });
 after(() => fleet?.close());
 
-/** Keeps the output of nodes if the run failed and `--logs` names a folder. */
+/** Causes faults and waits for the recovery. After a failure it saves the output of the nodes, if `--logs` names a folder. */
 const weathered = async (...all: readonly FleetFault[]): Promise<void> => {
   try {
     await weather({ fleet, random }, traffic, all);
@@ -39,7 +39,7 @@ const weathered = async (...all: readonly FleetFault[]): Promise<void> => {
   }
 };
 
-test(`nodes: ${nodes} nodes with ${sessions} sessions outlive every fault (seed ${seed})`, withNats, async (t) => {
+test(`nodes: ${nodes} nodes with ${sessions} sessions survive every fault (seed ${seed})`, withNats, async (t) => {
   traffic.start();
   await fleet.recovers();
   await traffic.proceeds();
@@ -52,7 +52,7 @@ test(`nodes: ${nodes} nodes with ${sessions} sessions outlive every fault (seed 
   await traffic.stop();
 });
 
-test('nodes: every accepted text was read once, and every written one came by webhook once, in order', withNats, async (t) => {
+test('nodes: every accepted text was read once, and every written text arrived by webhook once, in order', withNats, async (t) => {
   t.diagnostic(traffic.figures);
   await traffic.assertKept();
 });

@@ -1,4 +1,4 @@
-/** A thread of the soak of simulated clusters: runs its share of the seeds, and posts each failure. */
+/** Runs a share of the seeds of simulated clusters in a worker thread, and posts each failure. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { explore } from '#test/actors/cluster/exploration.ts';
 

@@ -20,7 +20,7 @@ const instances = 103;
 const unlinkings = 3;
 const pairingsAtOnce = 8;
 const handshakes = { atOnce: 6, perSecond: 30 };
-/** The time-out of waits in milliseconds. The machine may be busy. */
+/** The time-out of waits. It is long, because the machine may be busy. In milliseconds. */
 const patience = 120_000;
 
 /** Shortened times of the policy. The time-outs also allow for a busy machine. */
@@ -84,7 +84,7 @@ const lookAround = async (): Promise<ReadonlyMap<string, Seen>> => {
   return new Map((body as unknown as readonly Seen[]).map((one) => [one.token, one]));
 };
 
-/** Refusals after which a person has to connect the session. */
+/** Matches the reasons of a disconnect after which a person has to connect the session. */
 const forAPerson = /^(?:400|402|403|406|409|411): /;
 
 /** Connects all sessions that are still linked. Returns the number of sessions that waited for a person. */
@@ -182,7 +182,7 @@ test('soak: a gateway that is killed in a storm continues, and all sessions are 
   await weather();
 });
 
-/** Returns the counts that grew by more than one object in four reconnects, or by 40 KB of heap in each. One socket of the library is some 150 KB. */
+/** Returns the counts that grew by more than one object in four reconnects, or 40 KB of heap per reconnect. A socket of the library has 150 KB. */
 const excess = (before: Census, now: Census, reconnects: number): readonly string[] => {
   const most = (field: keyof Census): number => (field === 'heap' ? 40_000 * reconnects : reconnects / 4);
   const fields = Object.keys(before) as readonly (keyof Census)[];
@@ -212,7 +212,7 @@ test('soak: a storm leaves no sockets, timers, listeners or memory behind', asyn
 
 test('soak: every instance sends and receives, and no text was lost or doubled', async (t) => {
   const linked = accounts.filter((account) => !leaving.has(account));
-  await recover(); // REM A census pauses the gateway, on a busy machine beyond the time-out of a frame.
+  await recover(); // A census pauses the gateway. On a busy machine the pause exceeds the time-out of a frame.
   for (const account of linked) await until(async () => (await flow.once(account)) === 200, `${account.number} sends a text`, patience);
   await flow.assertRead();
   const ids = await flow.assertStored();
@@ -226,12 +226,12 @@ test('soak: every instance sends and receives, and no text was lost or doubled',
   );
 });
 
-test('soak: no account had two connections, logins stayed within the gate, and a stop leaves nothing open', async () => {
+test('soak: no account had two connections, logins stayed within their limit, and a stop leaves nothing open', async () => {
   const open = async (): Promise<number> => (await platform.stats()).connections.open;
   await until(async () => (await open()) === instances - unlinkings, 'every instance has one connection', patience);
   const { logins, messages, unknown } = await platform.stats();
   assert.equal(logins.double, 0);
-  // A connection that was given up at its time-out may still log in unnoticed.
+  // A connection that the gateway aborted at its time-out may still log in at the platform.
   const most = handshakes.perSecond + 2 * handshakes.atOnce;
   assert.ok(logins.perSecondMax <= most, `${logins.perSecondMax} logins in a second`);
   assert.deepEqual([messages.undecryptable, messages.retryReceipts], [0, 0]);

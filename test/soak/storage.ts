@@ -13,7 +13,7 @@ before(async () => {
 });
 after(() => storm?.close());
 
-test(`storage: ${sessions} sessions outlive every trouble of their database (seed ${seed})`, async (t) => {
+test(`storage: ${sessions} sessions survive every fault of their database (seed ${seed})`, async (t) => {
   const { flow, troubles } = storm;
   flow.start();
   for (let round = 1; round <= rounds; round += 1)

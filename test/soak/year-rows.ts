@@ -1,4 +1,4 @@
-/** The rows of a year: those of the last release, inserted before the upgrade, and those that need names of this release. */
+/** Inserts the rows of a year: rows of the last release before the upgrade, and rows for columns of this release after it. */
 import type { Storage } from '#src/storage/open.ts';
 import type { Database } from '#src/storage/postgres/database.ts';
 import { fill } from '#test/bench/fill.ts';
@@ -8,12 +8,12 @@ export interface YearOptions {
   /** A folder that the caller removes. */
   readonly folder: string;
   readonly sessions: number;
-  /** The age of the oldest rows. */
+  /** The age of the oldest rows. In days. */
   readonly days: number;
-  /** The rows of all sessions together. */
+  /** The number of messages of all sessions together. */
   readonly messages: number;
   readonly receipts: number;
-  /** The keys of the largest session. */
+  /** The number of keys of the largest session. */
   readonly keys: number;
   /** The number of messages sent, and of messages received, whose write-ahead log is measured. */
   readonly traffic: number;
@@ -89,11 +89,11 @@ export const makeReadable = async (database: Database, storage: Storage, session
   });
   const resting = { ...instance.record, wanted: 'offline', jid: '', lid: '', owner: '' } as const;
   for (let n = 0; n < sessions; n += 1) await storage.instances.insert({ ...resting, id: `r${n}`, token: `token ${n}`, name: `r${n}` });
-  // The webhook gets no posts, so that its rows wait.
+  // The webhook is disabled, so its rows wait.
   await storage.webhooks.save({ ...webhook, id: 'w0', instanceId: 'r0', enabled: false }, 1);
 };
 
-/** Inserts recent rows that wait, or are kept for a day. */
+/** Inserts recent rows: rows that wait, and rows that are kept for a day. */
 export const fillYoung = async (database: Database, { messages, sessions }: YearOptions, now: number): Promise<void> => {
   const perSession = `'r' || n % ${sessions}`;
   const rows = Math.ceil(messages / 20);
@@ -126,7 +126,7 @@ export const fillYoung = async (database: Database, { messages, sessions }: Year
   });
 };
 
-/** Inserts keys for the session of this number, which becomes the largest. */
+/** Inserts keys for the session of this number, which becomes the largest session. */
 export const fillKeys = async (database: Database, number: string, keys: number): Promise<void> => {
   const [found] = await database.rows<{ id: string }>(text('select id from instance where owner = $1'), [number]);
   await fill(database, 'signal_key', keys, {

@@ -21,24 +21,24 @@ import { countRows, fillAged, fillKeys, fillYoung, makeReadable, type YearOption
 
 export interface YearRow {
   readonly step: string;
-  /** Milliseconds. */
+  /** The duration of the step. In milliseconds. */
   readonly took: number;
   readonly outcome: string;
-  /** The slowest write of a client in this step, in milliseconds; null if none wrote. */
+  /** The slowest write of a client in this step, or null without a client. In milliseconds. */
   readonly slowestWrite: number | null;
-  /** Bytes of write-ahead log in this step. */
+  /** The size of the write-ahead log of this step. In bytes. */
   readonly log: number;
 }
 
 const day = 86_400_000;
 /** The pause between two rounds of the expiry, as `actors/supervisor/expiry.ts` has it. In milliseconds. */
 const expiryMs = 600_000;
-/** The time in which a gateway checks for deliveries that are too old at least once, in milliseconds. */
+/** The time in which a gateway checks for expired deliveries at least once. In milliseconds. */
 const sweepMs = 11_000;
 const encryptionKey = Buffer.alloc(32, 0xab);
 const limits = { statement: 120_000, connection: 10_000 };
 
-/** Starts a client that writes all the time. `stop` returns its slowest write in milliseconds. */
+/** Starts a client that writes without a pause. Its `stop` returns the slowest write. In milliseconds. */
 const writer = (write: (n: number) => Promise<unknown>) => {
   const state = { goes: true, slowest: 0 };
   const work = (async () => {
@@ -57,7 +57,7 @@ const writer = (write: (n: number) => Promise<unknown>) => {
   };
 };
 
-/** Fails if a table lost rows. Traffic only adds rows. */
+/** Throws if a table lost rows, because traffic only adds rows. */
 const sameRows = (before: Readonly<Record<string, number>>, after: Readonly<Record<string, number>>): string => {
   const less = Object.keys(before).filter((table) => (after[table] ?? 0) < (before[table] ?? 0));
   return less.length === 0 ? 'nothing is gone' : `gone: ${less.map((table) => `${table} ${before[table]} to ${after[table]}`).join(', ')}`;
@@ -130,7 +130,7 @@ class Year {
     const { traffic } = this.#options;
     await this.#timed(database, 'traffic', null, async () => {
       for (let n = 0; n < traffic; n += 1) await Promise.all([send(-n), scene.write(account, `arrival ${n}`)]);
-      // A row of the inbound log is deleted when its message is recorded. Those of r1 were inserted by the test.
+      // A row of the inbound log is deleted when its message is recorded. The test inserted the rows of r1.
       const logged = { name: '', text: `select from inbound where instance_id <> 'r1'` };
       await until(async () => (await database.rows(logged, [])).length === 0, 'every arrival is recorded');
       return `${traffic} messages sent and as many received`;
