@@ -1,4 +1,4 @@
-/** Tests the shipped layouts. They fit the machines, and layouting is deterministic. */
+/** Tests the shipped layouts of the state charts. They match the state machines, and the layout is deterministic. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
@@ -16,32 +16,32 @@ for (const machine of Object.values(charts)) {
     const layout = read(machine.id, name);
     const drawn = new Map([...layout.parents, ...layout.states].map((box) => [box.id, box]));
 
-    test(`${machine.id}, ${name}: the file fits the machine as it is (npm run charts makes it anew)`, () => {
+    test(`${machine.id}, ${name}: the file matches the state machine (npm run charts writes it again)`, () => {
       assert.equal(layout.print, printOf(machineDrawn));
     });
 
-    test(`${machine.id}, ${name}: every state but the dot has a place, and none covers another`, () => {
+    test(`${machine.id}, ${name}: every state except the initial dot has a place, and no state covers another`, () => {
       const missing = machineDrawn.states.filter(({ id }) => !drawn.has(id)).map(({ id }) => id);
       assert.deepEqual(missing, machine.id === 'lifecycle' ? ['beginning'] : []);
       for (const one of layout.states)
         for (const other of layout.states) if (one !== other) assert.ok(!meet(one, other), `${one.id} ${other.id}`);
     });
 
-    test(`${machine.id}, ${name}: words cover no state`, () => {
+    test(`${machine.id}, ${name}: labels of arrows cover no state`, () => {
       for (const { label, from, to } of layout.arrows)
         for (const state of layout.states) if (label) assert.ok(!meet(label, state), `${from} → ${to} covers ${state.id}`);
     });
 
-    test(`${machine.id}, ${name}: it is as wide as its page`, () =>
+    test(`${machine.id}, ${name}: the chart fits the width of its page`, () =>
       assert.ok(layout.width <= (shape === 'wide' ? 1020 : 400), `${layout.width} px`));
   }
 }
 
-test('layout: it is deterministic', async () => {
+test('layout: two runs give the same layout', async () => {
   for (const shape of shapes) assert.equal(textOf(await layoutOf(charts.instance, shape)), readFileSync(fileOf('instance', shape), 'utf8'));
 });
 
-test('folded: housekeeping is one box, which every transition into it or out of it meets', () => {
+test('folded chart: housekeeping is one box, and its transitions begin and end at this box', () => {
   const { states, transitions } = folded(charts.lifecycle);
   const ids = new Set(states.map(({ id }) => id));
   assert.ok(states.length <= charts.lifecycle.states.length - 10);
@@ -64,7 +64,7 @@ const words: readonly (readonly [kind: string, event: string, guard: string, del
   ['always', 'always', '', undefined, 'otherwise'],
 ];
 for (const [kind, event, guard, delay, expected] of words)
-  test(`words: ${event} ${guard} is "${expected}"`, () => {
+  test(`labels: ${event} ${guard} is "${expected}"`, () => {
     const transition = {
       id: 'a>b',
       from: 'a',
@@ -79,12 +79,12 @@ for (const [kind, event, guard, delay, expected] of words)
     assert.equal(wordOf(transition), expected);
   });
 
-test('words: arrows between the same states are merged, and done and failed share one word', () => {
+test('labels: arrows between the same states are merged, and done and failed share one label', () => {
   const closing = charts.lifecycle.transitions.filter(({ from }) => from === 'connecting.closing');
   assert.deepEqual(joined(closing), [{ from: 'connecting.closing', to: 'connecting.admission', words: ['done or failed'], reasons: [] }]);
 });
 
-test('next: each target lists the events that lead to it, their guards, and the events of parent states', () => {
+test('next states: each target lists the events that lead to it, their guards, and the events of parent states', () => {
   const next = new Map(nextOf(charts.lifecycle, 'connecting.opening').map(({ leaf, words }) => [leaf, words]));
   assert.deepEqual(next.get('connecting.waiting'), ['closed: back off, contest, gate']);
   assert.deepEqual(next.get('hibernated.closing'), ['hibernate']);

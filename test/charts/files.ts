@@ -1,4 +1,4 @@
-/** The files of the layouts: where they are, and how they are written. */
+/** Names the files of the layouts, and formats their text. */
 import { join } from 'node:path';
 import { root } from '#test/source-tree.ts';
 import type { Layout } from '#src/web/page/chart/words.js';

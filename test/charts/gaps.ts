@@ -1,4 +1,4 @@
-/** Routes quiet arrows between parents across or along the gaps, on a grid, and places their words where they cover nothing. */
+/** Routes quiet arrows between parents across or along the gaps, on a grid, and places their labels in free places. */
 import { type Box, grid, holds, meet, type Point, type Size } from './geometry.ts';
 import { shortened } from './inside.ts';
 import { widthOf } from './measure.ts';
@@ -18,7 +18,7 @@ export interface Routed {
 }
 
 const cost = { step: 1, bend: 9, along: 60, beside: 9, cross: 8, word: 14, near: 1.5 };
-/** Attempts to find another route for an arrow whose words have no room. */
+/** The number of attempts to find another route for an arrow whose label has no free place. */
 const tries = 12;
 const corner = 3 * grid;
 
@@ -32,7 +32,7 @@ const steps: readonly Step[] = [
 
 const keyOf = ({ x, y }: Point): string => `${x},${y}`;
 
-/** The content of the grid: arrows by orientation, and the places of words. */
+/** The content of the grid: arrows by orientation, and the places of labels. */
 interface Ground {
   readonly boxes: ReadonlyMap<string, Box>;
   readonly size: Size;
@@ -57,7 +57,7 @@ const price = ({ boxes, lines, words }: Ground, point: Point, isLevel: boolean):
   return sum;
 };
 
-/** Start and end points of arrows on a box, each with its direction. */
+/** Returns the start and end points of arrows on a box, each with its direction. */
 const ports = ({ x, y, width, height }: Box): readonly { readonly at: Point; readonly step: number; readonly off: number }[] => {
   const across = Array.from({ length: Math.max(0, (width - 2 * corner) / grid + 1) }, (_, n) => x + corner + n * grid);
   const down = Array.from({ length: Math.max(0, (height - 2 * corner) / grid + 1) }, (_, n) => y + corner + n * grid);
@@ -76,7 +76,7 @@ interface Reached {
   readonly before: Reached | null;
 }
 
-/** A heap by cost. */
+/** Adds an entry to a heap that is ordered by cost. */
 const push = (heap: Reached[], one: Reached): void => {
   let at = heap.push(one) - 1;
   while (at > 0) {
@@ -110,7 +110,7 @@ const trail = (end: Reached): readonly Point[] => {
   return points;
 };
 
-/** Finds a route by Dijkstra on the grid. `avoided` holds starting points of arrows whose words found no room. */
+/** Finds a route by Dijkstra on the grid. `avoided` has the start points of arrows whose labels found no free place. */
 const route = (ground: Ground, source: Box, target: Box, avoided: ReadonlyMap<string, number>): readonly Point[] => {
   const { boxes, size, margin } = ground;
   const heap: Reached[] = [];
@@ -139,7 +139,7 @@ const route = (ground: Ground, source: Box, target: Box, avoided: ReadonlyMap<st
   return [];
 };
 
-/** Returns the place for the words beside the arrow, near its middle. The price grows with the things that the words cover. */
+/** Returns the place of the label beside the arrow, near its middle. `covers` grows with the elements that the label covers. */
 const roomFor = (ground: Ground, text: string, points: readonly Point[]): { readonly box: Box; readonly covers: number } => {
   const width = widthOf(text, 10.5, 400) + 4;
   const height = 14;

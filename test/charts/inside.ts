@@ -4,18 +4,18 @@ import { type Arrow, joined, type Machine, nameOf, type State, wordOf } from '#s
 import { type Box, type Point, type Size, snapped } from './geometry.ts';
 import { widthOf } from './measure.ts';
 
-/** The bundle is CommonJS. Its class is the default export as Node sees `module.exports`. */
+/** The class of ELK. The bundle is CommonJS, so the default import has the type of `module.exports`. */
 const Elk = ElkModule as unknown as typeof ElkModule.default;
 
 export interface PlacedArrow {
   readonly from: string;
   readonly to: string;
-  /** Lines of text: the words, and the reasons under them. */
+  /** The lines of the label: the events, and the reasons below them. */
   readonly lines: readonly string[];
   readonly points: readonly Point[];
   /** True if the points after the first are those of Bézier curves, three per curve. */
   readonly curved: boolean;
-  /** The place of the words; null if there was no room. */
+  /** The place of the label, or null without a free place. */
   readonly label: Box | null;
 }
 
@@ -27,9 +27,9 @@ export interface Inside extends Size {
 const nodeHeight = 36;
 /** Widths of nodes. `timed` is the width of a node with a clock. */
 const nodeWidths = { wide: { least: 76, timed: 104, beside: 28 }, tall: { least: 64, timed: 96, beside: 20 } } as const;
-/** The id of the dot. */
+/** The id of the initial dot. */
 export const start = '';
-/** Options of ELK. Every combination is tried, because each gives another width and height. */
+/** Options of ELK. Every combination is tried, because each gives a different width and height. */
 const ways = {
   wide: {
     'elk.direction': ['RIGHT', 'DOWN'],
@@ -45,7 +45,7 @@ const ways = {
     'elk.aspectRatio': ['0.5'],
   },
 } as const;
-/** Letters in a line of words. */
+/** The number of letters in a line of a label. */
 const lineLength = { wide: 18, tall: 11 } as const;
 export type Shape = keyof typeof ways;
 
@@ -56,7 +56,7 @@ const combinations = (all: Readonly<Record<string, readonly string[]>>): readonl
     [{}],
   );
 
-/** If one event leads from this many states to the same state, the arrow is a rule, which is drawn only on demand. */
+/** The number of states from which an event must lead to the same state to count as a rule. Rules are drawn only on demand. */
 const ruleFrom = 3;
 export const titleRoom = 34;
 const pad = 14;
@@ -87,7 +87,7 @@ const arrowsOf = (machine: Machine, ids: ReadonlySet<string>): readonly Arrow[] 
     .filter(({ words }) => words.length > 0);
 };
 
-/** Shows at most two words by default. The others appear when the pointer is on a state. */
+/** Returns a label with at most two events. The page shows all events when the pointer is on a state. */
 export const shortened = (words: readonly string[]): string => (words.length > 2 ? `${words.slice(0, 2).join(', ')} …` : words.join(', '));
 
 const wrapped = (text: string, length: number): readonly string[] =>
@@ -108,14 +108,14 @@ const labelOf = (lines: readonly string[]): { text: string } & Size & { layoutOp
   layoutOptions: { 'elk.edgeLabels.inline': 'true' },
 });
 
-/** A state with a timer has room for its clock. */
+/** Returns the node of a state. A state with a timer has space for its clock. */
 const nodeOf = (machine: Machine, { id }: State, shape: Shape): ElkNode => {
   const isTimed = machine.transitions.some(({ from, kind }) => from === id && kind === 'after');
   const { least, timed, beside } = nodeWidths[shape];
   return { id, width: Math.max(isTimed ? timed : least, widthOf(nameOf(id), 13, 500) + beside), height: nodeHeight };
 };
 
-/** A machine without parents has its start inside: a dot that leads to the first state. */
+/** Returns the initial dot of a machine without parents, and the arrow from the dot to the first state. */
 const startOf = (machine: Machine): { readonly node: ElkNode; readonly edge: ElkExtendedEdge } => ({
   node: { id: start, width: 8, height: 8 },
   edge: { id: start, sources: [start], targets: [machine.initial] },
@@ -138,7 +138,7 @@ const placed = (edge: ElkExtendedEdge, from: string, to: string): PlacedArrow =>
   };
 };
 
-/** A box is at least as wide as its name. */
+/** Returns the least width of a box, which fits its name. In pixels. */
 export const boxWidth = (id: string): number => snapped(widthOf(nameOf(id), 13, 600) + 2 * pad);
 
 /** Lays out the states under `parent`; '' for the top level. Layouts of the same size are kept once. */
@@ -179,6 +179,6 @@ export const layoutsInside = async (machine: Machine, parent: string, shape: Sha
     if (!sizes.has(key)) sizes.set(key, inside);
   }
   const all = [...sizes.values()];
-  // A layout that is wider and higher than another one is never better.
+  // A layout that is wider and higher than another layout is never better.
   return all.filter((one) => !all.some((other) => other !== one && other.width <= one.width && other.height <= one.height));
 };

@@ -1,4 +1,4 @@
-/** The complete layout of a chart: states inside their parents, parents in the plane, quiet arrows between them, and the initial dot. */
+/** Lays out a whole chart: states inside their parents, parents in the plane, quiet arrows between parents, and the initial dot. */
 import { createHash } from 'node:crypto';
 import { type Layout, type Machine, merged, wordOf } from '#src/web/page/chart/words.js';
 import { canFold, folded } from '#src/web/page/chart/folding.js';
@@ -17,7 +17,7 @@ export interface Variant {
   readonly shape: Shape;
 }
 
-/** Returns the layouts of a machine: each shape whole, and also folded if the machine has housekeeping. */
+/** Returns the layouts of a machine: each shape unfolded, and also folded if the machine has housekeeping. */
 export const variantsOf = (machine: Machine): readonly Variant[] =>
   shapes.flatMap((shape): readonly Variant[] => [
     { name: shape, drawn: machine, shape },
@@ -44,7 +44,7 @@ export const printOf = ({ initial, states, transitions }: Machine): string => {
   return createHash('sha256').update(JSON.stringify(drawn)).digest('hex').slice(0, 16);
 };
 
-/** True if the state has no parent and leads on at once. Such an initial state is drawn as a dot. */
+/** Returns true if the state has no parent and is left at once. Such an initial state is drawn as a dot. */
 const isStart = (machine: Machine, id: string): boolean =>
   id === machine.initial && machine.transitions.some(({ from, kind }) => from === id && kind === 'always');
 
@@ -85,7 +85,7 @@ const moveArrow = ({ from, to, lines, points, curved, label }: PlacedArrow, dx: 
   ...(label === null ? {} : { label: whole({ ...label, x: label.x + dx, y: label.y + dy }) }),
 });
 
-/** Centres the states of a parent in its box. */
+/** Returns the states and arrows of a parent at their places in the chart, centred in the box of the parent. */
 const moved = ({ x, y, width, height, inside }: Placed<Inside>): Moved => {
   const dx = x + Math.floor((width - inside.width) / 2);
   const dy = y + Math.floor((height - inside.height) / 2);
@@ -104,7 +104,7 @@ const whole = ({ x, y, width, height }: Box): Box => ({
 
 const at = ({ x, y }: Point): string => `${Math.round(x * 10) / 10} ${Math.round(y * 10) / 10}`;
 
-/** Returns the path in SVG. Straight segments get rounded corners. */
+/** Returns the SVG path of an arrow. Straight segments get rounded corners. */
 const pathOf = (points: readonly Point[], curved: boolean): string => {
   const [first, ...rest] = points;
   if (!first) return '';
@@ -176,7 +176,7 @@ const flat = async (machine: Machine, shape: Shape): Promise<Layout> => {
   });
 };
 
-/** Returns the layout. Throws if the machine does not fit its room any more. */
+/** Returns the layout. Throws if the machine does not fit the width of the page. */
 export const layoutOf = async (machine: Machine, shape: Shape): Promise<Layout> => {
   const tops = machine.states.filter(({ id, parent }) => parent === '' && !isStart(machine, id)).map(({ id }) => id);
   if (machine.states.every(({ parent }) => parent === '')) return flat(machine, shape);

@@ -10,7 +10,7 @@ const advances: Readonly<Record<number, string>> = {
   600: '252 574 624 583 624 591 389 625 612 262 262 569 262 900 612 609 624 624 397 549 353 612 587 839 569 588 566 319 319 956 319',
 };
 
-/** The advance of capitals and of other characters that the table lacks. */
+/** The advance of characters that the table lacks, such as capitals. */
 const usual = 680;
 
 const tables = new Map(
@@ -20,7 +20,7 @@ const tables = new Map(
   }),
 );
 
-/** In pixels, rounded up. */
+/** Returns the width of a text, rounded up. In pixels. */
 export const widthOf = (text: string, size: number, weight: 400 | 500 | 600): number => {
   const table = tables.get(weight);
   return Math.ceil(([...text].reduce((sum, letter) => sum + (table?.get(letter) ?? usual), 0) * size) / 1000);

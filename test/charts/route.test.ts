@@ -9,7 +9,7 @@ import type { Box, Layout } from '#src/web/page/chart/words.js';
 import { fileOf } from './files.ts';
 import { variantsOf } from './layout.ts';
 
-/** The area of a name in the upper left corner of a parent. Seven pixels are more than the width of a letter. */
+/** Returns the area of a name in the upper left corner of a parent. Seven pixels are more than the width of a letter. */
 const titleOf = ({ id, x, y }: Box & { readonly id: string }): Box => ({ x: x + 10, y: y + 8, width: id.length * 7 + 8, height: 18 });
 
 const holds = (box: Box, { x, y }: { readonly x: number; readonly y: number }): boolean =>
@@ -17,7 +17,7 @@ const holds = (box: Box, { x, y }: { readonly x: number; readonly y: number }): 
 
 for (const whole of Object.values(charts))
   for (const { name, drawn: machine } of variantsOf(whole))
-    test(`${whole.id}, ${name}: the arrow of the last transition crosses no other state, no words and no other parent`, () => {
+    test(`${whole.id}, ${name}: the arrow of the last transition crosses no other state, no label and no other parent`, () => {
       const layout = JSON.parse(readFileSync(fileOf(whole.id, name), 'utf8')) as Layout;
       const inhabited = new Set(machine.states.map(({ parent }) => parent));
       const parents = layout.parents.filter(({ id }) => inhabited.has(id));

@@ -1,9 +1,9 @@
-/** Arranges the parents of a chart. Tries every way to cut a rectangle into their boxes, and takes the best. */
+/** Arranges the parents of a chart. Tries every division of a rectangle into their boxes, and takes the best. */
 import { type Box, centreOf, grid, type Size, subsets } from './geometry.ts';
 
 export interface Choice<T> {
   readonly id: string;
-  /** Each parent may have several shapes. */
+  /** The possible shapes of a parent. */
   readonly shapes: readonly (Size & { readonly inside: T })[];
 }
 
@@ -13,11 +13,11 @@ export interface Link {
 }
 
 export interface Plane {
-  /** Between the boxes. */
+  /** The gap between the boxes. */
   readonly gap: Size;
-  /** The room of a layout. */
+  /** The largest width of a layout. */
   readonly width: number;
-  /** The parent with the initial state. It stands at the upper left. */
+  /** The parent with the initial state. Its place is at the upper left. */
   readonly first: string;
   /** The preferred ratio of width to height. */
   readonly ratio: number;
@@ -57,7 +57,7 @@ const cutsOf = <T>(boxes: readonly Choice<T>[], plane: Plane, known: Map<string,
 export type Placed<T> = Box & { readonly id: string; readonly inside: T };
 export type Arranged<T> = Size & { readonly boxes: readonly Placed<T>[] };
 
-/** Gives every box the place of its cut, and shares remaining room in proportion. */
+/** Gives every box the place of its cut, and shares the remaining space in proportion. */
 const place = <T>(cut: Cut<T>, { x, y, width, height }: Box, gap: Size, into: Placed<T>[]): void => {
   if ('leaf' in cut) {
     into.push({ id: cut.leaf.id, inside: cut.leaf.inside, x, y, width, height });
@@ -92,7 +92,7 @@ const distance = (boxes: ReadonlyMap<string, Box>, { from, to }: Link): number =
   return (apart.x > 0 && apart.y > 0 ? 300 : 0) + 2 * (apart.x + apart.y) + (Math.abs(from_.x - to_.x) + Math.abs(from_.y - to_.y)) / 8;
 };
 
-/** Returns the cost of an arrangement. Size counts as the square root of the area, so that it is comparable with lengths of arrows. */
+/** Returns the cost of an arrangement. Size counts as the square root of the area, which is comparable with lengths of arrows. */
 const costOf = <T extends Size>(boxes: readonly Placed<T>[], total: Size, links: readonly Link[], { ratio, first }: Plane): number => {
   const places = new Map(boxes.map((box) => [box.id, box]));
   const ways = links.reduce((sum, link) => sum + distance(places, link), 0);
