@@ -19,7 +19,7 @@ const passes = async (from: End, to: End, text: string): Promise<Sent['type']> =
   return sent.type;
 };
 
-/** Exchanges messages at random. Some arrive late or in another order. */
+/** Exchanges messages at random. Some messages arrive late or in another order. */
 export const exchange = async (one: End, other: End, random: () => number): Promise<void> => {
   type Lane = { readonly from: End; readonly to: End; readonly onTheWay: { readonly text: string; readonly sent: Sent }[] };
   const lanes: readonly [Lane, Lane] = [
@@ -38,7 +38,7 @@ export const exchange = async (one: End, other: End, random: () => number): Prom
   for (const lane of lanes) while (lane.onTheWay.length > 0) await arrive(lane);
 };
 
-/** Lets both write before either reads, each in a session that it began itself. */
+/** Lets both ends write before they read, each in a session that this end began. */
 export const cross = async (one: End, other: End): Promise<void> => {
   await Promise.all([one.meet(other.bundle()), other.meet(one.bundle())]);
   const [first, second] = [await one.write('first'), await other.write('second')];

@@ -1,4 +1,4 @@
-/** Ends of a Signal conversation: one on the library of Signal, and the interface of all other ends. */
+/** The interface of an end of a Signal conversation, and an end on the library of Signal. */
 import {
   CiphertextMessageType,
   type Direction,
@@ -28,12 +28,12 @@ export type Bundle = ReturnType<Party['bundle']>;
 
 /** One end of a conversation between two devices. */
 export interface End {
-  /** Returns keys with a new one-time key each time. */
+  /** Returns the public keys for a first message, with a new one-time key at each call. */
   bundle(): Bundle;
   /** Begins a new session with the other end. */
   meet(bundle: Bundle): Promise<void>;
   write(text: string): Promise<Sent>;
-  /** Rejects when the message cannot be read. */
+  /** Decrypts a message. Rejects if the message cannot be read. */
   read(sent: Sent): Promise<string>;
 }
 

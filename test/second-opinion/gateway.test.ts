@@ -18,7 +18,7 @@ repairSessionTrials();
 boundSessionChains();
 repairSenderKeys();
 
-/** Returns the end of the gateway in the conversation with one contact. */
+/** Returns the gateway's end of a conversation with one contact. */
 const endOf = ({ repository, bundle }: Gateway, jid: string): OwnEnd => ({
   bundle,
   meet: (session) => repository.injectE2ESession({ jid, session }),
@@ -38,7 +38,7 @@ testConversations({
 
 const author = '2002@lid';
 
-/** Returns the end of the gateway in a group with one other member. */
+/** Returns the gateway's end in a group with one other member. */
 const groupEndOf = ({ repository, auth, jid: meId }: Gateway, group: string): GroupEnd => ({
   distribution: () => repository.getSenderKeyDistributionMessage({ group, meId }),
   learn: (axolotlSenderKeyDistributionMessage) =>
@@ -51,7 +51,7 @@ const groupEndOf = ({ repository, auth, jid: meId }: Gateway, group: string): Gr
 
 testGroups('gateway', async () => groupEndOf(gateway, `${(contacts += 1)}@g.us`));
 
-test('gateway: a session of 400 turns stays small, and late messages of as many turns are read as by the peer', async () => {
+test('gateway: a session of 400 turns stays small, and late messages are read as far back as by the library of Signal', async () => {
   const jid = `${(contacts += 1)}@lid`;
   const [own, peer] = [endOf(gateway, jid), new SignalPeer()];
   await cross(own, peer);
@@ -88,7 +88,7 @@ test('gateway: a session of 400 turns stays small, and late messages of as many 
   await exchange(own, peer, randomOf(11));
 });
 
-test('gateway: keys that the peer did not sign give no session, as at the peer', async () => {
+test('gateway: keys without a valid signature begin no session, as in the library of Signal', async () => {
   const [own, peer, stranger] = [endOf(gateway, `${(contacts += 1)}@lid`), new SignalPeer(), new SignalPeer()];
   const { signedPreKey } = stranger.bundle();
   await own.meet({ ...peer.bundle(), signedPreKey });
@@ -100,7 +100,7 @@ test('gateway: keys that the peer did not sign give no session, as at the peer',
   assert.equal(await peer.read(await own.write('in the same session')), 'in the same session');
 });
 
-test('gateway: a group message that its author did not sign is refused, as at the peer', async () => {
+test('gateway: a group message without a valid signature is refused, as in the library of Signal', async () => {
   const [own, peer] = [groupEndOf(gateway, '4004@g.us'), new SignalGroupPeer()];
   for (const [from, to] of [
     [own, peer],
@@ -121,7 +121,7 @@ const copyOf = ({ stored }: FakeVault): FakeVault => {
   return copy;
 };
 
-test('gateway: after a kill with unstored messages that left, its next ones are read', async () => {
+test('gateway: after a kill between the send of messages and their storage, its next messages can be read', async () => {
   let vault = createFakeVault();
   const peer = new SignalPeer();
   let own = await startGateway(vault);
@@ -140,7 +140,7 @@ test('gateway: after a kill with unstored messages that left, its next ones are 
   await exchange(end(), peer, randomOf(3));
 });
 
-test('gateway: after a kill with unstored texts to a group, its next ones are read', async () => {
+test('gateway: after a kill between the send of group texts and their storage, its next texts can be read', async () => {
   const vault = createFakeVault();
   const own = await startGateway(vault);
   const [end, peer] = [groupEndOf(own, '3003@g.us'), new SignalGroupPeer()];

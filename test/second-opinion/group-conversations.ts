@@ -17,7 +17,7 @@ export const testGroups = (name: string, make: () => Promise<GroupEnd>): void =>
     const passes = async (from: GroupEnd, to: GroupEnd, text: string): Promise<void> =>
       assert.equal(await to.read(await from.write(text)), text);
 
-    test(`${title}: texts in order, late, lost and in disorder`, async () => {
+    test(`${title}: texts are read in order, late, out of order and after lost texts`, async () => {
       const [from, to] = await parties();
       for (let n = 0; n < 20; n += 1) await passes(from, to, `${n}`);
       const late = await from.write('late');
@@ -30,7 +30,7 @@ export const testGroups = (name: string, make: () => Promise<GroupEnd>): void =>
       await passes(from, to, 'and on');
     });
 
-    test(`${title}: a later member reads from then on, and nothing before`, async () => {
+    test(`${title}: a new member reads later texts and no earlier text`, async () => {
       const [from, to] = await parties();
       const before: Uint8Array[] = [];
       for (let n = 0; n < 5; n += 1) before.push(await from.write(`${n}`));
@@ -41,7 +41,7 @@ export const testGroups = (name: string, make: () => Promise<GroupEnd>): void =>
       for (const [n, message] of before.entries()) assert.equal(await to.read(message), `${n}`);
     });
 
-    test(`${title}: after a member left there is a new key, and messages on their way with the old key are read`, async () => {
+    test(`${title}: a member who leaves causes a new key, and earlier texts under the old key are still read`, async () => {
       const [from, to] = await parties();
       await passes(from, to, 'one');
       const late = await from.write('late');
@@ -55,7 +55,7 @@ export const testGroups = (name: string, make: () => Promise<GroupEnd>): void =>
       for (let n = 0; n < 5; n += 1) await passes(from, to, `${n}`);
     });
 
-    test(`${title}: a text under the signature of another member is refused`, async () => {
+    test(`${title}: a text with the signature of another member is refused`, async () => {
       const [from, to] = await parties();
       await passes(from, to, 'one');
       const forged = Buffer.from(await from.write('two'));

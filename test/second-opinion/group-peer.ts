@@ -24,7 +24,7 @@ export interface GroupEnd {
   distribution(): Promise<Uint8Array>;
   learn(distribution: Uint8Array): Promise<void>;
   write(text: string): Promise<Uint8Array>;
-  /** Rejects when the message cannot be read. */
+  /** Decrypts a message. Rejects if the message cannot be read. */
   read(message: Uint8Array): Promise<string>;
   /** Renews the key. Members who left cannot read later messages. */
   renew(): Promise<void>;

@@ -36,7 +36,7 @@ export class StanzaPeer {
   #turn: Promise<void> = Promise.resolve();
   #heard = 0;
 
-  /** Takes an encoded stanza. */
+  /** Checks an encoded stanza, and records a violation. */
   hear(from: Side, encoded: Uint8Array): void {
     const copy = Buffer.from(encoded);
     this.#turn = this.#turn.then(async () => {
@@ -58,7 +58,7 @@ export class StanzaPeer {
     this.#checkMember(node, found.at);
   }
 
-  /** Waits for what was heard so far. Fails if any of it was refused, or nothing was heard. */
+  /** Waits for the checks of all received stanzas. Fails if one was refused, or if no stanza was received. */
   async finished(): Promise<void> {
     await this.#turn;
     assert.deepEqual(this.#violations, [], 'each stanza has the form that others document');

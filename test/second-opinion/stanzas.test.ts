@@ -81,7 +81,7 @@ const at = (node: BinaryNode, way: string): BinaryNode => {
 
 test('stanzas: all stanzas of both sides have the documented form', () => peer.finished());
 
-test('stanzas: an ack with the hash of a list of devices was among them', () => {
+test('stanzas: the conversation contains an ack with the hash of a list of devices', () => {
   assert.ok(all.some(({ from, node }) => from === 'platform' && node.tag === 'ack' && node.attrs['phash']?.startsWith('2:')));
 });
 
@@ -152,7 +152,7 @@ const refused = (from: Side, node: BinaryNode, why: string): void => {
 };
 
 for (const [what, from, wanted, needed, parts] of samples) {
-  test(`stanzas: ${what} is refused with an attribute or a child too many, and without any that it needs`, () => {
+  test(`stanzas: ${what} is refused with an additional attribute or child, and without a required one`, () => {
     peer.check(from, found(from, wanted));
     const more = found(from, wanted);
     more.attrs['unheard'] = '1';
@@ -269,7 +269,7 @@ const byHand: readonly (readonly [what: string, good: BinaryNode, bad: readonly 
   ],
 ];
 for (const [what, good, bad] of byHand)
-  test(`stanzas: ${what} has one form`, () => {
+  test(`stanzas: ${what} is accepted in one form only`, () => {
     peer.check('client', good);
     for (const node of bad) refused('client', node, what);
   });
@@ -298,7 +298,7 @@ for (const [mode, right, wrong] of [
     }
   });
 
-test('stanzas: a description of a group is changed and deleted in the form that others document', () => {
+test('stanzas: a description of a group is changed and deleted in the form that other clients use', () => {
   for (const [text, prev] of [
     ['first', ''],
     ['second', 'OLD'],

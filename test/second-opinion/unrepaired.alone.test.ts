@@ -23,7 +23,7 @@ const bare = (): End => {
   };
 };
 
-test('unrepaired library: of eight crossed pairs some lose messages', async () => {
+test('unrepaired library: some of eight pairs that write at the same time lose messages', async () => {
   const seeds = Array.from({ length: 8 }, (_, seed) => seed);
   const lost = await Promise.all(
     seeds.map(async (seed) => {
@@ -42,7 +42,7 @@ test('unrepaired library: of eight crossed pairs some lose messages', async () =
   );
 });
 
-test('unrepaired library: every signature passes', async () => {
+test('unrepaired library: it accepts invalid signatures', async () => {
   assert.equal(Curve.verify(Curve.generateKeyPair().public, Buffer.from('anything'), Buffer.alloc(64)), true);
   const [own, peer, stranger] = [bare(), new SignalPeer(), new SignalPeer()];
   await own.meet({ ...peer.bundle(), signedPreKey: stranger.bundle().signedPreKey });
