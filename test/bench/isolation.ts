@@ -48,7 +48,7 @@ const measure = async (setting: Setting): Promise<Figure> => {
   const count = scaled(events, setting);
   const [well, ill]: [number[][], number[][]] = [[], []];
   for (let round = 1; round <= rounds; round += 1) {
-    // Both sides run in each round, so other load on the machine affects both. The side that runs first alternates.
+    // Both sides run at the same time, so other load on the machine affects both. The side that starts first alternates.
     const order = round % 2 === 0 ? [0, 1] : [1, 0];
     const sides: Side[] = [];
     for (const dead of order) sides.push(await open(setting, dead));
