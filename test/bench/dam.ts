@@ -1,6 +1,6 @@
 /**
  * Relays frames between the simulated platform and its clients in a separate process. It can hold the frames of the platform back and release them at once or
- * at a steady pace, so a bench does not measure the pace of the platform. It also writes texts of contacts, at a steady pace or as fast as possible.
+ * at a steady pace. So a bench does not measure the pace of the platform. It also writes texts of contacts, at a steady pace or as fast as possible.
  */
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { Pool } from 'undici';

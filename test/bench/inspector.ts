@@ -1,6 +1,6 @@
 /**
- * Measures the cost of inspection: a state chart with and without its observer, the sends of many sessions while one is observed, and a scrape and a page of
- * the list with ten thousand live instances.
+ * Measures the cost of inspection: a state chart with and without its observer, and the sends of many sessions while one is observed. Also
+ * measures a scrape and a page of the list with ten thousand live instances.
  */
 import { request } from 'undici';
 import { createActor } from 'xstate';

@@ -25,7 +25,7 @@ before(async () => {
 });
 after(() => scene.close());
 
-/** Sends a message to the account. Returns the stored message, and the message in its webhook event. */
+/** Sends content of the contact. Returns the stored message and the message of its event. */
 const arrived = async (content: Content): Promise<readonly [stored: Json, told: Json]> => {
   const { id } = await scene.platform.sandbox.send(contact, account.number, content);
   const stored = await until(async () => {
