@@ -44,7 +44,8 @@ const inlined = (value: unknown, whole: Json): unknown => {
 /** The largest size of the document. In bytes of JSON. */
 const mostBytes = 384_500;
 
-test('components: the document is smaller than its size limit', () => assert.ok(Buffer.byteLength(text) <= mostBytes, `${Buffer.byteLength(text)} bytes`));
+test('components: the document is smaller than its size limit', () =>
+  assert.ok(Buffer.byteLength(text) <= mostBytes, `${Buffer.byteLength(text)} bytes`));
 
 test('components: replacing all references restores the document without components', () => {
   const plain = { paths: inlined(document.paths, document) } as Json;

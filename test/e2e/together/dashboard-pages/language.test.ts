@@ -42,7 +42,7 @@ inBrowser('the dashboard uses the language of the browser, and keeps another cho
   }
 });
 
-inBrowser('the page of a session shows state and reason in the user's language, and the list fits on a phone', async () => {
+inBrowser(`the page of a session shows state and reason in the user's language, and the list fits on a phone`, async () => {
   const { body } = await scene.gateway.call('POST', '/instance/create', { body: { name: 'loja' } });
   const dashboard = await opened(`/admin/sessions/${(body.instance as { id: string }).id}`, 'pt-PT');
   try {

@@ -333,5 +333,4 @@ for (const [title, path, body, error] of refusals) {
   });
 }
 
-test('interactive: the gateway sends the platform no unknown request', () =>
-  assert.deepEqual(scene.platform.sandbox.stats().unknown, {}));
+test('interactive: the gateway sends the platform no unknown request', () => assert.deepEqual(scene.platform.sandbox.stats().unknown, {}));

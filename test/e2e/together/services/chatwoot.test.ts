@@ -102,7 +102,7 @@ test('outgoing: a message of the API becomes an outgoing message that shows its 
   );
 });
 
-test('outgoing: a message from the owner's phone and a file of the API become outgoing messages', async () => {
+test(`outgoing: a message from the owner's phone and a file of the API become outgoing messages`, async () => {
   await scene.platform.sandbox.send(account.number, contact, { kind: 'text', text: 'from my own phone' });
   assert.equal((await sees('from my own phone')).type, 'outgoing');
   const png = await sharp({ create: { width: 30, height: 30, channels: 3, background: '#184' } })

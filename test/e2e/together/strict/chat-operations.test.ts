@@ -173,5 +173,4 @@ for (const [title, body, status, error] of refusals)
     assert.deepEqual([answered.status, answered.body['error']], [status, error]);
   });
 
-test('chats: the gateway sends the platform no unknown request', () =>
-  assert.deepEqual(bench.scene.platform.sandbox.stats().unknown, {}));
+test('chats: the gateway sends the platform no unknown request', () => assert.deepEqual(bench.scene.platform.sandbox.stats().unknown, {}));

@@ -206,8 +206,7 @@ test('group list: a refusal by the platform is returned, and a second `force` se
   assert.equal(sandbox.stats().groups.lists, before);
 });
 
-test('groups: the gateway sends the platform no unknown request', () =>
-  assert.deepEqual(bench.scene.platform.sandbox.stats().unknown, {}));
+test('groups: the gateway sends the platform no unknown request', () => assert.deepEqual(bench.scene.platform.sandbox.stats().unknown, {}));
 
 test('group create: a name with an @ that looks like an address is refused with an explanation, and can be set afterwards', async () => {
   for (const name of ['Meet 5:30@Bar', 'Shop@', 'a_b@c']) {

@@ -231,5 +231,4 @@ test('group of others: fields of the chat show the rank and the removal of the a
   await until(() => bench.listed(bench.joined), 'a member again');
 });
 
-test('groups: the gateway sends the platform no unknown request', () =>
-  assert.deepEqual(bench.scene.platform.sandbox.stats().unknown, {}));
+test('groups: the gateway sends the platform no unknown request', () => assert.deepEqual(bench.scene.platform.sandbox.stats().unknown, {}));
