@@ -41,11 +41,15 @@ test('turns: many tasks at once run a few at a time, in the order of their arriv
 test('turns: if other work keeps the loop busy, a turn takes more tasks, for a quarter of the time of that work', async (t) => {
   const turns = new Turns({ least: 1, cost: 1 });
   const loop = counted(t);
+  const keptBusy = Promise.withResolvers<void>();
   const busy = setInterval(() => {
     const until = performance.now() + 40;
     while (performance.now() < until);
+    keptBusy.resolve();
   }, 1);
   t.after(() => clearInterval(busy));
+  // Otherwise all tasks may be done before the other work begins.
+  await keptBusy.promise;
   const inTurn = new Map<number, number>();
   let left = 200;
   for (let n = left; n > 0; n -= 1)
