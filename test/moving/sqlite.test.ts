@@ -175,13 +175,17 @@ test('sqlite source: the rows of a large table are read in steps of a few millis
   database.close();
   const source = await openSqlite(path);
   let count = 0;
+  const begun = process.threadCpuUsage();
   const longest = await leastLongestTurn(async () => {
     count = 0;
     for await (const { value } of source.stream<{ value: Buffer }>('select id, value from t')) count += value.length === 1_000 ? 1 : 0;
   });
+  const { user, system } = process.threadCpuUsage(begun);
+  const whole = (user + system) / 1_000;
   await source.close();
   assert.equal(count, 40_000);
-  assert.ok(longest < 50, `a turn of the event loop took ${longest} ms of processor time`);
+  // On a busy machine a turn handles the messages of several steps. One step for all rows would take nearly the whole time.
+  assert.ok(longest < Math.max(50, whole / 4), `a turn of the event loop took ${longest} of ${whole} ms of processor time`);
 });
 
 test('sqlite source: a query is cancelled at its time-out, and at once when its caller leaves', async () => {
