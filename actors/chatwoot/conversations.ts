@@ -81,7 +81,10 @@ export class Conversations {
     return conversation.ok ? this.#settle(at, told, known, conversation.value) : conversation;
   }
 
-  /** Returns the latest conversation that is still in use, or 0. */
+  /**
+   * Returns the latest open conversation of the contact. If there is none, returns the latest resolved one, unless `newConversations` is set. Returns 0
+   * if no conversation is found.
+   */
   async #latest({ target, newConversations }: InboxOf, contactId: number): Promise<ChatwootAnswer<number>> {
     const found = await this.#api.conversations(target, contactId);
     if (!found.ok) return found;

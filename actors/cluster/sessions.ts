@@ -21,8 +21,8 @@ export interface OwnedSessions {
    */
   prepare(claims: readonly Claim[]): Promise<() => void>;
   /**
-   * Resolves when the session is closed, its data is stored, and none of its work is running. With `hurry`, the lease is about to end, and the method
-   * waits for the close alone. Never rejects.
+   * Closes the session. Waits for running work, stored data and deliveries, each within a time limit. With `hurry`, the lease is about to end, and the
+   * method waits only for the close and the stored data. Never rejects.
    */
   close(id: InstanceId, hurry: boolean): Promise<void>;
   /** Returns true if the instance needs no owner, judged from memory. */

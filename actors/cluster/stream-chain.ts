@@ -127,7 +127,8 @@ export class StreamSender {
     const { time, sentFor } = this.#input;
     const now = time.monotonic();
     this.#until = now + sentFor;
-    // Kept messages expire. The last event is named again, so that the next owner and its readers find it.
+    // Kept messages expire, and the last message on the bus may be out of date. In both cases the id of the last event is sent again, so that the next
+    // owner and its readers find this id.
     const isOld = now - this.#sentAt > sentFor / 2;
     if (this.#last !== null && (isOld || !this.#isWhole)) this.#send({ after: this.#last });
     return this.#last;

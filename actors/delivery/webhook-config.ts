@@ -45,8 +45,8 @@ const fresh = ({ instanceId, newId, now }: Situation, managed: boolean): Webhook
 });
 
 /**
- * Replaces all fields. Absent fields take their defaults, except `url`, `enabled` and `events`, which keep their values. `enabled` must survive a
- * change of the address. Clients leave out the address when they only switch a webhook off.
+ * Applies the fields of `input` except the secret and the headers. An absent `url`, `enabled` or `events` keeps its value, because clients send
+ * `enabled` without a URL, or a new URL without `enabled`. Other absent fields get their defaults.
  */
 const fill = (webhook: Webhook, input: WebhookInput): Webhook => ({
   ...webhook,

@@ -53,8 +53,9 @@ export const isPairingEnd = (cause: string): boolean => pairingEnds.includes(cau
 export const refusesInput = (cause: CloseCause): boolean => cause === 'numberRefused' || cause === 'deviceNameRefused';
 
 /**
- * The reactions to a close. `reopen`: at once. `backOff`: after a delay. `contest`: one late attempt. `gate`: one canary for all instances.
- * `suspend`: until a date. The final reactions are `stop` (not an error), `loggedOut` and `refuse` (a person has to act).
+ * The reactions to a close. `reopen` reconnects at once, and `backOff` after a back-off. `contest` reconnects once, after the delay of
+ * `Policy.replaced`. `gate` stops the handshakes of all instances of the node until a canary succeeds (see `Gate`). `suspend` reconnects when the
+ * suspension ends. `stop`, `loggedOut` and `refuse` do not reconnect. `stop` is not an error. `loggedOut` and `refuse` need a person.
  */
 export const reactions = ['reopen', 'backOff', 'contest', 'gate', 'stop', 'loggedOut', 'suspend', 'refuse'] as const;
 export type Reaction = (typeof reactions)[number];

@@ -173,7 +173,7 @@ export class Cell {
     this.send({ type: 'instance.connect', options, by });
   }
 
-  /** Records traffic, which postpones hibernation. */
+  /** Records activity, which postpones hibernation. The stored time is updated at most once per `activityGrain`. */
   touch(): void {
     if (this.activity.note() - this.record.lastActiveAt >= activityGrain) this.keeper.note({ lastActiveAt: this.activity.at });
   }

@@ -276,7 +276,7 @@ export const askForPicture =
 export interface Recipient {
   /** The id under which the chat is stored. */
   readonly chatId: string;
-  /** The number for which the message is composed. */
+  /** The number or chat id that the composer receives. This is the caller's spelling, unless a look-up found another id than the id of the spelling. */
   readonly number: string;
 }
 

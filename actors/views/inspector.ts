@@ -266,7 +266,7 @@ export type ActorEvent =
   | { readonly type: 'wake' }
   /** Closes the circuit breaker of the webhook, so that the receiver gets a new attempt at once. */
   | { readonly type: 'clearCircuit'; readonly webhookId: string }
-  /** Restarts crashed workers of the name, or all (null), at once. */
+  /** Restarts the crashed workers with this name at once. Null restarts all crashed workers. */
   | { readonly type: 'restartWorker'; readonly worker: string | null }
   /** Sets the log level for lines that name the instance, for this time. */
   | { readonly type: 'logLevel'; readonly level: LogLevel; readonly ms: number };

@@ -26,7 +26,7 @@ const requestMs = 3_000;
 const againMs = 5_000;
 /** The time after which the server deletes the consumer of a reader that disconnected. In milliseconds. */
 const inactiveMs = 5_000;
-/** Error code of the server if a stream of this name exists with another configuration. */
+/** The error code of the server if a stream of this name exists with another configuration. */
 const otherConfiguration = 10_058;
 const nanos = 1_000_000;
 

@@ -52,8 +52,8 @@ export const chatIdsOf = (name: string): readonly string[] => {
 };
 
 /**
- * Returns true if a text names one whole chat, and is not a part of an id to search for. A text of digits alone returns false, because it may
- * be a whole number or a part.
+ * Returns true if a text has the form of a complete chat id, or of `wa_fastid`. A search looks up such a text by index. Digits alone return false,
+ * because they may be a complete number or a part of one.
  */
 export const isWholeChatId = (text: string): boolean => withOwner.test(text.trim()) || withDevice.test(text.trim());
 

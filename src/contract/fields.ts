@@ -53,7 +53,7 @@ export const fieldsOf =
 
 // Fields that clients may also set.
 
-/** The conversions of a field. A conversion is left out if the type of the model already fits the schema. */
+/** The conversions of a field. A conversion may be left out if its input already fits the type of its result. */
 type Conversions<Value, Shown extends TSchema, Taken extends TSchema> = ([Value] extends [ValueOf<Shown>]
   ? unknown
   : { readonly show: (value: Value) => ValueOf<Shown> }) &

@@ -1,4 +1,4 @@
-/** Measures the start of the program with disconnected or hibernated instances, beside a start without instances. */
+/** Measures the start of the program with disconnected or hibernated instances, compared with a start without instances. */
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { request } from 'undici';

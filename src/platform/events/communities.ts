@@ -70,7 +70,10 @@ export class Communities {
     }));
   }
 
-  /** Returns the subgroups that have another community now, or whose community has another name. */
+  /**
+   * Updates the memberships after an entry. Returns the subgroups whose view may have changed: another community, another name of the community, or
+   * another announcement group.
+   */
   #concerned(entry: Entry): readonly string[] {
     if (entry.kind === 'group') return this.#whole(entry.group.id, entry.group);
     if (entry.kind === 'groupGone') return this.#gone(entry.groupId);

@@ -74,7 +74,10 @@ export const fromChatUpdate = (update: ChatUpdate, directory: Directory): Entry[
   return Object.keys(patch).length > 1 ? [{ kind: 'chat', chat: patch, create: false, tell: 'chats' }, ...unread] : unread;
 };
 
-/** Converts the names and the LID of a contact into an entry. Returns an empty list if the contact has none. */
+/**
+ * Converts the names and the LID of a contact into an entry. Returns an empty list for groups, for the own account, and for contacts with neither a
+ * name nor a LID.
+ */
 export const fromContact = (contact: Partial<Contact>, directory: Directory): Entry[] => {
   const chat = contactPatch(contact, directory);
   return chat === null ? [] : [{ kind: 'chat', chat, create: false, tell: 'contacts' }];

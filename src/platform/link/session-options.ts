@@ -82,7 +82,7 @@ export interface Session {
 
 // Composed parts of a session.
 
-/** Makes the part that follows the picture of the own account. */
+/** Creates the `OwnPicture` of a session, which tracks the profile picture of the account. */
 export const ownPictureOf = (
   sock: Pick<WASocket, 'profilePictureUrl'>,
   directory: Directory,

@@ -107,7 +107,10 @@ export const answerTo = (text: string, asked: Asked, directory: Directory): Resu
 export interface Composer<Content> {
   /** True if the composer uploads a file, which has its own time limit. */
   readonly uploads?: true;
-  /** Builds the content for a chat, without quotes, mentions and marks, which `compose` adds to every kind. Refuses with `invalid` if this fails. */
+  /**
+   * Builds the content for a chat. `compose` adds quotes, mentions and marks later. Refuses with `invalid` if the content is not valid, or with the
+   * refusal of an upload or of a platform request.
+   */
   content(content: Content, connection: LiveConnection, jid: string): Promise<Result<proto.IMessage>>;
   /** Replaces `content` if the send chooses an option of the quoted message. Returns null for other replies. */
   answer?(content: Content, asked: Asked, directory: Directory): Result<Answer> | null;

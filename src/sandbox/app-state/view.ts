@@ -1,4 +1,7 @@
-/** Reads the records of shared settings as a phone does. Each action belongs to one collection and has a version. Other records are ignored. */
+/**
+ * Reads the records of shared settings as a phone does. A record is ignored if its action is unknown, its collection does not fit the action, or its
+ * version is too new. Readers may ignore more records. `ignored` lists these records with the reasons.
+ */
 import { proto } from '@whiskeysockets/baileys';
 import { isGroupJid, parseUser } from '../address.ts';
 import type { ChatSettings, Digits, MessageSettings, SettingsView } from '../face.ts';

@@ -38,7 +38,7 @@ const refuse = (text: string): never => {
   throw new SandboxError(400, text);
 };
 
-/** Crockford-like alphabet of pairing codes, which has no 0, I, O and U. */
+/** The Crockford-like alphabet of pairing codes, which has no 0, I, O and U. */
 const alphabet = '123456789ABCDEFGHJKLMNPQRSTVWXYZ';
 
 /** Formats five bytes as eight characters in two groups. */

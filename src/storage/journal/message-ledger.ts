@@ -146,7 +146,10 @@ export class MessageLedger {
     this.#apply(kept, { ...message, messageId, chatId, unread, deletedAt, status: 'Queued' }, 'composed');
   }
 
-  /** Moves messages in memory from the LID of a person to the number. Other statements move the stored rows before this commit writes. */
+  /**
+   * Moves messages in memory from the LID of a person to the person's number. If both chats have the message, the copy under the LID is dropped. Other
+   * statements move the stored rows before this commit writes.
+   */
   merge({ chatId, chatLid }: PersonPair): void {
     for (const [id, same] of this.#messages) {
       const isThere = same.some(({ value }) => value.chatId === chatId);

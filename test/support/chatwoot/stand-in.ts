@@ -75,7 +75,7 @@ export class ChatwootStandIn {
   loses: ((request: string) => boolean) | null = null;
   /** Names of fetched files, in the order of the requests. */
   readonly fetched: string[] = [];
-  /** Selects files that never arrive, by name. */
+  /** Selects files whose requests get no answer, by name. */
   holds: ((file: string) => boolean) | null = null;
   /** The webhook address of the inbox. Empty without a webhook. */
   hookUrl = '';

@@ -30,7 +30,10 @@ const useShape = () => {
   return shape;
 };
 
-/** The time in the current state. This component alone reads the clock, so that a tick redraws one text and not the chart. @param {{ live: Live, chart: string }} props */
+/**
+ * The time in the current state. `Clock` reads the clock instead of `ChartPanel`, so a tick redraws one text and not the chart.
+ * @param {{ live: Live, chart: string }} props
+ */
 const Clock = ({ live, chart }) => {
   const step = lastStepOf(live, chart);
   const detail = live.detail.value;

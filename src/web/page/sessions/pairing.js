@@ -15,7 +15,8 @@ const pollMs = 1_000;
 const codeMs = 20_000;
 
 /**
- * Polls the state of a session while it is shown. Returns the state, and the functions that connect the session.
+ * Connects the session if it is disconnected, and polls its state while the page is visible. Returns the state, the errors, and the functions that
+ * connect the session.
  * @param {string} id
  */
 const useSession = (id) => {

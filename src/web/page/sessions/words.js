@@ -34,7 +34,7 @@ const leafOf = (state) => said((state.split('.').at(-1) ?? '').replaceAll(/[A-Z]
  */
 export const wordOf = ({ state, linked, needsPerson, cause }) => {
   if (state !== 'disconnected.idle') return leafOf(state);
-  // After a restart the chart is in `idle`, but the session still needs the same act of a person.
+  // A logged-out or refused session starts in `idle` after a restart, and still needs a person. `receiverFailed` concerns a webhook and not the session.
   if (needsPerson && cause !== 'receiverFailed') return leafOf(cause === 'loggedOut' ? 'loggedOut' : 'refused');
   return linked ? t('state_disconnected') : t('wordUnpaired');
 };

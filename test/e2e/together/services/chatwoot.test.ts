@@ -199,7 +199,7 @@ test('agents: a file is sent with its text, and a reply quotes its message', asy
   assert.match(JSON.stringify(document.content), /price list\.pdf/);
   await scene.write(account, 'how much?');
   const asked = await sees('how much?');
-  // The gateway has stored the id of a message when the next message of its chat arrives.
+  // The reply needs the stored id of the first message. The gateway has stored this id when Chatwoot shows the next message of the chat.
   await scene.write(account, 'tell me');
   await sees('tell me');
   desk.write(conversation(), 'ten', { attributes: { in_reply_to: asked.id } });
