@@ -1,6 +1,7 @@
 /** The faults of nodes. Each fault hits one node or all of them, lasts for a while, and is undone. */
 import assert from 'node:assert/strict';
 import { setTimeout as wait } from 'node:timers/promises';
+import { askedOf } from './account.ts';
 import type { Cut } from './cable.ts';
 import { hour, type Fleet, type Member, type Surroundings } from './fleet.ts';
 import type { FleetTraffic } from './fleet-traffic.ts';
@@ -74,11 +75,7 @@ const busGone: FleetFault = {
       if (account === undefined) continue;
       const { token, number } = account;
       const body = { number: `55116${number.slice(-8)}`, text: `without NATS ${number}` };
-      // A request that a busy database refuses with 503 has no effect, so it is retried.
-      const own = await until(async () => {
-        const answer = await member.gateway.call('POST', '/send/text', { token, body });
-        return answer.status !== 503 && answer;
-      }, `${member.name} sends a text of its own session`);
+      const own = await askedOf(() => member.gateway.call('POST', '/send/text', { token, body }));
       assert.equal(own.status, 200, JSON.stringify(own.body));
       const other = fleet.members.find((one) => one !== member) as Member;
       const refused = await until(async () => {
