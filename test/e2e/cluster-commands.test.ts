@@ -226,14 +226,17 @@ test('nodes: while a session moves, requests wait for its new owner', withNats, 
   leaving.signal('SIGTERM');
   const answers: number[] = [];
   const began = performance.now();
-  while (performance.now() - began < 4_000) {
+  while (performance.now() - began < 4_000 || answers.length === 0) {
     const sentAt = performance.now();
     const { status } = await staying.send(contact, `while it moves ${answers.length}`);
-    // On a slow machine a session may move for longer than a request waits.
+    // On a slow machine a session may move for longer than a request waits. The answer is then 503, and does not count.
     const hasWaited = performance.now() - sentAt >= usualClusterPolicy.ownerWait;
-    answers.push(status === 503 && hasWaited ? 200 : status);
+    if (status !== 503 || !hasWaited) answers.push(status);
   }
-  assert.ok(answers.length > 0 && answers.every((status) => status === 200), answers.join(' '));
+  assert.ok(
+    answers.every((status) => status === 200),
+    answers.join(' '),
+  );
   assert.equal(await leaving.endsWithin(2 * patience), 0, leaving.printed);
   await leaving.start();
   assert.equal(nodes.doubleLogins, 0);
