@@ -34,6 +34,12 @@ export interface Pool {
 /** The default time limit of a connection attempt. In milliseconds. */
 const connectLimit = 3_000;
 
+/**
+ * The time after which a pool closes an idle connection. In milliseconds. The first statement on a new connection takes some 40 ms, because its backend
+ * starts and plans the statement. After the driver's default of 10 s, each text of a quiet gateway would wait for that.
+ */
+const idleLimit = 60_000;
+
 const databaseName = (url: string): string => decodeURIComponent(/^[^?]*\/([^/?]*)/.exec(url)?.[1] ?? '');
 
 /** Makes MikroORM. `tables`: the entities of units of work. Their discovery takes some tens of milliseconds, and yields to the event loop meanwhile. */
@@ -46,7 +52,13 @@ export const makeOrm = (
 ): Promise<MikroORM> =>
   MikroORM.init({
     dbName: databaseName(url),
-    driverOptions: { connectionString: url, connectionTimeoutMillis: connectLimit, keepAlive: true, ...driverOptions },
+    driverOptions: {
+      connectionString: url,
+      connectionTimeoutMillis: connectLimit,
+      idleTimeoutMillis: idleLimit,
+      keepAlive: true,
+      ...driverOptions,
+    },
     entities: [...tables],
     discovery: { warnWhenNoEntities: false, onMetadata: () => turn(), afterDiscovered: () => turn() },
     ensureDatabase: false,
