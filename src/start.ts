@@ -55,8 +55,8 @@ const readSettings = (sandbox: boolean): Read => {
 };
 
 /**
- * Writes the PID file, by which scripts find the process. A file that a killed process left is overwritten. If another process took over, its PID
- * file is left in place.
+ * Returns functions that write and remove the PID file, in which scripts find the id of the process. The writer overwrites the file of a killed process.
+ * If another process has taken over, its PID file is left in place.
  */
 const pidFileIn = (dataDir: string) => {
   const own = `${process.pid}\n`;
@@ -185,7 +185,8 @@ function stopOnSignals(log: Log, limit: number, stopAll: () => Promise<void>): (
 const tell = (name: string, value: string): void => say(`${`${name}:`.padEnd(18)}${value}`);
 
 /**
- * Keeps the admin token that this start made. Only its hash is stored, so a start that fails later, or is interrupted, shows the token as well.
+ * Returns functions that keep and show the admin token that this start made. Only its hash is stored, so a start that fails or is interrupted later
+ * shows the token too.
  */
 const madeToken = () => {
   let made: string | null = null;

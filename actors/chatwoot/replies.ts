@@ -163,7 +163,7 @@ export class Replies {
     const failure = reply.failure || this.#setAside(reply) || (at.inbox !== now.inbox ? movedAway : own.enabled ? '' : switchedOff);
     const step =
       failure === '' ? await this.#counted(at, reply, own.chatwoot.signMessages) : ({ kind: 'failed', reason: failure } as const);
-    // The instance moved to another node, which starts the row again. Idempotency keys keep that node from sending a message twice.
+    // If the instance moved to another node, that node starts the row again, and idempotency keys prevent a second send. The next run reads a changed row.
     if (webhook(reply.instanceId) === null || step.kind === 'changed') return;
     if (step.kind === 'done') return ports.chatwootRows.removeReply(at.claim, reply.seq);
     if (step.kind === 'later')
@@ -176,7 +176,7 @@ export class Replies {
   }
 
   /**
-   * Makes one attempt after storing its begin. If the row kills the process, the stored count stays. Another account may have been paired since the
+   * Stores the begin of an attempt, then makes the attempt. If the attempt kills the process, the stored count stays. Another account may have been paired since the
    * row was read. The rows of the former account were then marked as failed, and no attempt begins.
    */
   async #counted(at: InboxOf, reply: ChatwootReply, sign: boolean): Promise<Step> {

@@ -67,7 +67,10 @@ export class LeaseCheck {
     }
   }
 
-  /** Gives back leases that this node does not hold, ends sessions without a lease, and serves owned instances that are not served. */
+  /**
+   * Gives back leases that only the database assigns to this node. Ends sessions whose lease is missing in the database. Serves instances that this node
+   * holds but does not serve.
+   */
   async #mend(incarnation: string, unheld: readonly Claim[], unleased: readonly Claim[]): Promise<void> {
     const { held, drop, giveBack, isServed, serve } = this.#input;
     const holding = new Set(held().map(keyOf));
@@ -152,7 +155,6 @@ export class ReadShare {
   /** Durations of the last reads. In milliseconds. */
   #took: readonly number[] = [];
 
-  /** Takes the name of this node. */
   constructor(me: string) {
     this.#me = me;
   }

@@ -53,8 +53,9 @@ export class NodeLease {
   }
 
   /**
-   * Joins the cluster and renews from then on. Rejects with a sentence for the operator if a live node has the same name. Waits for the lease of a
-   * killed node. That lease ends by the clock of the database, or after a full lease without renewal by the clock of this node.
+   * Joins the cluster, and then renews the lease regularly. Rejects with a sentence for the operator if a live node has the same name. If a killed node had
+   * this name, waits for the end of its lease. This lease ends by the clock of the database. This node ends the lease if its own clock shows no renewal
+   * for a full lease.
    */
   async start(): Promise<void> {
     const { store, time, policy, node, term } = this.#input;

@@ -1,6 +1,6 @@
 /**
- * The health of a receiver: the circuit breaker that the couriers of all instances share, the step after a failed attempt, and the outcomes
- * for reports.
+ * The health of a receiver. This file has the circuit breaker that the couriers of all instances share, and the decision between a retry and the end after
+ * a failed attempt. It also counts the outcomes for reports.
  */
 import type { Delivery, LastAttempt } from '../model.ts';
 import { between, type DeliveryPolicy } from '../policy/policy.ts';

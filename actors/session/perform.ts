@@ -39,7 +39,7 @@ export interface Addressed {
   readonly forms: readonly string[];
 }
 
-/** Asks the platform in one request. The answer has one item per number, which is null if the platform gave no answer. */
+/** Asks the platform in one request. The answer has one item per number. An item is null if the platform gave no answer for this number. */
 type LookUp = (numbers: readonly (readonly string[])[]) => Promise<PlatformOutcome<readonly (LookedUp | null)[]>>;
 
 interface Found extends Omit<LookedUp, 'businessName'> {
@@ -47,7 +47,7 @@ interface Found extends Omit<LookedUp, 'businessName'> {
   readonly businessName: string | null;
 }
 
-/** The known facts of a number; null if the platform refused an answer. */
+/** The known facts of a number; null if the platform gave no answer for this number. */
 export type Known = Found | null;
 
 interface Remembered extends Found {
@@ -57,7 +57,7 @@ interface Remembered extends Found {
 
 /** The largest number of phone numbers in memory, for each session. */
 const kept = 500;
-/** The time without look-ups after the platform refused a look-up as one too many. In milliseconds. */
+/** The pause of all look-ups after the platform refused a look-up with 429. In milliseconds. */
 const penaltyMs = 60_000;
 
 const absent = (chatId: string) => refuse('notFound', `the number ${chatId} is not on WhatsApp`);
@@ -91,7 +91,7 @@ export class Recipients {
     if (known !== null) return done(known);
     const found = await this.check([chat], lookUp);
     if (!found.ok) return found;
-    // If the platform refused an answer, the message is sent to the number as written.
+    // If the platform gave no answer for the number, the message is sent to the number as written.
     const id = found.value.get(chatId)?.chatId ?? chatId;
     return id === '' ? absent(chatId) : done(id);
   }
@@ -172,7 +172,7 @@ export class Recipients {
     return done(found);
   }
 
-  /** Asks the platform. Returns an empty list if the platform refused an answer. */
+  /** Looks up numbers on the platform. Refuses if the pace does not allow the look-up, or after a 429. Returns an empty list after any other refusal code. */
   async #ask(chats: readonly Addressed[], lookUp: LookUp): Promise<Result<readonly (LookedUp | null)[]>> {
     const { policy, time } = this.#input;
     const now = time.now();

@@ -134,7 +134,7 @@ export interface HistoryAsk {
   readonly wait: number;
 }
 
-/** One request to the phone. Requests are lost when the process ends, but the received messages are stored. */
+/** A request for history that was sent to the phone. Requests are only in memory, and the received messages are stored. */
 export interface HistoryRequest {
   readonly id: string;
   readonly chatId: string;

@@ -207,7 +207,7 @@ const conversationRequests = (get: Get): Pick<ChatwootApi, 'conversations' | 'co
   },
 });
 
-/** Reads a listed message. Its time is in Unix seconds. */
+/** Reads a listed message. Chatwoot states the time in Unix seconds. */
 const listedOf: Read<ChatwootListed> = (message) => {
   const [id, seconds] = [idOf(field(message, 'id')), field(message, 'created_at')];
   return id === 0 ? null : { id, sourceId: textOf(field(message, 'source_id')), at: typeof seconds === 'number' ? seconds * 1_000 : null };

@@ -4,7 +4,7 @@ import type { MediaKind, Result } from '#actors/model.ts';
 /** Longest side of a thumbnail in pixels. The platform's own apps make thumbnails of this size. */
 export const thumbnailSide = 32;
 
-/** A file to prepare. It is only read, and its owner removes it. A `TakenFile` is such a file. */
+/** A file to prepare, such as a `TakenFile`. The preparation never changes or removes this file. Its owner removes the file. */
 export interface SourceFile {
   readonly path: string;
   readonly size: number;

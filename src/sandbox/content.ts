@@ -20,7 +20,7 @@ export interface MediaPart {
   readonly fileLength?: number | { toNumber(): number } | null;
 }
 
-/** The facts of a file that a phone shows beside its bytes. */
+/** The metadata of a file that a phone shows. */
 export interface MediaFacts {
   readonly mimetype: string;
   /** A JPEG in base64, '' for none. */

@@ -25,8 +25,8 @@ interface Release {
 }
 
 /**
- * Reads `tag_name` of a code forge or `version` of a package registry. A list of releases has the newest one first. Returns null if the answer
- * has no version.
+ * Returns the newest release in an answer. A code forge names the version in `tag_name`, and a package registry in `version`. In a list of releases the
+ * newest release is first. Returns null if the answer has no version.
  */
 export const releaseIn = (answer: unknown): Release | null => {
   const one = (Array.isArray(answer) ? answer[0] : answer) as Readonly<Record<string, unknown>> | null | undefined;
@@ -39,7 +39,7 @@ export const releaseIn = (answer: unknown): Release | null => {
 /** The time-out of one answer in milliseconds, and its largest size in bytes. A list of releases has some hundred kilobytes. */
 const answerMs = 10_000;
 const mostBytes = 4 * 1024 * 1024;
-/** The times for which an answer and a failure are remembered. In milliseconds. */
+/** The times for which an answer and a failure are cached. In milliseconds. */
 const keptMs = { good: 6 * 3_600_000, bad: 60_000 };
 
 const askRelease = async (url: string, allow: readonly string[], userAgent: string): Promise<Release> => {
@@ -77,7 +77,7 @@ interface UpdatesInput {
   readonly now: () => number;
 }
 
-/** Returns the function that looks up the newest release. Concurrent callers share one request. The answer is remembered. Never rejects. */
+/** Returns the function that looks up the newest release. Concurrent callers share one request. The answer is cached. Never rejects. */
 export const createUpdates = ({ url, version, allow, now }: UpdatesInput): ServerFacts['update'] => {
   if (url === null) return async () => noCheck;
   let known: UpdateNotice = { ...noCheck, checks: true };
@@ -109,7 +109,7 @@ export const createUpdates = ({ url, version, allow, now }: UpdatesInput): Serve
 
 // The facts for the pages.
 
-/** The time for which the size of the database is remembered, in milliseconds. Reloading a page then costs no query. */
+/** The time for which the size of the database is cached, in milliseconds. Reloading a page then costs no query. */
 const useMs = 30_000;
 
 /** Caches the answer of a function. Concurrent callers share one request. A failure is not cached. */

@@ -20,7 +20,7 @@ interface Scenario {
   readonly each: number;
   /** The number of texts per second of each session. Null sends as fast as possible and delivers all arrivals at once. */
   readonly pace: number | null;
-  /** The number of repetitions; 1 if absent. The commits of single bursts differ by half. */
+  /** The number of repetitions, over which the counts are averaged; 1 if absent. The counts of single bursts differ by up to half. */
   readonly bursts?: number;
   /** The identifier of the sender in an arriving text. */
   readonly addressing?: 'pn' | 'lid';

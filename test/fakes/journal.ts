@@ -1,4 +1,4 @@
-/** The journal in memory. It follows the rules of the real ledger on rows in maps, and each commit is atomic. */
+/** The journal in memory. The rows are in maps and follow the rules of the real ledger. Each commit is atomic. */
 import type { Claim, Delivery, Entry, GatewayEvent, PersonPair } from '#actors/model.ts';
 import type { ArchivedRows, Committed, Journal } from '#actors/ports.ts';
 import { reduceEntries } from '#src/storage/journal/ledger.ts';
@@ -137,7 +137,7 @@ export class FakeJournal implements Journal {
     }
   }
 
-  /** Erases messages of a chat. The rows are in the order of their arrival. */
+  /** Erases messages of a chat up to the time `until`. In its last second, messages that arrived after those in `last` stay. Rows are in order of arrival. */
   #erase(instanceId: string, { chatId, until, keepStarred, last }: Erasure): void {
     const rows = [...this.#db.messages].filter(([, row]) => row.instanceId === instanceId && row.chatId === chatId);
     const end = rows.findLastIndex(([, { messageId }]) => last.includes(messageId));

@@ -1,4 +1,4 @@
-/** Tests the bucket with a real S3 server. It behaves like the folder, and an unreachable server is an error and never an empty store. */
+/** Tests the bucket store on a real S3 server. The bucket store behaves like the folder store. If the server is unreachable, every method rejects. */
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { createServer, type AddressInfo, type Server } from 'node:net';
@@ -17,7 +17,7 @@ import { baseUrl, bytesOf, taken, temporaryFolder } from '#test/support/files.ts
 const place = await temporaryFolder();
 const temporary = await openTemporaryFolder(join(place, 'temporary'));
 const endpoint = await openBucketServer(join(place, 'bucket'), { lax: false });
-// The strict server checks the signature of a list request against a wrong path. So lists use this server, which accepts any signature.
+// The strict server checks the signature of a list request against a wrong path. List requests use this lax server, which accepts any signature.
 const laxEndpoint = await openBucketServer(join(place, 'bucket'), { lax: true });
 
 /** Opens a bucket. The time-out is long, because the servers run in this process, which may get no processor time for seconds. */

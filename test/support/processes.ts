@@ -15,7 +15,7 @@ export const signalTo = (pid: number, signal: NodeJS.Signals | 0): boolean => {
   }
 };
 
-/** Returns the content of a file, or '' if the file is missing. A server deletes its file when it ends. */
+/** Returns the content of a file, or '' if the file cannot be read. A database server deletes its PID file when the server ends. */
 const readIfThere = (path: string): string => {
   try {
     return readFileSync(path, 'utf8');

@@ -20,7 +20,7 @@ export const runTogether = (folder: string): void => {
 
 type Tidy = () => Promise<void>;
 
-/** Functions to call after the last file of `runInTurn`. Null in a process with one file. */
+/** Functions to call after the last file of `runInTurn`. Null in a process that does not use `runInTurn`. */
 let shared: Tidy[] | null = null;
 let mustEnd = false;
 

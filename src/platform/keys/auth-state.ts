@@ -1,7 +1,7 @@
 /**
  * The credentials and the Signal keys of one session. The library reads and changes them in memory, and a write-behind stores them in the vault.
  *
- * All changes go through `set`, and `durable` resolves when all earlier changes are stored. The guarantees against loss depend on these two.
+ * All changes go through `set`, and `durable` resolves when all earlier changes are stored. The guarantees against loss depend on these two methods.
  */
 import type { AuthenticationCreds, AuthenticationState, SignalDataSet, SignalDataTypeMap } from '@whiskeysockets/baileys';
 import type { Log } from '#actors/ports.ts';
@@ -32,7 +32,7 @@ export interface AuthState {
   peek<T extends keyof SignalDataTypeMap>(type: T, id: string): SignalDataTypeMap[T] | null | undefined;
   /** Loads keys into memory, with at most one query. Waits while the storage is unavailable or busy. With `now`, rejects with `StorageFailure` instead. */
   load(type: keyof SignalDataTypeMap, ids: readonly string[], when?: 'now'): Promise<void>;
-  /** Reads the devices that have the own sender key, by group, without caching them. Waits while the storage is unavailable. */
+  /** Reads, for each group, the devices that have the account's sender key. Does not cache the result. Waits while the storage is unavailable. */
   groupMaps(wanted: WantedMaps): Promise<ReadonlyMap<string, DeviceMap>>;
   /** Returns the ids of keys in the vault that begin with `prefix`. Waits while the storage is unavailable. */
   storedIds(type: keyof SignalDataTypeMap, prefix: string): Promise<readonly string[]>;
@@ -105,7 +105,7 @@ class SessionKeys {
   readonly #devices = new WeakMap<object, number>();
   /** Numbers of the unstored changes by sends, the oldest first. At most `unstoredSends` messages may leave before their changes are stored. */
   #sends: number[] = [];
-  /** No message leaves before the changes up to this number are stored: the mark of the open run, and chains that were moved forward. */
+  /** The number of the last change that must be stored before a message leaves. Such changes mark the open run, or move chains forward after a kill. */
   #storedFirst = 0;
   /** See `AuthState.holdVersions`. */
   #versionStored: (() => Promise<boolean>) | null = null;

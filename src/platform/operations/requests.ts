@@ -136,7 +136,7 @@ export const pictureQuery = (target: string | null, jpeg: Uint8Array | null): Bi
 
 // Read receipts.
 
-/** Returns the key for a receipt. It is sent to the address from which the message came, which may be a LID in a direct chat. */
+/** Returns the key for a receipt. The receipt goes to the address from which the message came. In a direct chat this address may be a LID. */
 const receiptKey = ({ chatId, messageId, sender }: ReadKey) => {
   const group = isGroup(chatId);
   const direct = isLid(sender) || isPerson(sender) ? sender : chatId;
@@ -153,8 +153,8 @@ export const confirmRead = (
   return isChannel(chatId) ? sock.sendReceipts(keys, 'read-self') : sock.readMessages(keys);
 };
 
-// Look-ups of numbers and LIDs. One query looks up the accounts of several numbers. The library's own query does not return the requested
-// form if the account is known in another form. It also omits numbers without an account, and the names of businesses.
+// Look-ups of numbers and LIDs. One query looks up the accounts of several numbers. The library's own query is not used, because its answer does not
+// contain the requested form of a number. The answer also omits numbers without an account, and the names of businesses.
 
 type Sock = Pick<WASocket, 'query' | 'generateMessageTag' | 'signalRepository'>;
 
@@ -224,7 +224,7 @@ const lookedUp = (forms: readonly string[], answers: ReadonlyMap<string, Answer>
   return { chatId: pn, businessName };
 };
 
-/** Looks up accounts of numbers, each with its forms. Stores the LIDs in the answers, because migrated accounts receive messages only by LID. */
+/** Looks up the accounts of numbers. Each number is a list of its possible forms. Stores the LIDs in the answers, because migrated accounts receive messages only by LID. */
 export async function lookUpNumbers(sock: Sock, numbers: readonly (readonly string[])[]): Promise<readonly (LookedUp | null)[]> {
   const users = [...new Set(numbers.flat())].map((form) => plain('user', [plain('contact', Buffer.from(`+${userOf(form)}`))]));
   const contact: BinaryNode = { tag: 'contact', attrs: { addressing_mode: 'lid' } };

@@ -198,7 +198,7 @@ export const compose = async (send: Send, draft: Message | null, connection: Liv
   return done({ ...record.value, ...idsOf(draft), ...vote, ...(audience && { audience: audience.value }) });
 };
 
-/** Composes a message without a connection, as far as possible. `raw` is set if the message needs no look-up. */
+/** Composes a message without a connection, as far as possible. `raw` is null if the message must be composed again on a connection. */
 export const draft = (send: Send, directory: Directory): Result<Message> => {
   const target = resolveTarget(send.number);
   if (!target.ok) return refuse('invalid', target.message);

@@ -3,9 +3,7 @@ import type { MediaFacts } from '../content.ts';
 import type { InteractiveView } from '../interactive.ts';
 import type { Digits } from './common.ts';
 
-// Messages, their receipts, and the online and typing states of people.
-
-/** `data`: the bytes in base64. */
+/** A file that a simulated person sends. `data`: the bytes of the file in base64. */
 interface MediaContent {
   readonly kind: 'image' | 'video' | 'gif' | 'audio' | 'ptt' | 'document' | 'sticker';
   readonly data: string;
@@ -38,7 +36,7 @@ export type Content =
   | { readonly kind: 'pollVote'; readonly messageId: string; readonly options: readonly string[] }
   /**
    * Taps a button or a row of a list, found by its id or its label. `form` is the form of the answer, which differs between kinds and ages of phones.
-   * If absent, it follows the tapped message. `latitude` and `longitude` are for a button that requests a location.
+   * If `form` is absent, the tapped message defines the form. `latitude` and `longitude` are for a button that requests a location.
    */
   | {
       readonly kind: 'tap';
@@ -86,7 +84,7 @@ export interface ReceivedMessage {
   readonly pushName: string;
   /** The time of the message, in Unix milliseconds. */
   readonly at: number;
-  /** The Signal envelope that carried it. */
+  /** The type of the Signal envelope that carried the message. */
   readonly envelope: 'pkmsg' | 'msg' | 'skmsg' | 'plain';
   /** The first field of the protobuf message, such as `conversation`, `imageMessage` or `reactionMessage`; edits and deletions are a `protocolMessage`. */
   readonly kind: string;
@@ -98,7 +96,7 @@ export interface ReceivedMessage {
   readonly expiration?: number;
   /** The media of the message, which were downloaded and verified. Absent if the message has none. */
   readonly media?: { readonly bytes: number; readonly sha256: string } & MediaFacts;
-  /** The tappable parts. Absent if the message has none, or the phone does not show it. */
+  /** The parts that a user can tap. Absent if the message has no such parts, or if the phone does not show the message. */
   readonly interactive?: InteractiveView;
   /** SHA-256 in hex of the files above the text and of the cards' files, which were downloaded and verified. */
   readonly heads?: readonly string[];
@@ -114,7 +112,7 @@ export interface ReceivedMessage {
 export interface ShownMessage {
   readonly id: string;
   readonly from: Digits;
-  /** The text or caption, '' when there is none or it was deleted. */
+  /** The text or caption; '' if there is none or if the message was deleted. */
   readonly text: string;
   readonly edited: boolean;
   readonly deleted: boolean;

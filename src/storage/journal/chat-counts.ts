@@ -26,14 +26,14 @@ const attendantOf = ({ extra }: Chat): string => {
 
 type Section = keyof ChatStats;
 
-/** Returns all places in which a chat is counted. */
+/** Returns the counts that include a chat, each as its section and name. */
 const placesOf = (chat: Chat): readonly (readonly [section: Section, name: string])[] => [
   ...chatKinds.filter((kind) => kinds[kind].of(chat)).map((kind) => ['kinds', kind] as const),
   ...chat.labels.map((label) => ['labels', label] as const),
   ...(attendantOf(chat) === '' ? [] : [['attendants', attendantOf(chat)] as const]),
 ];
 
-/** The counts by section and name. Names come from clients, so they are keys of maps and never of objects. */
+/** The counts by section and name. Clients choose names such as `__proto__`. Names are therefore keys of maps, not of objects. */
 type Tallies = Readonly<Record<Section, Map<string, ChatTally>>>;
 
 const none: ChatTally = { total: 0, unread: 0 };

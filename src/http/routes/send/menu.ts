@@ -38,7 +38,7 @@ const buttons =
       legacy,
     }));
 
-/** One row for each type of menu. */
+/** The functions that convert a menu to the content of a message, by type of menu. */
 const contents: Readonly<Record<(typeof types)[number], (menu: Menu) => Result<SendContent>>> = {
   button: buttons(false),
   button_legacy: buttons(true),
@@ -55,7 +55,7 @@ const contents: Readonly<Record<(typeof types)[number], (menu: Menu) => Result<S
     })),
 };
 
-/** Makes the rows. `fileBytes` is the size of the largest picture. */
+/** Returns the rows of the table of routes. `fileBytes` is the size of the largest picture. */
 export const menuRows = (fileBytes: number) => [
   sendRow({
     on: 'POST /send/menu',
@@ -162,7 +162,7 @@ const cardOf = (card: CardFields): Result<Card> => {
   return mapResult(made, (labelled) => ({ head: headIn(card), text, buttons: labelled }));
 };
 
-/** Makes the rows. `fileBytes` is the size of the largest file. */
+/** Returns the rows of the table of routes. `fileBytes` is the size of the largest file. */
 export const carouselRows = (fileBytes: number) => [
   sendRow({
     on: 'POST /send/carousel',

@@ -35,7 +35,7 @@ export interface PutTarget {
   readonly silenceMs: number;
 }
 
-/** The path of files in channels. */
+/** The beginning of `PutTarget.folder` for files of channels. */
 export const channelFolder = 'newsletter/';
 const origin = 'https://web.whatsapp.com';
 /** The size limit of an answer, in bytes. Usual answers have some hundred bytes. */
@@ -154,7 +154,7 @@ interface MediaHosts {
   readonly auth: string;
   /** At least one host name, with a port if there is one, in the order of preference. */
   readonly names: readonly string[];
-  /** The end of their validity, in Unix milliseconds. */
+  /** The end of the validity of the names and the token, in Unix milliseconds. */
   readonly until: number;
 }
 

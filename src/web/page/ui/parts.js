@@ -8,7 +8,7 @@ import { t } from '../texts.js';
 /** @import { ComponentChildren } from 'preact' */
 
 /**
- * A drawing of `icons.svg`. A drawing without a label is hidden from screen readers, because the text beside it says the same.
+ * Shows a drawing of `icons.svg`. A drawing without a label is hidden from screen readers, because the text beside it says the same.
  * @param {{ name: string, label?: string, class?: string }} props
  */
 export const Icon = ({ name, label, class: more = '' }) => html`
@@ -18,7 +18,8 @@ export const Icon = ({ name, label, class: more = '' }) => html`
 `;
 
 /**
- * `kind`: any of the words `main` (the main action of the view), `danger`, `quiet` and `square`. While `busy`, the button shows a spinner and takes no press.
+ * Shows a button. `kind`: any of the words `main` (the main action of the view), `danger`, `quiet` and `square`. While `busy`, the button shows a spinner and
+ * is disabled.
  * @param {{ kind?: string, icon?: string, busy?: boolean, disabled?: boolean, type?: 'button' | 'submit', children?: ComponentChildren, [more: string]: unknown }} props
  */
 export const Button = ({ kind = '', icon, busy = false, disabled = false, type = 'button', children, ...more }) => html`
@@ -28,7 +29,7 @@ export const Button = ({ kind = '', icon, busy = false, disabled = false, type =
 `;
 
 /**
- * A labelled input. `as`: the name of its element, which gets all further properties.
+ * Shows an input with a label. `as`: the tag name of the input element. This element gets all further properties.
  * @param {{ label: string, hint?: string, error?: string, as?: string, autofocus?: boolean, children?: ComponentChildren, [more: string]: unknown }} props
  */
 export const Field = ({ label, hint, error, as = 'input', autofocus = false, children, ...more }) => {
@@ -48,7 +49,7 @@ export const Field = ({ label, hint, error, as = 'input', autofocus = false, chi
 };
 
 /**
- * A state in its colour, with its icon and its word, because some readers cannot see the colour.
+ * Shows a state by colour, icon and word. Some readers cannot see the colour.
  * @param {{ state: string, word?: string }} props `state`: connected, connecting, hibernated, disconnected or person.
  */
 export const StateBadge = ({ state, word }) => html`
@@ -69,7 +70,7 @@ export const guardBoxes = (own) => {
 };
 
 /**
- * A modal box. `onClose` is called for Escape, for the cross, for a press beside the box, and when another view is shown. Escape and the press beside the
+ * Shows a modal box. `onClose` is called for Escape, for the cross, for a press beside the box, and when another view is shown. Escape and the press beside the
  * box ask the guard first, because both happen by mistake.
  * @param {{ title: string, onClose: () => void, children?: ComponentChildren, class?: string }} props
  */
@@ -127,7 +128,7 @@ export const Dialog = ({ title, onClose, children, class: more = '' }) => {
 };
 
 /**
- * Shows an empty view: its purpose, and the next step. `heading`: `h1` if the view has no other.
+ * Shows an empty view: its purpose, and the next step. `heading`: `h1` if the view has no other heading of that level.
  * @param {{ icon?: string, heading?: 'h1' | 'h2', title: string, text?: string, children?: ComponentChildren }} props
  */
 export const Empty = ({ icon = 'logo', heading = 'h2', title, text, children }) => html`
@@ -159,7 +160,7 @@ export const Failed = ({ error, heading = 'h2', onRetry }) => html`
 `;
 
 /**
- * A table that scrolls in its box on a narrow screen. `children`: its rows. `plain`: the last column has no buttons, and scrolls with the others.
+ * Shows a table, which scrolls in its box on a narrow screen. `children`: the rows. `plain`: the last column has no buttons, and scrolls with the others.
  * `stack`: on a phone each row is a card instead, where a cell shows its `data-head`.
  * @param {{ label: string, heads: readonly string[], plain?: boolean, stack?: boolean, children?: ComponentChildren }} props
  */
@@ -181,7 +182,7 @@ export const Table = ({ label, heads, plain = false, stack = false, children }) 
 `;
 
 /**
- * Buttons of which one is pressed. `options`: pairs of a value and its text.
+ * Shows a group of buttons. The button of the chosen value is pressed. `options`: pairs of a value and its text.
  * @param {{ label: string, options: readonly (readonly [unknown, ComponentChildren])[], chosen: unknown, onChoose: (value: never) => void }} props
  */
 export const OneOf = ({ label, options, chosen, onChoose }) => html`

@@ -1,4 +1,4 @@
-/** One session: its head, which is always live, and a tab each for its state, its webhooks, campaigns, the chatbot, Chatwoot, a console and settings. */
+/** The view of one session: a head that is kept up to date, and tabs for the state, chats, webhooks, campaigns, chatbot, Chatwoot, console and settings. */
 import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
