@@ -13,7 +13,7 @@ import { nodeNameOf } from './wiring/cluster.ts';
 
 const day = 86_400_000;
 
-/** The handshakes per second of a single gateway. A node of a cluster uses the gate of the whole cluster. */
+/** The default number of handshakes at once and per second, for a single gateway. For a node of a cluster the limit of the whole cluster is the default. */
 const usualHandshakes = 5;
 
 const handshakesOf = (settings: Settings): Policy['handshakes'] => {

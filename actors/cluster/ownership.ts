@@ -63,8 +63,8 @@ export class Uses {
   }
 }
 
-// The instances that this node owns, and the validity of the lease under which it owns them. Both are made before all other parts of a
-// node, so that every part can ask them. The lease (`node-lease.ts`) and the node (`cluster-node.ts`) change them.
+// The instances that this node owns, and the validity of its lease. The objects for both are made before all other parts of a node, so that every
+// part can query them. `node-lease.ts` changes the validity, and `cluster-node.ts` changes the instances.
 
 /**
  * The validity of the lease of a node. The end is counted on the monotonic clock from the time at which the renewal was sent. A slow answer, or

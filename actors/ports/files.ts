@@ -99,7 +99,7 @@ export interface FileRow extends Omit<KeptFile, 'url'> {
   readonly used: number;
 }
 
-/** A file of bytes that at least one row keeps. */
+/** The stored bytes of a file. Several rows can share one blob. */
 export interface Blob {
   readonly hash: string;
   readonly size: number;

@@ -187,7 +187,7 @@ export interface SmallPicture {
 export interface HeardTime {
   /** The time that the platform named. In Unix milliseconds. */
   readonly at: number;
-  /** The moment at which the platform named that time, by `Time.monotonic`. */
+  /** The time at which this process received `at`, by `Time.monotonic`. In milliseconds. */
   readonly heardAt: number;
 }
 

@@ -32,7 +32,7 @@ const leafOf = (node: Node): Node => (node.type === 'compound' && node.initial.t
 
 const tagsOf = (node: Node): readonly string[] => [...new Set([...(node.parent ? tagsOf(node.parent) : []), ...node.tags])];
 
-/** Returns the constants in the parameters of a guard. A function is called with an empty event. */
+/** Returns the constants in the parameters of a guard. If the parameters are a function, calls the function with an empty event. */
 const constantsOf = (params: unknown): readonly string[] => {
   const value: unknown =
     typeof params === 'function' ? (params as (args: object) => unknown)({ context: {}, event: { close: {} } }) : params;
@@ -125,7 +125,7 @@ const chartOf = (id: ChartName): Chart => {
 
 export const charts: Readonly<Record<ChartName, Chart>> = { lifecycle: chartOf('lifecycle'), instance: chartOf('instance') };
 
-/** Names of the events of both machines, by their types in the library. */
+/** The names of the events of both machines, by the event types of the state machine library. */
 export const nameOfEvent: ReadonlyMap<string, string> = new Map(
   Object.values(roots).flatMap((root) =>
     nodesOf(root).flatMap((node) => [...eventNames(node)].map(([type, { name }]) => [type, name] as const)),

@@ -46,11 +46,11 @@ interface Wish {
   isNew: boolean;
 }
 
-/** Ids per query. */
+/** The largest number of ids in one query. */
 const together = 100;
 /** The time before a picture is requested again after the platform did not answer. In milliseconds. */
 const silenceMs = 3_600_000;
-/** The time without look-ups after the platform refused one with 429. In milliseconds. */
+/** The pause of all look-ups after the platform refused a look-up with 429. In milliseconds. */
 const penaltyMs = 600_000;
 /** The least time between two requests for the same picture, even with `force`. In milliseconds. */
 const leastMs = 20_000;

@@ -177,7 +177,7 @@ export class Campaigns {
   #wake(id: InstanceId): number | null {
     const { registry, waking } = this.#input;
     if (registry.status(id) !== 'hibernated') return null;
-    // The next attempt comes after the pause, whatever keeps the session asleep now.
+    // A failed wake is ignored, because the next attempt follows after the pause.
     waking.awake(id).catch(() => undefined);
     return capRetryMs;
   }

@@ -56,7 +56,7 @@ const refusedMs = 10_000;
 
 const pieceOf = ({ headers: given, data }: Pick<Msg, 'data' | 'headers'>): Piece => {
   const [id = '', index = '0', count = '1'] = (given?.get(pieceHeader) ?? '').split(' ');
-  // The data is copied, because the client library reuses its memory for the next message.
+  // The data is a view of a buffer of the socket. A kept view would keep the whole buffer in memory, so the data is copied.
   return { id, index: Number(index), count: Number(count), data: data.slice() };
 };
 

@@ -22,7 +22,7 @@ export type ChatKey = Exclude<keyof Chat, 'extra'>;
 
 interface Kept<K extends ChatKey | null, T extends FieldType = FieldType> {
   readonly type: T;
-  /** Name in the model and of the column. It is null for a field in `extra`, whose key is its name in the interface. */
+  /** The name of the field in the model, and of its column. Null for a field in `extra`, whose key in `extra` is its name in the API. */
   readonly key: K;
 }
 
@@ -31,7 +31,7 @@ export type ChatField = Kept<ChatKey | null>;
 const column = <T extends FieldType, K extends KeysOf<T> & ChatKey>(type: T, key: K): Kept<K, T> => ({ type, key });
 const extra = <T extends FieldType>(type: T): Kept<null, T> => ({ type, key: null });
 
-/** The fields by their name in the interface. The view adds `wa_fastid`, `owner` and the object `parent_community`. */
+/** The fields by their name in the API. The view adds `wa_fastid`, `owner` and the object `parent_community`. */
 const table = {
   id: column('text', 'id'),
   wa_chatid: column('text', 'chatId'),
@@ -96,7 +96,7 @@ const table = {
   chatbot_disableUntil: extra('number'),
 } as const;
 
-/** The values of all fields, by their name in the interface. */
+/** The values of all fields, by their name in the API. */
 export type ChatValues = { readonly [Name in keyof typeof table]: Values[(typeof table)[Name]['type']] };
 
 /** A change of the fields that integrators keep about a chat. */
@@ -106,7 +106,7 @@ export type LeadWish = Partial<
 
 type InTable = Exclude<(typeof table)[keyof typeof table]['key'], null>;
 
-/** A check of the table by the compiler. This line does not compile if a field of the model has no line in the table. */
+/** The table, checked by the compiler. This declaration does not compile if a field of the model has no line in the table. */
 const whole: Readonly<Record<string, ChatField>> & (ChatKey extends InTable ? unknown : never) = table;
 export const chatFields: Readonly<Record<string, ChatField>> = whole;
 

@@ -48,10 +48,10 @@ export interface StorageOptions {
   readonly noteTime?: (now: number, tripMs: number) => void;
   /** Settings of the embedded server, such as `fsync: 'off'` for tests. */
   readonly settings?: Readonly<Record<string, string>>;
-  /** Connections of each pool. */
+  /** The largest number of connections of each pool. */
   readonly connections?: Partial<PoolSizes>;
   readonly limits?: Partial<PoolLimits>;
-  /** Reserves the database for this process. Opening rejects if another process has it. This function is called if another process takes it later. */
+  /** If set, opening reserves the database, and rejects while another process has the database. Called if another process takes the database later. */
   readonly onTaken?: () => void;
   /** Called while this process or another one migrates the tables. */
   readonly onMigrating?: (progress: MigrationProgress) => void;
@@ -78,15 +78,15 @@ export interface Storage extends Stores {
   onDuty(): boolean;
   /** Resolves when no value is sealed under the former key or in the former form any more, or when the storage is closed. */
   readonly resealed: Promise<void>;
-  /** Returns true if the database answered the last query. While it does not answer, it is probed repeatedly. */
+  /** Returns true if the database answered the last query. A database that does not answer is probed repeatedly. */
   healthy(): boolean;
-  /** Reasons why the database does not work, for readiness; empty if it works. */
+  /** Returns the reasons why the database does not work, for readiness; empty if the database works. */
   troubles(): readonly string[];
-  /** The database's clock, in Unix milliseconds. */
+  /** Returns the time of the database's clock. In Unix milliseconds. */
   clock(): Promise<number>;
   /** Returns the space that the database uses. The query is cheap: it reads the sizes of files and samples of tables. */
   databaseUse(): Promise<DatabaseUse>;
-  /** Connections by pool. */
+  /** Returns the numbers of connections by pool. */
   usage(): ReturnType<Pools['usage']>;
   /** Idempotent. The embedded server is stopped unless another program uses it. */
   close(): Promise<void>;

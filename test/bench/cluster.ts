@@ -78,7 +78,7 @@ export class Shared {
   }
 }
 
-/** Returns the name of the owner of each instance, by its phone number. Instances without an owner are absent. */
+/** Returns the name of the node that owns each instance, by the instance's phone number. Instances without such a node are absent. */
 export const ownersOf = async (database: Database): Promise<ReadonlyMap<string, string>> => {
   const text = `select instance.owner, node.name from instance join lease on lease.instance_id = instance.id
     join node on node.incarnation = lease.incarnation and node.until > extract(epoch from clock_timestamp()) * 1000`;

@@ -69,7 +69,7 @@ export interface RawClient {
   readonly pattern: 'XX' | 'IK' | 'XXfallback';
   /** The key of the server in the handshake. */
   readonly serverKey: Uint8Array;
-  /** Every stanza so far. */
+  /** All stanzas that were received so far. */
   readonly got: readonly BinaryNode[];
   send(stanza: BinaryNode): void;
   /** Resolves with the first stanza, past or future, that fits. */

@@ -198,11 +198,11 @@ test('tenancy: a new holder raises every epoch, after the writes under way and b
   let raising: Promise<void> = Promise.resolve();
   const { raise } = await take(t);
   await database.admin.transaction(async (writer) => {
-    // A statement of the former holder holds this lock until it commits.
+    // A write of the former holder takes this row lock, and keeps the lock until its commit.
     await writer.rows({ name: '', text: 'select id from instance for key share' }, []);
     raising = raise().then(() => void (raised = true));
     await until(async () => (await waiting()) > 0, 'it waits');
-    // A change of a record waits for the new owner, but not for commits of its own process.
+    // `raise` locks the rows with `for update`, which waits for the former holder's lock.
     assert.equal(raised, false);
   });
   await raising;

@@ -209,7 +209,7 @@ export class Fleet {
     return (await this.platform.stats()).logins.double;
   }
 
-  /** Waits until every node is ready, every account has an owner and one connection. */
+  /** Waits until every node is ready, and every account has an owner and one connection. */
   async recovers(): Promise<void> {
     let state = '';
     const isWell = async (): Promise<boolean> => {

@@ -43,8 +43,8 @@ export interface PoolUsage {
 
 export interface UnitDatabase extends Database {
   /**
-   * Runs a unit of work with its own entity manager. `work` must not contain a transaction: a transaction that loses its connection would keep its
-   * place in the pool for ever.
+   * Runs a unit of work with its own entity manager. `work` must not contain a transaction. A transaction that loses its connection would never release
+   * its place in the pool.
    */
   unit<T>(work: (em: EntityManager) => Promise<T>): Promise<T>;
 }

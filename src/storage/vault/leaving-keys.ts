@@ -1,7 +1,7 @@
 /**
- * Deletes the keys and the logged stanzas of a session that ended. There may be hundreds of thousands, so one row marks them, and they are deleted in
- * batches: in the background, before the next pairing, and after the next start. A batch deletes nothing without the mark, so it never deletes a key of the
- * next session.
+ * Deletes the keys and the logged stanzas of a session that ended. There may be hundreds of thousands of rows. One row marks them for deletion, and batches
+ * delete them in the background, before the next pairing, and after the next start. A batch deletes nothing without the mark. Therefore no batch deletes
+ * a key of the next session.
  */
 import type { Database, Statement } from '../postgres/database.ts';
 
@@ -18,7 +18,7 @@ const tables = {
 type Table = keyof typeof tables;
 const names = Object.keys(tables) as readonly Table[];
 
-/** Builds the deletion of a batch. $1: instance. $2: rows. $3 and $4: the key of the last row of the previous batch. */
+/** Builds the statement that deletes a batch and returns its last key. $1: instance. $2: number of rows. $3 and $4: last key of the previous batch. */
 const pieceOf = (table: Table): Statement => {
   const { columns, behind } = tables[table];
   const [first, second] = columns.split(', ');

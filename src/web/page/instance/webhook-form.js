@@ -62,7 +62,7 @@ const bodyOf = (form, { id, signed, enabled = true, reason }) => {
     excludeMessages: form.getAll('excludeMessages'),
     addUrlEvents: form.has('addUrlEvents'),
     addUrlTypesMessages: form.has('addUrlTypesMessages'),
-    // The gateway does not know whether a damaged webhook was signed, so the form always sends the choice.
+    // The gateway does not know whether a damaged webhook (`reason` is set) was signed. For such a webhook the form always sends the choice.
     ...(reason === undefined && isSigned === (signed ?? false) ? {} : { secret: isSigned ? true : '' }),
     ...(headers === '' ? (form.has('noHeaders') ? { headers: {} } : {}) : { headers: headersOf(headers) }),
   };
@@ -130,7 +130,7 @@ const Fields = ({ webhook, error }) => {
 };
 
 /**
- * The form of a webhook. `save` sends the body and resolves with all webhooks of the owner.
+ * Shows the form of a webhook. `save` sends the body and resolves with all webhooks of the owner.
  * @param {{ save: (body: ReturnType<typeof bodyOf>) => Promise<readonly Webhook[]>, webhook: Partial<Webhook>, onClose: () => void, onSaved: (secret?: string) => Promise<void> }} props
  */
 export const WebhookForm = ({ save, webhook, onClose, onSaved }) => {

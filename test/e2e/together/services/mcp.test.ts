@@ -1,4 +1,4 @@
-/** Tests the client of the official MCP library with a gateway and the simulated platform, whose phones show the received messages. */
+/** Tests the MCP tools of a gateway with the official MCP client. The phones of the simulated platform show the messages that arrive. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
