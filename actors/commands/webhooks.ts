@@ -49,7 +49,7 @@ type Host = Cells &
     readonly since: number;
   };
 
-// Commands on webhooks. The rules are in `delivery/webhook-config.ts`. The commands store the changes and notify the couriers.
+// Commands on webhooks. The rules are in `delivery/webhook-config.ts`.
 
 type WebhookCommands = Pick<
   WebhookFace,

@@ -131,8 +131,8 @@ export interface PlatformLink {
    */
   chatOf(number: string): Result<{ readonly chatId: string; readonly certain: boolean; readonly forms: readonly string[] }>;
   /**
-   * Builds a message for the asynchronous queue without a connection. Ids, chat, kind and text are final. `raw` is set if no look-up is necessary;
-   * otherwise `message.compose` completes the message. Refuses (`invalid`) a number that is not valid.
+   * Builds a message for the asynchronous queue without a connection. Ids, chat, kind and text are final. `raw` is set if the message is complete.
+   * Otherwise `message.compose` completes the message. Refuses (`invalid`) a number that is not valid.
    */
   draft(send: Send, account: { readonly jid: string; readonly lid: string; readonly name: string }): Result<Message>;
   /** Returns the time of the last frame from the platform; 0 before the first. In Unix milliseconds. */

@@ -29,7 +29,7 @@ interface Waiting {
 const always = (_body: Uint8Array): Promise<boolean> => Promise.resolve(true);
 type Received = Pick<Msg, 'subject' | 'data' | 'headers'> & { readonly reply?: string };
 
-/** Null if no caller waits for an answer. */
+/** Handles a message. Returns null if the sender waits for no answer. */
 type Answer = (body: Uint8Array) => Promise<Uint8Array> | null;
 
 /** A listener of a subject. It is subscribed again on each new connection. */
@@ -98,7 +98,7 @@ export class NatsBus implements Bus {
     });
   }
 
-  /** The end of a subscription drains it: requests that arrive before the server knows of the end are still answered. */
+  /** Subscribes to a subject. The returned function drains the subscription, so requests that arrive before the server knows of the end are answered. */
   subscribe(subject: string, answer: Answer): () => void {
     return this.#subscribed(subject, answer, (live) => void live.drain().catch(() => undefined));
   }
@@ -199,7 +199,7 @@ export class NatsBus implements Bus {
     await this.#open();
   }
 
-  /** Ends all waiting requests as late. They may have arrived, and their answers are lost. */
+  /** Ends all waiting requests as late, because the connection is lost. The requests may have arrived, and their answers are lost. */
   #lose(): void {
     this.#connected = false;
     this.#kept?.lose();

@@ -1,4 +1,4 @@
-/** The form of chats and people in the interface: chats, their details and ids, the address book, checked numbers. */
+/** The form of chats and people in the API: chats, their details and ids, the address book, checked numbers. */
 import { parsePhoneNumberFromString } from 'libphonenumber-js/min';
 import {
   type Chat,
@@ -15,7 +15,7 @@ import type { ChatDetails, CheckedNumber } from '#actors/views.ts';
 import { chatFields, type ChatKey, type ChatValues, emptyChat, emptyValueOf } from './chat-fields.ts';
 import { bareLabelId } from './definitions.ts';
 
-// Ids of chats, in every form that answers of the interface use.
+// Ids of chats, in every form that answers of the API use.
 
 /** Returns `<owner>:<number>`, which is the form of `wa_fastid`. The number of a group is its id without the suffix. */
 export const fastChatId = (owner: string, chatId: string): string =>
@@ -57,7 +57,7 @@ export const chatIdsOf = (name: string): readonly string[] => {
  */
 export const isWholeChatId = (text: string): boolean => withOwner.test(text.trim()) || withDevice.test(text.trim());
 
-// The form of a chat in the interface (`Chat` of the OpenAPI document).
+// The form of a chat in the API (`Chat` of the OpenAPI document).
 
 const fields = Object.entries(chatFields);
 const columns: readonly (readonly [name: string, key: ChatKey])[] = fields.flatMap(([name, { key }]) =>
@@ -214,7 +214,7 @@ export const avatarView = ({ state, url }: Picture, kind: PictureKind) => ({
   status: state,
 });
 
-// The form of the address book in the interface.
+// The form of the address book in the API.
 
 /** Makes the view of a contact. People outside of the address book have the name that they chose. */
 export const bookView = ({ contactId, name, pushName }: Contact) => {

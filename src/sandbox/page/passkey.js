@@ -2,7 +2,7 @@
 import { get, post, remove } from './api.js';
 import { ask, attempt, el } from './dom.js';
 
-/** Behaviours of the platform during linking: the value of `fault`, and its label. */
+/** Behaviours of the platform and the phone during linking: the value of `fault`, and its label. */
 export const passkeyFaults = [
   ['', 'as usual'],
   ['refuse', 'refuses every assertion'],

@@ -69,7 +69,7 @@ export interface DatabaseOptions {
   readonly health?: Health;
   /** True if commits do not wait for the disk. A crash of the server may lose the commits of the last half second. The data stays consistent. */
   readonly isAsynchronous?: boolean;
-  /** Sets on each connection if its commits wait for other commits. If absent, the setting of the server is not changed. */
+  /** Sets on each connection whether its commits wait for other commits. If absent, the setting of the server is not changed. */
   readonly sharedCommits?: SharedCommits;
   /** True if callers retry their work until it succeeds. An error that is not caused by the data then makes the gateway unready. */
   readonly lasting?: boolean;
@@ -83,7 +83,7 @@ export const usualLimits: Limits = { statement: 5_000, connection: 3_000 };
  */
 const answerGrace = 1_000;
 
-/** The largest number of attempts at a transaction that conflicts with others. The other transactions can end in the pause between two attempts. */
+/** The largest number of attempts at a transaction that conflicts with other transactions, which can end in the pause between two attempts. */
 const mostConflicts = 5;
 const conflictPause = 20;
 
