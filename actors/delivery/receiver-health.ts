@@ -1,6 +1,6 @@
 /**
- * The health of a receiver. This file has the circuit breaker that the couriers of all instances share, and the decision between a retry and the end after
- * a failed attempt. It also counts the outcomes for reports.
+ * The health of a receiver. The couriers of all instances share its circuit breaker. After a failed attempt, `stepAfter` chooses between a retry and the
+ * end of the delivery. `ReceiverHealth` counts the outcomes for reports.
  */
 import type { Delivery, LastAttempt } from '../model.ts';
 import { between, type DeliveryPolicy } from '../policy/policy.ts';

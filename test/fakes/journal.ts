@@ -137,7 +137,7 @@ export class FakeJournal implements Journal {
     }
   }
 
-  /** Erases messages of a chat up to the time `until`. In its last second, messages that arrived after those in `last` stay. Rows are in order of arrival. */
+  /** Erases messages of a chat up to `until`. Rows are in order of arrival. In the second that ends at `until`, rows after those in `last` stay. */
   #erase(instanceId: string, { chatId, until, keepStarred, last }: Erasure): void {
     const rows = [...this.#db.messages].filter(([, row]) => row.instanceId === instanceId && row.chatId === chatId);
     const end = rows.findLastIndex(([, { messageId }]) => last.includes(messageId));

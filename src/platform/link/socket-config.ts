@@ -17,7 +17,7 @@ import { browserOf } from './link-code.ts';
 
 // Caches for the library.
 
-/** Makes a small cache with the interface that Baileys expects. Each of Baileys' own caches has a timer and no limit for its entries. */
+/** Makes a small cache with the interface that Baileys expects. The default caches of Baileys have a timer each, and no limit of entries. */
 export const createTtlCache = (ttlMs: number, limit: number, now: () => number = Date.now): PossiblyExtendedCacheStore => {
   const entries = new Map<string, { readonly value: unknown; readonly until: number }>();
   const get = <T>(key: string): T | undefined => {

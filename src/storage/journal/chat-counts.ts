@@ -33,7 +33,7 @@ const placesOf = (chat: Chat): readonly (readonly [section: Section, name: strin
   ...(attendantOf(chat) === '' ? [] : [['attendants', attendantOf(chat)] as const]),
 ];
 
-/** The counts by section and name. Clients choose names such as `__proto__`. Names are therefore keys of maps, not of objects. */
+/** The counts by section and name. Clients choose the names, and may choose `__proto__`. Names are therefore keys of maps, not of objects. */
 type Tallies = Readonly<Record<Section, Map<string, ChatTally>>>;
 
 const none: ChatTally = { total: 0, unread: 0 };
