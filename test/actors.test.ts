@@ -1,4 +1,4 @@
-/** Runs the tests of the actors in one process. They touch neither the machine nor its clock. */
+/** Runs the tests of the actors in one process. They use a simulated clock, and no file, socket or process. */
 import { runTogether } from './support/together.ts';
 
 runTogether('test/actors');

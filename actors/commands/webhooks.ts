@@ -69,7 +69,7 @@ const writerOf = (host: Host) => {
     objectionTo: ({ url, action }: WebhookInput): string | null =>
       url === '' || action === 'delete' ? null : ports.receiver.objection(url),
 
-    /** Returns the id of the webhook whose secret is to be shown; '' for none. */
+    /** Stores the webhook and notifies its courier. Returns the id of the webhook if the caller must show its secret, and '' otherwise. */
     async save(webhook: Webhook, epoch: number, input: WebhookInput): Promise<Result<string>> {
       // The gateway cannot know whether events were signed, so the caller must say whether they are signed from now on.
       if (!repairs(webhook, input)) return refuse('invalid', damageText(webhook));

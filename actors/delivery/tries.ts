@@ -9,7 +9,7 @@ const errorLength = 200;
 
 const withoutAnswer = ({ answer: _answer, ...one }: Try): Try => one;
 
-/** Appends an attempt. The oldest attempts go first, and only the latest refusal keeps its answer. */
+/** Appends an attempt, and drops the oldest one if the list is full. Only the new attempt keeps the answer of the receiver. */
 export function withTry(before: readonly Try[] = [], outcome: Attempt, at: number, ms: number): readonly Try[] {
   const made: Try = outcome.ok
     ? { at, ms, status: outcome.status, error: '' }

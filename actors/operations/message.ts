@@ -28,8 +28,8 @@ export interface MessageOperations {
   /** Stars a message on the phone and all devices, or removes the star. The id may have any form. Returns the message as it is afterwards. */
   'message.star': { readonly input: { readonly id: string; readonly on: boolean }; readonly answer: Message };
   /**
-   * Requests messages of a chat before a given message from the phone. Returns the id of the request. The messages arrive as history entries, and the
-   * last entry names that id. `at`: Unix milliseconds.
+   * Asks the phone for the messages of a chat that precede a given message. Returns the id of the request. The messages arrive as history entries,
+   * and the last entry names that id. `at`: Unix milliseconds.
    */
   'message.history': {
     readonly input: {

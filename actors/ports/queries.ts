@@ -85,13 +85,16 @@ export interface MessageStore {
   newestAt(): Promise<number | null>;
 }
 
-/** The retention limit of receipts. */
+/** The removal of receipts after their retention time. */
 export interface ReceiptExpiry {
-  /** Replaces a batch of receipts from before this time (Unix milliseconds) with counts. Works through the instances one by one. */
+  /**
+   * Replaces receipts of messages from before this time (Unix milliseconds) with counts, in one batch per call. Works through the instances one by
+   * one. `removed`: the number of receipts. `more`: true if the next call may find more.
+   */
   expire(before: number): Promise<{ readonly removed: number; readonly more: boolean }>;
 }
 
-/** The retention limit of messages. */
+/** The removal of messages after their retention time. */
 export interface MessageExpiry {
   /**
    * Removes at most `limit` messages of any instance from before this time (Unix milliseconds), except messages that wait to be sent. Returns the

@@ -63,7 +63,7 @@ interface CellInput {
   readonly moved: (cell: Cell) => void;
 }
 
-/** The largest delay of the stored time of the last activity. In milliseconds. */
+/** The shortest time between two updates of the stored time of the last activity. In milliseconds. */
 const activityGrain = 60_000;
 
 export class Cell {

@@ -89,7 +89,7 @@ export class SendQueue {
     this.resume();
   }
 
-  /** Starts the worker, because the session is live or a message was queued. */
+  /** Wakes the worker. Call this when the session becomes live. */
   resume(): void {
     this.#worker.wake();
   }

@@ -63,7 +63,7 @@ async function settleFailure(cell: Recorded, key: UsedSendKey | null, message: M
   return answer;
 }
 
-/** The largest number of unread messages that `readchat` and `readmessages` confirm. */
+/** The largest number of messages that `readchat` or `readmessages` marks as read before a send. */
 const readLimit = 500;
 
 /** Returns the preview of the chat after a message was written. */
@@ -157,7 +157,7 @@ export async function accept(cell: Recorded, message: Message, key: UsedSendKey 
   }
 }
 
-/** Shows typing or recording, and confirms reading, before a message is sent. */
+/** Shows typing or recording, and marks messages as read, before a message is sent. */
 export async function prepare(ports: SendPorts, cell: Operable, signal: AbortSignal, message: Message, how: Preparation): Promise<void> {
   const { chatId, mediaType } = message;
   if (how.delay > 0 && chatId !== statusChat && !isChannelId(chatId)) {

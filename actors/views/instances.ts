@@ -126,7 +126,7 @@ export interface PasskeyFace {
   cancelPasskey(id: InstanceId): Promise<Result<null>>;
   /** Creates a one-time code. The new code replaces the previous code of the instance. */
   linkPasskey(id: InstanceId): Promise<Result<PasskeyCode>>;
-  /** Returns the link of a code or a ticket; null if the code was used, has expired or is unknown. Every node knows every code. */
+  /** Returns the instance of a code or a ticket; null if the code was used, has expired or is unknown. Any node can answer, because codes are stored. */
   passkeyLink(code: string): Promise<PasskeyLink | null>;
   /** Uses the code up, and returns a ticket with which the browser follows the linking. Refuses (`conflict`) if the code was used meanwhile. */
   usePasskeyLink(code: string): Promise<Result<string>>;

@@ -17,10 +17,10 @@ export interface ImportedSession {
   /** The number of the account in digits; '' if it could not be read. */
   readonly number: string;
   readonly keys: number;
-  /** Chats and messages of the archive that this import added to the instance. */
+  /** The numbers of chats and messages of an archive that this import added to the instance. */
   readonly chats: number;
   readonly messages: number;
-  /** One sentence: the reason of the refusal, or the instance that has the session. */
+  /** One sentence: the reason of the refusal, the instance that has the session, or the instance that a dry run would make or fill. */
   readonly reason: string;
   readonly notes: readonly string[];
   readonly lost: readonly string[];

@@ -64,8 +64,8 @@ export interface ContactFace {
 /** Gateway methods for groups, in addition to the operations. */
 export interface GroupFace {
   /**
-   * Returns the stored groups of the account, also without a connected session. Asks the platform if the groups were never listed, or with `force`,
-   * which works once in some seconds.
+   * Returns the stored groups of the account, also without a connected session. Queries the platform first if the groups were never listed, or with
+   * `force`. A second `force` within some seconds has no effect.
    */
   listGroups(
     id: InstanceId,
@@ -80,7 +80,7 @@ export interface GroupFace {
 
 /** Gateway methods for channels, in addition to the operations. */
 export interface ChannelFace {
-  /** Returns the stored channels that the account follows. Asks the platform if they were never listed for this account. */
+  /** Returns the stored channels that the account follows. Queries the platform first if the channels were never listed. */
   listChannels(id: InstanceId): Promise<Result<readonly Channel[]>>;
   /** Creates a channel. `picture`: a URL, a data URL or base64; '' for none. */
   createChannel(

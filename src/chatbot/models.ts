@@ -73,7 +73,7 @@ const optionsOf = ({ model, temperature, diversity, frequencyPenalty, presencePe
 
 interface Asked {
   readonly body: ChatCompletionCreateParamsNonStreaming;
-  /** The request as the message shows it. */
+  /** The request in the form that the metadata of the sent message contains. */
   readonly request: AiMetadata['request'];
 }
 

@@ -61,9 +61,8 @@ export const allowOrigins = async (app: FastifyInstance, { corsOrigins }: HttpOp
   });
 };
 
-// Lets browser extensions, but no pages, call the routes of a passkey code. An extension that needs permission for any gateway would have to
-// request it for every site. The gateway answers to origins of extensions, so no permission is needed. Without a code the routes reveal
-// nothing.
+// Lets browser extensions, but no pages, call the routes of a passkey code. A gateway may have any address, so without these headers an extension
+// would have to request permission for every site. Without a code the routes reveal nothing.
 
 const addresses: readonly string[] = ['/passkey', '/passkey/confirm'];
 

@@ -90,7 +90,10 @@ const boxAt = (bytes: Buffer, at: number, limit: number, offset = 0): Box | null
   return size < head || end > limit ? null : { type: bytes.toString('latin1', at + 4, at + 8), start: at + offset + head, end };
 };
 
-/** Reads the index. Returns null if the file has no index, or ends before its data does. Bytes after both boxes are ignored. */
+/**
+ * Reads the index, which is the box `moov`. Returns null if the file has no index, the index is too large, or the file ends inside a box. Invalid bytes
+ * after the index and the media data (`mdat`) are ignored.
+ */
 const readIndex = async (file: FileHandle, size: number): Promise<Buffer | null> => {
   let index: Box | null = null;
   let hasData = false;

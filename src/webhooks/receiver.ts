@@ -5,8 +5,8 @@ import type { Dispatcher } from 'undici';
 import type { Cuts, Receiver, Signer } from '#actors/ports.ts';
 import { type AddressGuard, createAgent, reasonOf } from './address-guard.ts';
 
-// Sends one POST. Only the status of the answer matters; the beginning of a refusal is kept. The code uses the dispatcher directly, because the
-// streams and signals of an ordinary request would double the cost of a delivery.
+// Sends one POST. Only the status and the Retry-After header of the answer matter. The beginning of a refusal's body is kept. The code uses the
+// dispatcher directly, because the streams and signals of an ordinary request would double the cost of a delivery.
 
 export interface Answer {
   readonly status: number;
@@ -30,7 +30,7 @@ interface PostOptions {
   readonly cuts?: Cuts;
 }
 
-/** Returns the text of cut bytes, without an incomplete character at the end and without control characters. */
+/** Returns the text of truncated bytes, without an incomplete character at the end, and with no control characters but tabs and line breaks. */
 const readable = (bytes: Buffer): string => {
   const text = bytes.toString();
   let end = text.length;
@@ -38,7 +38,7 @@ const readable = (bytes: Buffer): string => {
   return text.slice(0, end).replace(/[^\P{Cc}\t\n\r]/gu, '');
 };
 
-/** Returns the error of an attempt that exceeded its time-out. It has the code of other time-outs, so it is reported like them. */
+/** Returns the error of an attempt that exceeded its time-out. The error has the code of other time-outs, so it is reported like them. */
 const late = (): Error => Object.assign(new Error('no answer in time'), { code: 'UND_ERR_ABORTED' });
 
 class Listener implements Dispatcher.DispatchHandler {
@@ -150,7 +150,7 @@ interface ReceiverOptions {
   readonly now?: () => number;
 }
 
-/** The largest part of an answer that is read, in bytes. Only its status code matters, but a connection can be reused only if the body was read. */
+/** The largest part of an answer that is read, in bytes. A connection can be reused only if the whole body was read. */
 const answerBytes = 65_536;
 /** Longest pause that a receiver may ask for, in seconds. */
 const maxRetryAfter = 3_600;

@@ -1,4 +1,4 @@
-/** Runs the tests of Chatwoot, chatbot, MCP, inspector and webhook filters. Its files share a process, and a gateway if their settings agree. */
+/** Runs the tests of Chatwoot, chatbot, MCP, inspector and webhook filters. The files of the folder share a process, and a gateway if their settings agree. */
 import { Scene } from '#test/support/scene.ts';
 import { runTogether } from '#test/support/together.ts';
 

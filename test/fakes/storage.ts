@@ -81,7 +81,7 @@ export class FakeDatabase {
   readonly groupLists = new Map<string, number>();
   /** Removed instances and webhooks with remaining rows. */
   removals: readonly Removal[] = [];
-  /** Promises by the name of a statement. The statement waits for its promise after its read and before its answer. */
+  /** Promises that delay answers, by the name of the statement. The statement runs first, and its answer waits for the promise. */
   readonly holds = new Map<string, Promise<void>>();
 
   async run<T>(name: string, statement: () => T): Promise<T> {

@@ -68,7 +68,10 @@ class Campaigns {
   };
 }
 
-/** Steps of one campaign, in order: the entries of a commit, the states of its recipients, its counts, and the next campaign to send. */
+/**
+ * Steps of one campaign, in order. Each step commits `entries`. The other fields are expected after the commit: the states of the recipients, the
+ * counts in the order of `Campaigns.counts`, and the next recipient as `<campaign> <position>`, or `<campaign> over`.
+ */
 const steps: readonly (readonly [title: string, entries: readonly Entry[], states: string, counts: string, next: string])[] = [
   ['its first message is stored', [queued(messageOf('c1', 0))], 'sending waiting waiting waiting', '0 0 0 0 0 0 0', 'c1 1'],
   ['its frame did not leave: its turn comes again', [end('c1', 0, 'waiting')], 'waiting waiting waiting waiting', '0 0 0 0 0 0 0', 'c1 0'],

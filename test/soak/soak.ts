@@ -23,7 +23,7 @@ const handshakes = { atOnce: 6, perSecond: 30 };
 /** The time-out of waits. It is long, because the machine may be busy. In milliseconds. */
 const patience = 120_000;
 
-/** Shortened times of the policy. The time-outs also allow for a busy machine. */
+/** Settings of the gateway: short pauses, and time-outs that also allow for a busy machine. */
 const clock = {
   RECONNECT_MIN_MS: '100',
   RECONNECT_MAX_MS: '1000',

@@ -37,9 +37,9 @@ export interface GatewayOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Arguments of Node, before those of the program. */
   readonly nodeArgs?: readonly string[];
-  /** True to create the database folder in the start, which takes a second. */
+  /** True if the start creates the database folder, which takes a second. By default the start uses a copy of a prepared folder. */
   readonly fresh?: boolean;
-  /** The folder of another version with its own Node.js. This version if absent. */
+  /** The folder of another version with its own Node.js. Absent for this version. */
   readonly program?: string;
 }
 

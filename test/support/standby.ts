@@ -16,7 +16,7 @@ import { until } from './until.ts';
 const secret = 'standby-password';
 const dataOf = (folder: string): string => join(folder, 'postgres', 'data');
 
-/** Allows the replication role in the stopped server of the folder. */
+/** Creates the replication role in the stopped server of the folder, and lets the role connect. */
 const allowStandby = async (folder: string): Promise<void> => {
   const server = await startEmbedded({ dataDir: folder, log: quietLog, settings: { fsync: 'off' } });
   const database = await openDatabase({ url: server.url, log: quietLog, poolSize: 1, limits: testLimits });

@@ -14,7 +14,7 @@ import type { InstanceId } from '#actors/gateway.ts';
 import { createQuestions, objectionOf } from './questions.ts';
 import type { Tool, ToolRequest } from './tools.ts';
 
-/** The answer of the interface to a request. */
+/** The answer of the HTTP interface to the request of a tool. */
 interface ToolAnswer {
   readonly status: number;
   /** The body of the answer, as JSON. */

@@ -3,7 +3,7 @@ import { type BodyLimit, mapResult, performs, platformRefusals, type Refusals, r
 import * as shape from '../schemas/account.ts';
 import { CallAnswer, CallBody, RejectBody } from '../schemas/account.ts';
 
-// Shared parts of rows that accept a picture of a person or group.
+// Shared parts of routes that accept a picture of a person or group.
 
 /** Largest body in bytes. It has room for a phone's photograph as base64. */
 export const pictureBodyLimit: BodyLimit = { bytes: 8_388_608 };

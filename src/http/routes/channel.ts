@@ -1,4 +1,4 @@
-/** Channels: create, list, follow, change and search them. Rows about admins are at the end of this file. */
+/** Channels: create, list, follow, change and search them. Routes about admins are at the end of this file. */
 import type { Static, TSchema, TUnknown } from 'typebox';
 import { channelViews, type InputOf, type OperationName, reactionCodes, type Result } from '#actors/gateway.ts';
 import { channelCodeOf, channelIdOf, channelView } from '#src/contract/views.ts';
@@ -24,7 +24,7 @@ const common = { credential: 'instance', tag } as const;
 
 const badId = 'invalid newsletter id';
 
-/** The refusals of rows that name a channel. */
+/** The refusals of routes whose request names a channel. */
 const channelRefusals: Refusals = {
   ...platformRefusals,
   invalid: { example: badId },
@@ -34,7 +34,7 @@ const channelRefusals: Refusals = {
 
 const noChannel: InvalidTexts = { jid: badId, id: badId };
 
-/** Returns the hint for the field that `badId` leaves out. */
+/** Returns the hint that names the field, because the text of `badId` does not. */
 const channelHint = (given: unknown): string => (given === undefined || given === '' ? 'jid is required' : 'jid is no id of a channel');
 
 /** Returns the channel of a body. Refuses a body without a channel. */
@@ -59,7 +59,7 @@ interface ChannelRow<Name extends OperationName, Body extends TSchema, Answer ex
   input(channelId: string, body: Static<Body>): InputOf<Name> | Refused;
 }
 
-/** Makes a row about one channel, which its body names. */
+/** Makes a route about the channel that the body names. */
 export const channelRow = <Name extends OperationName, Body extends TSchema, Answer extends TSchema>({
   on,
   input,
@@ -79,7 +79,7 @@ export const channelRow = <Name extends OperationName, Body extends TSchema, Ans
     },
   });
 
-/** The answer of a row that reports only success. */
+/** The answer of a route that reports only success. */
 export const done = { answer: shape.DoneAnswer, shown: () => ({ response: true }) } as const;
 
 const followRow = (on: Address, operationId: string, summary: string, follow: boolean): Route =>

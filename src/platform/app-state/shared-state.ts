@@ -76,7 +76,7 @@ export interface SharedState {
    * the library's query.
    */
   patch(mutations: readonly [Mutation, ...Mutation[]]): Promise<Outcome<null>>;
-  /** Starts with the live session. Synchronises in the background the collections whose last patch has no known outcome. */
+  /** Synchronises in the background the collections whose last patch has no known outcome. Call this when the session becomes live. */
   opened(): void;
   /** Synchronises collections. Missed changes are reported. Throws the errors of the library's query. */
   refresh(collections: readonly WAPatchName[]): Promise<void>;

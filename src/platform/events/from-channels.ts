@@ -83,8 +83,8 @@ export const fromChannelNotification = (node: BinaryNode, directory: Directory):
     return reader && channel ? reader(objectOf(value), channel, directory) : [];
   });
 
-// The list of channels that the account follows. It is queried at the first login, at a login when it is old, and when a client asks for
-// channels before.
+// The list of channels that the account follows. The list is queried at the first login, at a later login if the list is too old, and when a client
+// asks for channels before the first list.
 
 /** The stored channels of the account. */
 export interface StoredChannels {
@@ -128,7 +128,7 @@ export class ChannelList {
     this.#parts = parts;
   }
 
-  /** Starts with the live session. Queries the list in the background if there is none, or if it is too old. */
+  /** Queries the list in the background if there is none, or if it is too old. Call this when the session becomes live. */
   opened(): void {
     this.#refreshOld().catch((error: unknown) => this.#parts.stumbled('channels', error));
   }

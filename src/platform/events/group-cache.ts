@@ -140,8 +140,8 @@ export class GroupCache {
   }
 
   /**
-   * Starts with the live session. Reads the names unless an event needed them before. Then queries the list of groups if there is none, or if it
-   * is too old.
+   * Reads the names after a delay, unless an event needs them before. After the read, queries the list of groups if there is none, or if it is too
+   * old. Call this when the session becomes live.
    */
   opened(): void {
     const read = (): unknown => this.unread()?.catch((error: unknown) => this.#parts.stumbled('groups', error));

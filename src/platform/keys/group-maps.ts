@@ -50,6 +50,6 @@ const readNaming = async (people: ReadonlySet<string>, source: MapSource): Promi
   return maps;
 };
 
-/** Reads maps without keeping them in memory. */
+/** Reads the wanted maps. Does not cache them, because all maps of an instance may have megabytes. */
 export const readMaps = (wanted: WantedMaps, source: MapSource): Promise<ReadonlyMap<string, DeviceMap>> =>
   'groups' in wanted ? readNamed(wanted.groups, source) : readNaming(wanted.people, source);

@@ -50,8 +50,8 @@ const nativeFlow = (name: string, v: string): BinaryNode =>
   node('biz', {}, [node('interactive', { type: 'native_flow', v: '1' }, [node('native_flow', { v, name })])]);
 
 /**
- * Nodes for flows with a special name, by the name of their first button. Some clients name payments by a child node, and others by an attribute. The
- * platform refuses the child node with 473.
+ * The `biz` nodes of native flows with a special name, by the name of the first button of the flow. For payments, the name is an attribute, because the
+ * platform refuses a child node with error 473.
  */
 const namedFlows: Readonly<Record<string, BinaryNode>> = {
   payment_info: node('biz', { native_flow_name: 'payment_info' }),

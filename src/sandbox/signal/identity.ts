@@ -46,7 +46,7 @@ const keyNode = (tag: string, key: { readonly id: number; readonly value: Uint8A
     ...(key.signature ? [node('signature', {}, key.signature)] : []),
   ]);
 
-/** Makes the children of a `<user>` in the answer to a key request. */
+/** Makes the nodes of a key bundle, for answers to key requests and for retry receipts. */
 export const bundleNodes = (bundle: Bundle): BinaryNode[] => [
   node('registration', {}, uint(bundle.registrationId, 4)),
   node('type', {}, Buffer.from([5])),

@@ -1,11 +1,11 @@
 /**
- * Deletes the keys and the logged stanzas of a session that ended. There may be hundreds of thousands of rows. One row marks them for deletion, and batches
- * delete them in the background, before the next pairing, and after the next start. A batch deletes nothing without the mark. Therefore no batch deletes
- * a key of the next session.
+ * Deletes the keys and the logged stanzas of a session that ended. There may be hundreds of thousands, so one row in `leaving_keys` marks the instance.
+ * The rows are deleted in batches: in the background, before the next pairing, and after the next start. A batch deletes nothing without the mark, so
+ * no batch deletes a key of the next session.
  */
 import type { Database, Statement } from '../postgres/database.ts';
 
-/** Rows of one batch. */
+/** The largest number of rows of one batch. */
 const pieceRows = 2_000;
 
 /** The tables, and the columns that order the rows of an instance. */
@@ -18,7 +18,7 @@ const tables = {
 type Table = keyof typeof tables;
 const names = Object.keys(tables) as readonly Table[];
 
-/** Builds the statement that deletes a batch and returns its last key. $1: instance. $2: number of rows. $3 and $4: last key of the previous batch. */
+/** Builds the statement that deletes a batch. $1: instance. $2: the number of rows. $3 and $4: the key of the last row of the previous batch. */
 const pieceOf = (table: Table): Statement => {
   const { columns, behind } = tables[table];
   const [first, second] = columns.split(', ');

@@ -1,6 +1,6 @@
 /**
- * Carries requests from the panel to the gateway. The policy of web.whatsapp.com lets no script of that page talk to another server. The gateway answers
- * to extensions without a permission for its address, so this extension may read and change nothing but web.whatsapp.com.
+ * Forwards requests from the panel to the gateway. The content security policy of web.whatsapp.com forbids requests from scripts of that page to other
+ * servers. The gateway allows requests of extensions by CORS. This extension therefore needs no permission for any site but web.whatsapp.com.
  */
 
 const site = 'https://web.whatsapp.com/';

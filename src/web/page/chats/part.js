@@ -7,14 +7,14 @@ import { useKeptPlace } from './kept-place.js';
 /** @import { Conversation } from './conversation.js' */
 /** @import { Item } from './types.ts' */
 
-/** Messages that have elements. */
+/** The largest number of messages that have elements. */
 const most = 150;
-/** Messages by which the part moves. */
+/** The number of messages by which the part moves. */
 const step = 50;
-/** Pixels from an end at which the part moves. */
+/** The distance from an end at which the part moves. In pixels. */
 const near = 300;
 
-/** `lastId`: the last message of the part; '' follows the newest. @param {readonly Item[]} items @param {string} lastId */
+/** Returns the range of the part. `lastId`: the last message of the part; '' follows the newest. @param {readonly Item[]} items @param {string} lastId */
 const rangeOf = (items, lastId) => {
   const found = lastId === '' ? -1 : items.findLastIndex(({ message }) => message.messageid === lastId);
   const end = found === -1 ? items.length : found + 1;
@@ -28,6 +28,7 @@ const lastIdAt = (items, end) => {
 };
 
 /**
+ * Returns the part of the conversation to show, and moves the part when the reader scrolls.
  * @param {Conversation} conversation
  * @param {{ current: HTMLElement | null }} box The element that scrolls.
  */

@@ -66,7 +66,8 @@ inBrowser('an administrator sets up mail alerts, and a test mail arrives', async
   await email.getByLabel('Password').fill(mailLogin.password);
   await email.getByLabel('Sender').fill('gateway@test.example');
   await email.getByLabel('Recipients').fill('ana@test.example, bea@test.example');
-  // Quiet hours hold back alerts of the regular check. A problem that was reported by mail would not be reported by Slack later.
+  // Quiet hours keep the regular check from mailing the problem of the disk now. A later test expects the problem in Slack, and the gateway does not
+  // report a known problem again for hours.
   const [from, to] = [clockThere(-1), clockThere(11)];
   await page.getByLabel('From').fill(from);
   await page.getByLabel('To', { exact: true }).fill(to);
