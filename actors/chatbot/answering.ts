@@ -1,8 +1,8 @@
 /** The steps of an answer: the decision to answer, the request to the model, and the sending. This class identifies a conversation by its chat alone. */
 import {
   cutAtSentence,
+  inputTextOf,
   longestText,
-  wordsOf,
   type AiMetadata,
   type Chat,
   type ChatbotAgent,
@@ -124,14 +124,14 @@ export class Answering {
     const question = questionIn(all, asked, now - policy.fresh);
     const last = question.at(-1);
     if (!last || (last.isGroup && record.chatbotIgnoreGroups)) return null;
-    if (question.some((message) => isStop(wordsOf(message), record.chatbotStopConversation))) {
+    if (question.some((message) => isStop(inputTextOf(message), record.chatbotStopConversation))) {
       this.pause(talk, record.chatbotStopMinutes);
       return null;
     }
     const state = ports.chatbotFields.stateOf(chat);
     if (state.disabledUntil > now) return null;
     const lead = (field: string): string => ports.chatbotFields.leadText(chat, field);
-    const text = question.map(wordsOf).join('\n');
+    const text = question.map(inputTextOf).join('\n');
     const trigger = triggerFor(crew, { text, isGroup: last.isGroup, state, lead, now });
     if (!trigger) return null;
     if (answersToday(state, now) >= policy.answersPerDay) return this.#limited(talk);

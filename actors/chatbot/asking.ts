@@ -1,6 +1,6 @@
 /** Asks a model service within limits, and makes the input of the request from a chat. A slow or failing service does not affect other conversations. */
 import { Circuit } from '../delivery/receiver-health.ts';
-import { type AiMetadata, type ChatbotAgent, type Claim, cutText, type InstanceId, type Message, wordsOf } from '../model.ts';
+import { type AiMetadata, type ChatbotAgent, type Claim, cutText, inputTextOf, type InstanceId, type Message } from '../model.ts';
 import { backOff, Slots } from '../policy/pacing.ts';
 import type { ChatbotPolicy, DeliveryPolicy } from '../policy/policy.ts';
 import type { Chance, ChatbotStore, Meter, ModelAnswer, ModelMessage, ModelQuestion, Ports, Time } from '../ports.ts';
@@ -175,7 +175,7 @@ export const questionIn = (all: readonly Message[], asked: readonly string[], ol
       (asked.length > 0 ? asked.includes(message.messageId) : at > behind) &&
       message.timestamp >= oldest &&
       message.status !== 'Deleted' &&
-      wordsOf(message) !== '' &&
+      inputTextOf(message) !== '' &&
       !isEdit(message, at, all),
   );
 };
@@ -186,7 +186,7 @@ const lost: ReadonlySet<string> = new Set(['Failed', 'Canceled', 'Deleted']);
 export const signatureOf = ({ name }: ChatbotAgent): string => `*${name}:*\n`;
 
 const spoken = (message: Message, agent: ChatbotAgent): string => {
-  const words = wordsOf(message) || (message.type === 'media' ? `[${message.mediaType}]` : '');
+  const words = inputTextOf(message) || (message.type === 'media' ? `[${message.mediaType}]` : '');
   const signature = signatureOf(agent);
   if (message.fromMe) return words.startsWith(signature) ? words.slice(signature.length) : words;
   return message.isGroup && words !== '' ? `${message.senderName || message.sender.split('@')[0]}: ${words}` : words;

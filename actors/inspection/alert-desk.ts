@@ -22,9 +22,9 @@ import {
   nextAlerts,
   noAlertState,
   type PendingAlert,
+  reserveDueAlerts,
   settled,
   subjectOf,
-  takeDue,
   textOf,
 } from '../policy/alert-policy.ts';
 import { PeriodicWorker, type SupervisedWorkers } from '../policy/supervised-workers.ts';
@@ -192,7 +192,7 @@ export class AlertDesk {
       steadySince: Math.max(0, ...reports.map(({ startedAt }) => startedAt)),
     };
     const before = alertStateIn(row.state);
-    const { state, taken } = takeDue(nextAlerts(before, seen, row.settings, now, chance.hex(16)), row.settings, now);
+    const { state, taken } = reserveDueAlerts(nextAlerts(before, seen, row.settings, now, chance.hex(16)), row.settings, now);
     if (JSON.stringify(state) === JSON.stringify(row.state)) return;
     // If another node was first, it has claimed the due messages.
     if (!(await alertRows.saveState(state, row.version))) return;

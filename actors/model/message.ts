@@ -104,7 +104,7 @@ export const emptyMessage = {
 const tappedKinds: ReadonlySet<string> = new Set(['list_response', 'buttons_response', 'native_flow_response']);
 
 /** Returns the text that a person wrote, or the option that a person tapped; '' for every other type. */
-export const wordsOf = ({ type, mediaType, text, vote }: Pick<Message, 'type' | 'mediaType' | 'text' | 'vote'>): string => {
+export const inputTextOf = ({ type, mediaType, text, vote }: Pick<Message, 'type' | 'mediaType' | 'text' | 'vote'>): string => {
   if (type !== 'text' && type !== 'media') return '';
   return (tappedKinds.has(mediaType) ? vote : text).trim();
 };

@@ -147,7 +147,7 @@ export const nextAlerts = (state: AlertState, seen: Seen, settings: AlertSetting
  * Reserves the messages that are due, so that no other node sends them meanwhile. Returns them as they are in the next state. In quiet hours no
  * message is due.
  */
-export const takeDue = (
+export const reserveDueAlerts = (
   state: AlertState,
   settings: Pick<AlertSettings, 'quiet' | 'timeZone'>,
   now: number,

@@ -184,7 +184,7 @@ export interface SmallPicture {
 }
 
 /** The platform's time. */
-export interface HeardTime {
+export interface PlatformTime {
   /** The time that the platform named. In Unix milliseconds. */
   readonly at: number;
   /** The time at which this process received `at`, by `Time.monotonic`. In milliseconds. */
@@ -198,5 +198,5 @@ export interface Platform {
   /** Returns the client version for the next connection. */
   clientVersion(): ClientVersionView;
   /** Returns the time that the platform named last to any session; null before the first. Logins, live messages and acknowledgements name the time. */
-  heardTime(): HeardTime | null;
+  heardTime(): PlatformTime | null;
 }

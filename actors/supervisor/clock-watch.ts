@@ -3,7 +3,7 @@
  * agrees again with the expected time or with the platform. If the platform names no time, the doubt ends after a day, in which the operator can correct
  * the clock. If the clock was right, the pause does no harm.
  */
-import { StorageFailure, type HeardTime, type Log, type MessageStore, type Platform, type SettingStore, type Time } from '../ports.ts';
+import { StorageFailure, type Log, type MessageStore, type Platform, type PlatformTime, type SettingStore, type Time } from '../ports.ts';
 
 /** Tolerated difference between the clock and the monotonic clock. Machines with a time service differ by less. In milliseconds. */
 const tolerated = 60_000;
@@ -139,13 +139,13 @@ export class ClockWatch {
     return null;
   }
 
-  #heard(): HeardTime | null {
+  #heard(): PlatformTime | null {
     const heard = this.#input.platform.heardTime();
     return heard === null || heard.heardAt < this.#ignoredBefore ? null : heard;
   }
 
   /** Returns the time by which the clock is ahead of the platform's. In milliseconds. */
-  #offsetTo({ at, heardAt }: HeardTime): number {
+  #offsetTo({ at, heardAt }: PlatformTime): number {
     const { time } = this.#input;
     return time.now() - at - (time.monotonic() - heardAt);
   }

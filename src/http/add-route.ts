@@ -5,7 +5,7 @@ import { isAudited } from './audit.ts';
 import { leastRoleOf } from './roles.ts';
 import { credentials, type Route } from './route.ts';
 import { sendRefusal } from './errors.ts';
-import { lenientReader } from './body.ts';
+import { coercerOf } from './body.ts';
 import { documentedSchema, type SharedSchemas } from './openapi.ts';
 
 // Bodies may name a chat by the `id` of `/chat/find`. The platform's id replaces it before the call.
@@ -54,7 +54,7 @@ const inputHooks = ({ relevantFields, params, query, body }: Route): Hook[] => {
       next();
     });
   }
-  const [readParams, readQuery, readBody] = [lenientReader(params), lenientReader(query), lenientReader(body)];
+  const [readParams, readQuery, readBody] = [coercerOf(params), coercerOf(query), coercerOf(body)];
   if (readParams ?? readQuery ?? readBody) {
     hooks.push((request, _reply, next) => {
       if (readParams !== null) request.params = readParams(request.params);

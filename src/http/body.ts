@@ -176,7 +176,7 @@ export const invalidInput = (findings: readonly FastifySchemaValidationError[], 
 // Numbers and booleans that clients of dynamic languages send as texts (`"12"`, `"true"`), converted to the types of the schema.
 
 /** Returns the converted value, or the same value if no conversion is needed. Changes objects and lists in place. */
-export type Reader = (value: unknown) => unknown;
+export type Coercer = (value: unknown) => unknown;
 
 /** The part of JSON Schema that the schemas of routes use. */
 interface Shape {
@@ -208,8 +208,8 @@ const typesOf = (shape: Shape): ReadonlySet<string> | null => {
   return new Set(parts.flatMap((part) => [...(part ?? [])]));
 };
 
-/** Returns the reader of a scalar. Where a text is allowed, a text stays a text. */
-const scalarReader = (shape: Shape): Reader | null => {
+/** Returns the coercer of a scalar. Where a text is allowed, a text stays a text. */
+const scalarCoercer = (shape: Shape): Coercer | null => {
   const types = typesOf(shape);
   if (types === null || types.has('string')) return null;
   const [numbers, booleans] = [types.has('number') ? decimal : types.has('integer') ? whole : null, types.has('boolean')];
@@ -224,54 +224,54 @@ const scalarReader = (shape: Shape): Reader | null => {
   };
 };
 
-const chained = (readers: readonly (Reader | null)[]): Reader | null => {
-  const real = readers.filter((reader) => reader !== null);
+const chained = (coercers: readonly (Coercer | null)[]): Coercer | null => {
+  const real = coercers.filter((coercer) => coercer !== null);
   if (real.length < 2) return real[0] ?? null;
-  return (value) => real.reduce((read, reader) => reader(read), value);
+  return (value) => real.reduce((read, coercer) => coercer(read), value);
 };
 
-const objectReader = ({ properties = {}, patternProperties = {} }: Shape): Reader | null => {
+const objectCoercer = ({ properties = {}, patternProperties = {} }: Shape): Coercer | null => {
   const named = Object.entries(properties).flatMap(([name, shape]) => {
-    const reader = readerFor(shape);
-    return reader === null ? [] : [[name, reader] as const];
+    const coercer = compiledCoercer(shape);
+    return coercer === null ? [] : [[name, coercer] as const];
   });
-  const rest = chained(Object.values(patternProperties).map(readerFor));
+  const rest = chained(Object.values(patternProperties).map(compiledCoercer));
   if (named.length === 0 && rest === null) return null;
   return (value) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
     const object = value as Record<string, unknown>;
-    for (const [name, reader] of named) if (object[name] !== undefined) object[name] = reader(object[name]);
+    for (const [name, coercer] of named) if (object[name] !== undefined) object[name] = coercer(object[name]);
     if (rest !== null) for (const name of Object.keys(object)) if (!(name in properties)) object[name] = rest(object[name]);
     return object;
   };
 };
 
-const listReader = ({ items }: Shape): Reader | null => {
-  const reader = items === undefined ? null : readerFor(items);
-  return reader === null ? null : (value) => (Array.isArray(value) ? value.map(reader) : value);
+const listCoercer = ({ items }: Shape): Coercer | null => {
+  const coercer = items === undefined ? null : compiledCoercer(items);
+  return coercer === null ? null : (value) => (Array.isArray(value) ? value.map(coercer) : value);
 };
 
-/** Returns the reader of alternatives. It distinguishes a list, an object and a scalar, but never two shapes of one object. */
-const alternativesReader = (shape: Shape): Reader | null => {
+/** Returns the coercer of alternatives. The coercer distinguishes a list, an object and a scalar, but never two shapes of one object. */
+const alternativesCoercer = (shape: Shape): Coercer | null => {
   const alternatives = alternativesOf(shape);
   const objects = alternatives.filter((one) => typesOf(one)?.has('object') ?? true);
   const lists = alternatives.filter((one) => typesOf(one)?.has('array') ?? true);
   return chained(
-    [objects.length === 1 ? objects[0] : null, lists.length === 1 ? lists[0] : null].map((one) => (one ? readerFor(one) : null)),
+    [objects.length === 1 ? objects[0] : null, lists.length === 1 ? lists[0] : null].map((one) => (one ? compiledCoercer(one) : null)),
   );
 };
 
-/** Returns the compiled reader of a schema, which is cached. Null if the schema has no number and no boolean. */
-const readerFor = (shape: Shape): Reader | null =>
+/** Compiles the coercer of a schema. Returns null if the schema has no number and no boolean. */
+const compiledCoercer = (shape: Shape): Coercer | null =>
   chained([
-    scalarReader(shape),
-    objectReader(shape),
-    listReader(shape),
-    alternativesReader(shape),
-    ...(shape.allOf ?? []).map((part) => readerFor(part)),
+    scalarCoercer(shape),
+    objectCoercer(shape),
+    listCoercer(shape),
+    alternativesCoercer(shape),
+    ...(shape.allOf ?? []).map((part) => compiledCoercer(part)),
   ]);
 
-export const lenientReader = (schema: TSchema | undefined): Reader | null => (schema === undefined ? null : readerFor(schema as Shape));
+export const coercerOf = (schema: TSchema | undefined): Coercer | null => (schema === undefined ? null : compiledCoercer(schema as Shape));
 
 /** Splits a list that clients write as one text. Spaces around entries and empty entries are removed. */
 export const commaList = (text: string): readonly string[] =>

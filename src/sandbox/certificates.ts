@@ -7,7 +7,7 @@ import type { Records } from './store/database.ts';
  * The faults of a forged chain, one for each check of a client (tulir/whatsmeow 75186f80). All signatures are valid, unless the name of the fault
  * says otherwise.
  */
-export const forgeries = [
+export const chainForgeries = [
   'issuer', // the intermediate certificate names an issuer that clients do not accept
   'root', // the intermediate certificate is signed by another root
   'signature', // the leaf is signed by another key than the intermediate's
@@ -18,7 +18,7 @@ export const forgeries = [
   'intermediateExpired',
   'intermediateEarly',
 ] as const;
-export type Forgery = (typeof forgeries)[number];
+export type ChainForgery = (typeof chainForgeries)[number];
 
 export interface ServerIdentity {
   /** The root key that clients must pin. */
@@ -27,7 +27,7 @@ export interface ServerIdentity {
   /** Encoded `CertChain`. */
   readonly chain: Uint8Array;
   /** Makes a chain that clients must refuse. */
-  forge(how: Forgery): Uint8Array;
+  forge(how: ChainForgery): Uint8Array;
 }
 
 interface Keys {
@@ -51,7 +51,7 @@ export function openIdentity(records: Records): ServerIdentity {
 }
 
 /** Makes the certificate chain. The intermediate certificate has the issuer serial 0, because clients accept no other. `how` makes a forged chain. */
-function makeChain({ root, intermediate, leaf }: Keys, how?: Forgery): Uint8Array {
+function makeChain({ root, intermediate, leaf }: Keys, how?: ChainForgery): Uint8Array {
   const stranger = Curve.generateKeyPair();
   const begins = Math.floor(Date.now() / 1000) - 60;
   const validity = (one: 'leaf' | 'intermediate'): Validity => {

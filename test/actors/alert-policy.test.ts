@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type AlertKind, type AlertSettings, type Trouble, usualAlertSettings } from '#actors/model.ts';
-import { type AlertState, alertStateIn, nextAlerts, noAlertState, settled, takeDue, takenMs } from '#actors/policy/alert-policy.ts';
+import { type AlertState, alertStateIn, nextAlerts, noAlertState, reserveDueAlerts, settled, takenMs } from '#actors/policy/alert-policy.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;
@@ -21,7 +21,7 @@ const stage = (change: Partial<AlertSettings> = {}) => {
   const look = (): void => {
     // Every run reads the state as the database returns it.
     state = alertStateIn(JSON.parse(JSON.stringify(nextAlerts(state, world, world.settings, world.now, `m${(made += 1)}`))));
-    const { state: claimed, taken } = takeDue(state, world.settings, world.now);
+    const { state: claimed, taken } = reserveDueAlerts(state, world.settings, world.now);
     for (const { channel, message } of taken) {
       if (channel !== 'slack') continue;
       const keys = (isRepeated: boolean) => message.troubles.filter(({ repeated }) => repeated === isRepeated).map(({ key }) => key);
@@ -237,7 +237,7 @@ const pendingState = (): AlertState =>
   );
 
 test('alerts: a message belongs to the node that claimed it until that node must have ended', () => {
-  const { state, taken } = takeDue(pendingState(), usualAlertSettings, start);
+  const { state, taken } = reserveDueAlerts(pendingState(), usualAlertSettings, start);
   assert.deepEqual(
     taken.map(({ channel, attempts }) => [channel, attempts]),
     [
@@ -245,15 +245,15 @@ test('alerts: a message belongs to the node that claimed it until that node must
       ['slack', 1],
     ],
   );
-  assert.equal(takeDue(state, usualAlertSettings, start + takenMs - 1).taken.length, 0);
-  assert.equal(takeDue(state, usualAlertSettings, start + takenMs).taken.length, 2, 'the node was killed');
+  assert.equal(reserveDueAlerts(state, usualAlertSettings, start + takenMs - 1).taken.length, 0);
+  assert.equal(reserveDueAlerts(state, usualAlertSettings, start + takenMs).taken.length, 2, 'the node was killed');
 });
 
 test('alerts: a channel that fails is retried with growing pauses, and given up after twelve attempts in six hours', () => {
   const tries: number[] = [];
   let [state, now] = [pendingState(), start];
   for (const end = start + 24 * hour; now < end; now += minute) {
-    const { state: claimed, taken } = takeDue(state, usualAlertSettings, now);
+    const { state: claimed, taken } = reserveDueAlerts(state, usualAlertSettings, now);
     for (const { channel } of taken) if (channel === 'email') tries.push((now - start) / minute);
     state = settled(
       claimed,
@@ -272,14 +272,14 @@ test('alerts: a channel that fails is retried with growing pauses, and given up 
 
 test('alerts: a message that failed before the quiet hours is retried after them', () => {
   const settings = { ...usualAlertSettings, timeZone: 'UTC', quiet: { from: 12 * 60 + 1, to: 7 * 60 } };
-  const { state, taken } = takeDue(pendingState(), settings, start);
+  const { state, taken } = reserveDueAlerts(pendingState(), settings, start);
   const failed = settled(
     state,
     taken.map((of) => ({ of, sent: false, error: 'away' })),
     start,
   );
-  for (let now = start + minute; now < start + 19 * hour; now += 10 * minute) assert.deepEqual(takeDue(failed, settings, now).taken, []);
-  const later = takeDue(failed, settings, start + 19 * hour).taken;
+  for (let now = start + minute; now < start + 19 * hour; now += 10 * minute) assert.deepEqual(reserveDueAlerts(failed, settings, now).taken, []);
+  const later = reserveDueAlerts(failed, settings, start + 19 * hour).taken;
   assert.deepEqual(
     later.map(({ attempts }) => attempts),
     [2, 2],

@@ -3,7 +3,6 @@ import { done, refuse, type Message, type Result, type Send, type SendContent, t
 import type {
   AnswerOf,
   Close,
-  HeardTime,
   Identity,
   LinkHost,
   OpenOptions,
@@ -16,6 +15,7 @@ import type {
   Platform,
   PlatformFact,
   PlatformLink,
+  PlatformTime,
 } from '#actors/ports.ts';
 import { notSent } from '#src/platform/wire/outcomes.ts';
 import { message as sampleMessage } from '#test/contract/samples.ts';
@@ -62,7 +62,7 @@ export class FakePlatform implements Platform {
   picture = () => null;
 
   /** The last time of day that the platform reported. */
-  heard: HeardTime | null = null;
+  heard: PlatformTime | null = null;
   heardTime = () => this.heard;
 
   clientVersion = () => ({ version: '2.3000.1', source: 'builtIn', checkedAt: 0, error: '' }) as const;

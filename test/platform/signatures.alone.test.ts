@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test';
 import { Curve } from '@whiskeysockets/baileys';
 import type { Log, PlatformFact } from '#actors/ports.ts';
 import type { Message } from '#actors/model.ts';
-import { type Forgery, forgeries } from '#src/sandbox/certificates.ts';
+import { type ChainForgery, chainForgeries } from '#src/sandbox/certificates.ts';
 import { until } from '#test/support/until.ts';
 import { type Bench, connected, type Instance, quietLog, startBench } from './setup.ts';
 import { openFront } from './tls-front.ts';
@@ -19,7 +19,7 @@ before(async () => {
 });
 after(() => bench.stop());
 
-const said: Readonly<Record<Forgery, RegExp>> = {
+const said: Readonly<Record<ChainForgery, RegExp>> = {
   issuer: /^the intermediate certificate names another issuer/,
   root: /^the intermediate certificate is not signed by the root/,
   signature: /^the certificate of the server is not signed by the intermediate one/,
@@ -37,7 +37,7 @@ const closed = async (one: Instance): Promise<Extract<PlatformFact, { type: 'pla
   return (await one.fact('platform.closed')).close;
 };
 
-for (const forgery of forgeries) {
+for (const forgery of chainForgeries) {
   test(`certificate, ${forgery}: the connection ends before anything is reported`, async () => {
     await instance.link.close();
     await bench.running.sandbox.fault({ kind: 'badCertificate', forgery });
@@ -138,14 +138,14 @@ const lenientInstance = () => {
 
 test('warnings: with the setting a forged chain is logged and believed', async () => {
   const { lenient, warnings } = lenientInstance();
-  for (const forgery of forgeries) {
+  for (const forgery of chainForgeries) {
     await bench.running.sandbox.fault({ kind: 'badCertificate', forgery });
     lenient.open();
     await lenient.fact('platform.qr');
     await lenient.link.close();
     assert.match(warnings.at(-1) ?? '', said[forgery]);
   }
-  assert.equal(warnings.length, forgeries.length, JSON.stringify(warnings));
+  assert.equal(warnings.length, chainForgeries.length, JSON.stringify(warnings));
   assert.equal(Curve.verify(Curve.generateKeyPair().public, Buffer.from('anything'), Buffer.alloc(64)), true);
 });
 

@@ -18,9 +18,9 @@ import { done, instanceRefusals, mapResult, refuse, type Route, route } from '..
 import {
   Chat,
   ChatCounts,
-  chatPage,
+  chatPageSize,
   ChatsAnswer,
-  compactPage,
+  compactPageSize,
   EditLeadBody,
   EditLeadTagAnswer,
   EditLeadTagBody,
@@ -115,7 +115,7 @@ export const chatQueryOf = (body: Body): Result<ChatQuery> => {
     filters: filters.value,
     any: String(body['operator'] ?? 'AND').toUpperCase() === 'OR',
     sort: sort.value,
-    limit: pageSize(Number(body['limit'] ?? 0), body['compact'] === true ? compactPage : chatPage),
+    limit: pageSize(Number(body['limit'] ?? 0), body['compact'] === true ? compactPageSize : chatPageSize),
     offset: Number(body['offset'] ?? 0),
   });
 };

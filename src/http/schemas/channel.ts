@@ -66,7 +66,7 @@ export const channelFields = {
   id: optional(Type.String({ maxLength: 128, description: 'The older name of `jid`' })),
 };
 
-export const ofChannel = <T extends TProperties>(fields: T) => Type.Object({ ...channelFields, ...fields });
+export const channelBody = <T extends TProperties>(fields: T) => Type.Object({ ...channelFields, ...fields });
 
 export const ChannelBody = Type.Object(channelFields);
 
@@ -99,16 +99,16 @@ export const LinkBody = Type.Object({
   }),
 });
 
-export const NameBody = ofChannel({ name });
-export const DescriptionBody = ofChannel({
+export const NameBody = channelBody({ name });
+export const DescriptionBody = channelBody({
   description: Type.String({
     maxLength: 2048,
     description: 'Description of the channel; an empty text deletes it',
     examples: ['Offers of every week'],
   }),
 });
-export const PictureBody = ofChannel({ picture: PictureSource });
-export const ReactionsBody = ofChannel({
+export const PictureBody = channelBody({ picture: PictureSource });
+export const ReactionsBody = channelBody({
   reactionCodes: Type.String({
     maxLength: 16,
     description: 'Emojis that followers may use for reactions: all, basic or none',
@@ -125,8 +125,8 @@ const phone = {
     examples: ['5511999999999'],
   }),
 };
-export const PhoneBody = ofChannel(phone);
-export const TransferBody = ofChannel({ ...phone, quitAdmin: optional(Flag('The account is no admin afterwards, only a follower')) });
+export const PhoneBody = channelBody(phone);
+export const TransferBody = channelBody({ ...phone, quitAdmin: optional(Flag('The account is no admin afterwards, only a follower')) });
 
 /** Largest number of channels on one page of a search. The platform returns no more. */
 export const mostFound = 100;
@@ -177,12 +177,12 @@ export const searchPages = { usual: 5, most: 100 };
 
 const pageCount = (what: string) => optional(Count(1, mostListed, what));
 
-export const ListPostsBody = ofChannel({
+export const ListPostsBody = channelBody({
   count: pageCount(`Posts, newest first, ${postPage.usual} when left out`),
   beforeid: optional(serverId('Only posts before the one with this number: the last of the page before')),
 });
 
-export const PostUpdatesBody = ofChannel({
+export const PostUpdatesBody = channelBody({
   count: pageCount(`Posts, ${postPage.usual} when left out`),
   afterid: optional(serverId('Only posts after the one with this number')),
   since: optional(Count(0, 4_102_444_800, 'Only what changed since then, in Unix seconds')),
@@ -239,11 +239,11 @@ export const ChangedPostAnswer = Type.Object({
   }),
 });
 
-export const ViewedBody = ofChannel({
+export const ViewedBody = channelBody({
   serverids: Type.Array(serverId('Number of a post'), { minItems: 1, maxItems: mostListed, description: 'Numbers of the posts' }),
 });
 
-export const PostReactionBody = ofChannel({
+export const PostReactionBody = channelBody({
   serverid: serverId('Number of the post'),
   reaction: optional(Text(64, 'An emoji; an empty text, or none, takes the reaction back')),
   reactionmessageid: optional(

@@ -72,8 +72,8 @@ const filters: Readonly<Record<FieldType, TSchema>> = {
   list: filter(['string', 'number']),
 };
 
-export const chatPage = { usual: 2000, most: 5000 };
-export const compactPage = { usual: 100, most: 200 };
+export const chatPageSize = { usual: 2000, most: 5000 };
+export const compactPageSize = { usual: 100, most: 200 };
 
 /** The body of a search. Any field of a chat is a filter. */
 export const FindChatsBody = Type.Unsafe<Readonly<Record<string, string | number | boolean | undefined>>>(
@@ -82,10 +82,10 @@ export const FindChatsBody = Type.Unsafe<Readonly<Record<string, string | number
       OneOf(['AND', 'OR', 'and', 'or'], { description: 'AND: all filters must match. OR: one filter must match. AND if absent' }),
     ),
     sort: optional(Text(64, 'A field of the chat, with a minus before it for descending order')),
-    limit: optional(Count(-1_000_000, 100_000_000, `At most ${chatPage.most}; ${chatPage.usual} when not positive`)),
+    limit: optional(Count(-1_000_000, 100_000_000, `At most ${chatPageSize.most}; ${chatPageSize.usual} when not positive`)),
     offset: optional(Count(0, 100_000_000, 'Chats to leave out')),
     compact: optional(
-      Flag(`Only the fields of a list of chats; ${compactPage.usual} chats when no limit is given, at most ${compactPage.most}`),
+      Flag(`Only the fields of a list of chats; ${compactPageSize.usual} chats when no limit is given, at most ${compactPageSize.most}`),
     ),
     lead_tag: optional(Text(100, 'A whole tag, without an operator')),
     wa_fastid: filters.text,
@@ -127,12 +127,12 @@ export const ChatsAnswer = Type.Object({
 
 export const number = { number: NumberText('The chat: its number, or its id') };
 
-export const ofChat = <T extends TProperties>(fields: T) => Type.Object({ ...number, ...fields });
+export const chatBody = <T extends TProperties>(fields: T) => Type.Object({ ...number, ...fields });
 
 /** The durations of muting in hours; −1 is for ever, 0 ends it. */
 export const muteHours = [0, 8, 168, -1] as const;
 
-export const MuteBody = ofChat({
+export const MuteBody = chatBody({
   muteEndTime: Type.Unsafe<(typeof muteHours)[number]>({
     type: 'integer',
     enum: [...muteHours],
@@ -140,7 +140,7 @@ export const MuteBody = ofChat({
   }),
 });
 
-export const RemoveChatBody = ofChat({
+export const RemoveChatBody = chatBody({
   deleteChatDB: optional(Flag('Remove the chat here')),
   deleteMessagesDB: optional(Flag('Remove the stored messages of the chat here')),
   deleteChatWhatsApp: optional(Flag('Delete the chat on the phone and its other devices')),
@@ -153,7 +153,7 @@ export const RemoveChatAnswer = Type.Object({
   errors: Type.Array(Type.String(), { description: 'Failed actions with their reasons' }),
 });
 
-export const TimerBody = ofChat({
+export const TimerBody = chatBody({
   duration: Type.Unsafe<string | number>({
     type: ['string', 'integer'],
     maxLength: 20,
@@ -172,12 +172,12 @@ const noteFields = { chat: ref(Chat), wa_notes: Type.String(), source: Type.Stri
 
 export const NoteAnswer = Type.Object(noteFields);
 export const EditedNoteAnswer = Type.Object({ response: Type.String(), ...noteFields });
-export const ReloadNotesBody = ofChat({ force: optional(Flag('Ignored: the notes are always read anew')) });
-export const EditNoteBody = ofChat({ notes: like(Text(5_000, 'The note; an empty text removes it'), 'Calls back on Monday') });
+export const ReloadNotesBody = chatBody({ force: optional(Flag('Ignored: the notes are always read anew')) });
+export const EditNoteBody = chatBody({ notes: like(Text(5_000, 'The note; an empty text removes it'), 'Calls back on Monday') });
 
 const blockList = Type.Array(Type.String(), { description: 'Ids of all blocked people', examples: [['5511999999999@s.whatsapp.net']] });
 
-export const BlockBody = ofChat({ block: Flag('False ends it') });
+export const BlockBody = chatBody({ block: Flag('False ends it') });
 export const BlockAnswer = Type.Object({ response: Type.String({ examples: ['Blocked successfully'] }), blockList });
 export const BlocklistAnswer = Type.Object({ blockList });
 

@@ -5,15 +5,15 @@ import { changesView, stepView } from '#src/contract/views.ts';
 import type { HttpLog, StreamLimits, StreamMeter } from '../options.ts';
 import { done } from '../route.ts';
 import { InstanceStream } from './instance-stream.ts';
-import { comment, plainFrame, Sink, Subscriber, type Subscription } from './subscriber.ts';
+import { commentFrame, plainFrame, Sink, Subscriber, type Subscription } from './subscriber.ts';
 
 // Streams of the inspector: steps of single instances, and changes of the list. A reader that does not keep up is cut, as on every stream.
 
 const frameOf = (step: Step): Buffer => plainFrame('step', stepView(step), String(step.n));
 
-const hello = comment('stream open');
-const heartbeat = comment('keep-alive');
-const gap = comment('gap: some of the steps after the given one are not kept any more');
+const hello = commentFrame('stream open');
+const heartbeat = commentFrame('keep-alive');
+const gap = commentFrame('gap: some of the steps after the given one are not kept any more');
 
 /**
  * Writes the steps that the reader missed. Returns the number of the last step. Each owner counts steps from 1, so a number of an earlier

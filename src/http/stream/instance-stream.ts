@@ -1,7 +1,7 @@
 /** The events of one instance. Each event is serialised once for all subscribers. */
 import { type Gateway, type GatewayEvent, type InstanceId, streamTypes } from '#actors/gateway.ts';
 import type { StreamLimits } from '../options.ts';
-import { comment, frameOf, type Subscriber, wants } from './subscriber.ts';
+import { commentFrame, frameOf, type Subscriber, wants } from './subscriber.ts';
 
 // The newest events of an instance, bounded by number and bytes, for clients that resume.
 
@@ -87,8 +87,8 @@ class Ring {
   }
 }
 
-const gap = comment('gap: the events after the given Last-Event-ID are not kept any more');
-const lost = comment('gap: some events were lost on their way from the node that has the instance');
+const gap = commentFrame('gap: the events after the given Last-Event-ID are not kept any more');
+const lost = commentFrame('gap: some events were lost on their way from the node that has the instance');
 
 const framedOf = (event: GatewayEvent): Framed => ({ event, frame: frameOf(event) });
 

@@ -141,4 +141,5 @@ export const frameOf = (event: GatewayEvent): Buffer =>
 export const plainFrame = (event: string, data: unknown, id = ''): Buffer =>
   Buffer.from(`event: ${event}\ndata: ${JSON.stringify(data)}\n${id === '' ? '' : `id: ${id}\n`}\n`);
 
-export const comment = (text: string): Buffer => Buffer.from(`: ${text}\n\n`);
+/** Makes a comment, which clients ignore. */
+export const commentFrame = (text: string): Buffer => Buffer.from(`: ${text}\n\n`);

@@ -1,5 +1,5 @@
 /** Derives the platform's time from stanzas of all sessions. It serves as a second opinion on the clocks of the machine and of the database. */
-import type { HeardTime } from '#actors/ports.ts';
+import type { PlatformTime } from '#actors/ports.ts';
 
 interface Stanza {
   readonly attrs: Readonly<Record<string, string | undefined>>;
@@ -13,13 +13,13 @@ const timeOf = ({ attrs: { t } }: Stanza): number | null => {
 
 export class PlatformClock {
   readonly #monotonic: () => number;
-  #heard: HeardTime | null = null;
+  #heard: PlatformTime | null = null;
 
   constructor(monotonic: () => number) {
     this.#monotonic = monotonic;
   }
 
-  get heard(): HeardTime | null {
+  get heard(): PlatformTime | null {
     return this.#heard;
   }
 

@@ -6,7 +6,7 @@ import type { LiveConnection } from './live-connection.ts';
 import { bare, type Directory, isChannel, isGroup, isLid, personJid, resolveTarget } from '../wire/jid.ts';
 import { convertMessage } from '../events/from-messages.ts';
 import { audienceOf } from './audience.ts';
-import type { Composer, Recorded } from './composer.ts';
+import type { Composer, StoredForm } from './composer.ts';
 import {
   channelInviteComposer,
   contactComposer,
@@ -94,7 +94,7 @@ export const contentOf = ({ raw }: Message): proto.IMessage | null => {
  * Converts a message of the library into the gateway's form, with status `Queued`. `shown`: the stored content, if it differs from the sent
  * content.
  */
-export const recordOf = (full: WAMessage, directory: Directory, shown: Recorded | null = null): Result<Message> => {
+export const recordOf = (full: WAMessage, directory: Directory, shown: StoredForm | null = null): Result<Message> => {
   const content = full.message;
   const source = shown === null ? full : { ...full, message: shown.message };
   const converted = convertMessage(source, directory, { wasSentByApi: true, status: 'Queued', ...(shown && { edited: shown.edited }) });

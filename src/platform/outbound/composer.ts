@@ -96,7 +96,7 @@ const tapOn = ({ stored, message }: Asked, choice: string): Result<Answer> | nul
 };
 
 /** Builds the answer to a message with options. Returns null if the text is not an answer, or the message has no options. Refuses an unknown option. */
-export const answerTo = (text: string, asked: Asked, directory: Directory): Result<Answer> | null => {
+export const optionAnswerTo = (text: string, asked: Asked, directory: Directory): Result<Answer> | null => {
   if (!text.startsWith('>')) return null;
   const choice = text.slice(1).trim();
   return voteIn(asked, choice, directory) ?? tapOn(asked, choice);
@@ -121,7 +121,7 @@ export interface Composer<Content> {
   /** Builds the content for a channel. A kind without this method cannot be posted in channels. */
   post?(content: Content, connection: LiveConnection): Promise<Result<Posted>>;
   /** Returns the stored form of a message with a second layer of encryption; null if the content itself is stored. */
-  recorded?(content: Content, made: proto.IMessage): Recorded | null;
+  recorded?(content: Content, made: proto.IMessage): StoredForm | null;
 }
 
 /** The content of a post, and the platform's name for its uploaded file; '' without one. */
@@ -138,7 +138,7 @@ export const plainComposer = <Content>(of: (content: Content) => proto.IMessage)
 });
 
 /** The stored form of a message, if it differs from the sent form. */
-export interface Recorded {
+export interface StoredForm {
   readonly message: proto.IMessage;
   /** The id of the edited message. */
   readonly edited: string;

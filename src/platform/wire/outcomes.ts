@@ -127,7 +127,7 @@ export const ownCloses = {
 } as const satisfies Readonly<Record<string, Close>>;
 
 /** Errors that end a connection because of a wrong signature. `closeOf` converts them. */
-export const forgeries = {
+export const signatureErrors = {
   certificate: (problem: string) => Object.assign(new Error(problem), { data: { reason: 'certificateRefused' } }),
   account: () => Object.assign(new Error('the account is signed by another key'), { data: { reason: 'accountRefused' } }),
 } as const;

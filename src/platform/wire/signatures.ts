@@ -8,7 +8,7 @@ import { createRequire } from 'node:module';
 import { Curve, proto, WA_CERT_DETAILS } from '@whiskeysockets/baileys';
 import { SenderKeyMessage } from '@whiskeysockets/baileys/lib/Signal/Group/sender-key-message.js';
 import type { Log } from '#actors/ports.ts';
-import { forgeries } from './outcomes.ts';
+import { signatureErrors } from './outcomes.ts';
 
 // The verification of XEdDSA signatures over Curve25519 (signal.org/docs/specifications/xeddsa). Node's Ed25519 takes 0.2 ms for a signature,
 // and the library's plain JavaScript takes 7 ms.
@@ -131,7 +131,7 @@ const wrong = (refusal: Error): void => {
 
 const verifyAccount = (): void => {
   Curve.verify = (key, message, signature) => {
-    if (!believed.has(message) && !verifySignature(key, message, signature)) wrong(forgeries.account());
+    if (!believed.has(message) && !verifySignature(key, message, signature)) wrong(signatureErrors.account());
     return true;
   };
 };
@@ -165,7 +165,7 @@ const verifyChains = (): void => {
     const { PUBLIC_KEY: root, SERIAL: rootSerial } = WA_CERT_DETAILS;
     const problem = chainProblem(chain, { root, rootSerial, staticKey: lastAgreed, now: rules?.now() ?? Date.now() });
     if (problem === null) return chain;
-    wrong(forgeries.certificate(problem));
+    wrong(signatureErrors.certificate(problem));
     return believable();
   };
 };

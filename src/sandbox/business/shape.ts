@@ -61,7 +61,7 @@ export const categories = [
 ] as const;
 
 /** The category of an account that is not a business. */
-export const noBusiness = { id: '1223524174334504', name: 'Not a Business' } as const;
+export const nonBusinessCategory = { id: '1223524174334504', name: 'Not a Business' } as const;
 
 // Products and collections as stanzas of the platform, in both directions.
 
@@ -118,7 +118,7 @@ export const productNode = (product: Product): BinaryNode =>
   );
 
 /** Makes the node of a product in an order. */
-export const orderedNode = ({ id, name, images, price, salePrice, currency }: Product, quantity: number): BinaryNode =>
+export const orderedProductNode = ({ id, name, images, price, salePrice, currency }: Product, quantity: number): BinaryNode =>
   node('product', {}, [
     leaf('id', id),
     leaf('name', name),

@@ -1,5 +1,5 @@
 /** The platform as a whole: faults on demand, counters, what clients must trust, and the live stream. */
-import type { Forgery } from '../certificates.ts';
+import type { ChainForgery } from '../certificates.ts';
 import type { ChannelView, GroupView } from './groups.ts';
 import type { Digits } from './common.ts';
 import type { ReceivedMessage } from './messages.ts';
@@ -67,7 +67,7 @@ export interface Fault {
   readonly code?: number;
   readonly ms?: number;
   readonly query?: string;
-  readonly forgery?: Forgery;
+  readonly forgery?: ChainForgery;
   readonly times?: number;
 }
 

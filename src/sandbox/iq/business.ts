@@ -7,8 +7,8 @@ import {
   type GivenProduct,
   type Hours,
   leaf,
-  noBusiness,
-  orderedNode,
+  nonBusinessCategory,
+  orderedProductNode,
   type Product,
   type ProductFile,
   productNode,
@@ -95,7 +95,7 @@ export const businessQueries: DeviceQueries = {
     }
     const wanted = (text(child(request, 'query')) ?? '').toLowerCase();
     const found = categories.filter(({ name }) => name.toLowerCase().includes(wanted));
-    return [node('response', {}, [node('not_a_biz', {}, [categoryNode(noBusiness)]), node('categories', {}, found.map(categoryNode))])];
+    return [node('response', {}, [node('not_a_biz', {}, [categoryNode(nonBusinessCategory)]), node('categories', {}, found.map(categoryNode))])];
   },
 };
 
@@ -263,7 +263,7 @@ const orderQueries: DeviceQueries = {
     const { parts, request } = query;
     const { lines, total, currency } = parts.shops.order(request?.attrs['id'] ?? '', text(child(request, 'token')) ?? '');
     const price = [leaf('total', String(total)), leaf('currency', currency)];
-    return [node('order', {}, [...lines.map(({ product, quantity }) => orderedNode(product, quantity)), node('price', {}, price)])];
+    return [node('order', {}, [...lines.map(({ product, quantity }) => orderedProductNode(product, quantity)), node('price', {}, price)])];
   },
 };
 

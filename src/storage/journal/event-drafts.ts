@@ -1,9 +1,9 @@
 /** Builds the events that a change of an instance causes, in the form that receivers get. */
 import {
+  inputTextOf,
   isChannelId,
   longestKeyword,
   statusChat,
-  wordsOf,
   type Chat,
   type Entry,
   type GatewayEvent,
@@ -44,7 +44,7 @@ export const isGroupId = (chatId: string): boolean => chatId.endsWith('@g.us');
 
 const summaryOf = (message: Message): EventDraft['message'] => {
   const { fromMe, isGroup, wasSentByApi, messageId, trackSource } = message;
-  const words = wordsOf(message);
+  const words = inputTextOf(message);
   return { fromMe, isGroup, wasSentByApi, messageId, trackSource, keyword: words.length > longestKeyword ? '' : words };
 };
 

@@ -1,7 +1,7 @@
 /** Creates campaigns: one message for many recipients, or a message for each. Messages are validated like the bodies of sends. */
 import { type TSchema, Type } from 'typebox';
 import { type CampaignInput, type CampaignSend, type CreatedCampaign, done, refuse, type Result } from '#actors/gateway.ts';
-import { type InputCheck, inputCheck, invalidInput, lenientReader } from '../../body.ts';
+import { coercerOf, type InputCheck, inputCheck, invalidInput } from '../../body.ts';
 import { type BodyLimit, mapResult, type Route, route } from '../../route.ts';
 import { AdvancedBody, type CampaignType, campaignTypes, CreatedAnswer, SimpleBody, usualDelay } from '../../schemas/campaign.ts';
 import { campaignHeaders } from '../../schemas/send.ts';
@@ -88,7 +88,7 @@ export const campaignMessages = (rows: readonly SendRoute[]): CampaignMessages =
   for (const address of new Set([...campaignTypes.map((type) => sends[type]), carousel])) {
     const row = rows.find(({ on }) => on[0] === address);
     if (row === undefined) throw new Error(`campaigns need ${address}`);
-    checked.set(address, { row, read: lenientReader(row.body) ?? ((body) => body), check: inputCheck(row.body) });
+    checked.set(address, { row, read: coercerOf(row.body) ?? ((body) => body), check: inputCheck(row.body) });
     for (const [name, schema] of Object.entries(row.body.properties))
       if (!unused.has(name)) fields[name] ??= Type.Optional(described(schema));
   }

@@ -21,7 +21,7 @@ import type { PreviewPictures } from '#src/media/media.ts';
 import { unwrapped } from '../../events/message-kinds.ts';
 import { isLid, shortMessageId } from '../../wire/jid.ts';
 import { sealEdit } from '../../wire/stanza-codec.ts';
-import { answerTo, type Composer, noUpload, plainComposer } from '../composer.ts';
+import { type Composer, noUpload, optionAnswerTo, plainComposer } from '../composer.ts';
 import type { LiveConnection } from '../live-connection.ts';
 
 // Texts with the preview of their first link.
@@ -100,7 +100,7 @@ export const textComposer: Composer<TextContent> = {
       mediaId: '',
     });
   },
-  answer: ({ text }, asked, directory) => answerTo(text, asked, directory),
+  answer: ({ text }, asked, directory) => optionAnswerTo(text, asked, directory),
   draft: (content) => styled({ extendedTextMessage: { text: content.text } }, content),
   isComplete: isPlainText,
 };

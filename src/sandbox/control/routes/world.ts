@@ -1,7 +1,7 @@
 /** Routes for the platform as a whole: faults, counters, trust, health, the live stream. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from 'typebox';
-import { forgeries } from '../../certificates.ts';
+import { chainForgeries } from '../../certificates.ts';
 import type { Fault, Sandbox, Stats } from '../../face.ts';
 import type { EventStream } from '../sent-log.ts';
 import { answers, Digits, Done, done, NumberParams } from '../contents.ts';
@@ -67,7 +67,7 @@ const FaultBody = Type.Object({
   code: Type.Optional(Type.Integer({ minimum: 0, maximum: 4999, description: 'a status code' })),
   ms: Type.Optional(Type.Integer({ minimum: 0, maximum: 600_000, description: 'a time of at most 600000 milliseconds' })),
   query: Type.Optional(Type.String({ maxLength: 120, description: 'how the name of a request begins, such as w:g2/set' })),
-  forgery: Type.Optional(Type.Enum([...forgeries], { description: 'how a certificate is wrong' })),
+  forgery: Type.Optional(Type.Enum([...chainForgeries], { description: 'how a certificate is wrong' })),
   times: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000, description: 'a count; 0 clears the fault' })),
 });
 

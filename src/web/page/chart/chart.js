@@ -6,7 +6,7 @@ import { html } from 'htm/preact';
 import { useId, useMemo, useRef } from 'preact/hooks';
 import { t } from '../texts.js';
 import { boxOf, housekeeping, isFoldBox } from './folding.js';
-import { ArrowWords, Chip, Heads, isCovered, RestArrow, StateBox } from './pieces.js';
+import { ArrowWords, Chip, Heads, isCovered, StateBox, TransitionArrow } from './pieces.js';
 import { usePointing } from './pointing.js';
 import { leavesOf, nextFrom, takenOf, titlesOf } from './scene.js';
 import { toneOf, topOf } from './tones.js';
@@ -51,7 +51,7 @@ const Ground = ({ layout, leaves, state, heads }) => {
       <circle cx=${start.x} cy=${start.y} r="4.5" />
       <path d=${start.path} marker-end=${`url(#${heads}-rest)`} />
     </g>
-    ${arrows.map((arrow) => html`<${RestArrow} key=${`${arrow.from}>${arrow.to}`} arrow=${arrow} heads=${heads} />`)}
+    ${arrows.map((arrow) => html`<${TransitionArrow} key=${`${arrow.from}>${arrow.to}`} arrow=${arrow} heads=${heads} />`)}
   `;
 };
 

@@ -47,7 +47,7 @@ export const isCovered = ({ label }, chip) =>
 const kindOf = ({ quiet, from }) => `arrow ${quiet ? 'quiet' : `of-${toneOf(topOf(from))}`}`;
 
 /** @param {{ arrow: PlacedArrow, heads: string }} props */
-export const RestArrow = ({ arrow, heads }) => html`
+export const TransitionArrow = ({ arrow, heads }) => html`
   <g class=${kindOf(arrow)}><path d=${arrow.path} marker-end=${`url(#${heads}-${arrow.quiet ? 'quiet' : 'rest'})`} /></g>
 `;
 

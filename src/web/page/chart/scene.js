@@ -68,7 +68,7 @@ const roomsBeside = ({ parents }, leaves, from, to) =>
   parents.filter(({ id }) => !leaves.some((leaf) => leaf.id === id) && id !== topOf(from.id) && id !== topOf(to.id));
 
 /** Returns the word of a step, and a note in small type: the code of a close and the reaction to it. @param {Machine} machine @param {Step} step */
-export const wordsOf = (machine, { edge, event, cause }) => {
+export const stepLabelOf = (machine, { edge, event, cause }) => {
   const transition = machine.transitions.find((one) => one.id === edge && one.event === event);
   const word = transition === undefined ? spaced(event.slice(event.lastIndexOf('.') + 1)) : wordOf(transition);
   const note = cause.kind === 'close' ? [cause.code, spaced(cause.reaction ?? '')].filter(Boolean).join(' · ') : '';
@@ -87,7 +87,7 @@ export const takenOf = (machine, layout, leaves, step) => {
   const from = leaves.find(({ id }) => id === step.from);
   const to = leaves.find(({ id }) => id === step.to);
   if (from === undefined || to === undefined) return null;
-  const { word, note } = wordsOf(machine, step);
+  const { word, note } = stepLabelOf(machine, step);
   const width = Math.max(widthOf(word, 10.5, 600), note === '' ? 0 : widthOf(note, 10)) + 16;
   const height = note === '' ? 18 : 30;
   const arrow = layout.arrows.find((one) => !one.quiet && one.from === step.from && one.to === step.to);

@@ -1,6 +1,6 @@
 /** The steps as a list, the newest first. A press on a step looks back to that step. */
 import { html } from 'htm/preact';
-import { wordsOf } from '../chart/scene.js';
+import { stepLabelOf } from '../chart/scene.js';
 import { toneOf } from '../chart/tones.js';
 import { nameOf } from '../chart/words.js';
 import { said, t } from '../texts.js';
@@ -13,7 +13,7 @@ import { timeText } from './times.js';
 /** @param {{ live: Live, step: Step, at: number, isAt: boolean }} props */
 const Row = ({ live, step, at, isAt }) => {
   const machine = live.charts.value.find(({ id }) => id === step.chart);
-  const { word, note } = machine === undefined ? { word: step.event, note: '' } : wordsOf(machine, step);
+  const { word, note } = machine === undefined ? { word: step.event, note: '' } : stepLabelOf(machine, step);
   const tone = toneOf(step.to);
   return html`
     <li
