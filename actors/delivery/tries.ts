@@ -4,7 +4,7 @@ import type { Attempt } from '../ports.ts';
 
 /** The largest number of kept attempts. The usual schedule has 11. */
 const mostTries = 12;
-/** Characters of an error that are kept. */
+/** The largest length of a kept error. In characters. */
 const errorLength = 200;
 
 const withoutAnswer = ({ answer: _answer, ...one }: Try): Try => one;

@@ -94,7 +94,8 @@ export const readBodies = (app: FastifyInstance): void => {
   });
 };
 
-// The rules of input validation. Values are not coerced, so that a number never silently becomes a text.
+// The rules of input validation. The validator does not coerce values, because it would silently turn numbers into texts. `coercerOf` converts texts
+// to numbers and booleans before the validation.
 
 /** The options of `ajv` in Fastify. */
 export const inputRules = {

@@ -125,7 +125,7 @@ export class Subscriber extends Sink {
   }
 }
 
-// The frame of one event. It is made once and shared by all subscribers.
+// The frame of an event, as bytes. A frame is made once and shared by all subscribers.
 
 /** Returns the data of an event. The data of a new message is its fields, plus its chat in the field `chat`. The data of any other event is the payload. */
 const dataOf = ({ type, payload }: GatewayEvent): unknown => {

@@ -46,12 +46,12 @@ const membersKept = 250;
  * The delay of the read of names after a login, because many sessions may log in at once. An event that needs the names reads them before. In milliseconds.
  */
 const readNamesMs = 250;
-/** Groups of a list that are converted in one turn of the event loop. */
+/** The largest number of groups of a list that are converted in one turn of the event loop. */
 const mostInTurn = 25;
 
 interface Kept {
   readonly group: Group;
-  /** The group in the library's form. It is built when it is first needed. */
+  /** The group in the library's form, which is built at its first use. */
   metadata?: GroupMetadata;
 }
 

@@ -1,4 +1,4 @@
-/** Derives the platform's time from stanzas of all sessions. It serves as a second opinion on the clocks of the machine and of the database. */
+/** Derives the platform's time from stanzas of all sessions. The platform's time shows whether the clock of the machine or of the database is wrong. */
 import type { PlatformTime } from '#actors/ports.ts';
 
 interface Stanza {

@@ -148,7 +148,7 @@ const withSecret = (message: proto.IMessage): proto.IMessage => ({
   messageContextInfo: { ...message.messageContextInfo, messageSecret: message.messageContextInfo?.messageSecret ?? randomBytes(32) },
 });
 
-/** Composes a channel post. It has no mentions, no secret and no quote, because every follower can read it. */
+/** Composes a channel post. A post has no mentions, no secret and no quote, because every follower can read it. */
 const composePost = async (channel: string, send: Send, draft: Message | null, connection: LiveConnection): Promise<Result<Message>> => {
   const made = await composerOf(send.content).post?.(send.content, connection);
   if (made === undefined) return refuse('invalid', 'channels do not take this kind of message');

@@ -157,8 +157,8 @@ export const stanzaKindOf = (content: Content): StanzaKind => {
   };
 };
 
-// Contents that are sent in another form than the library accepts. The library adds the type of media to the stanza, and derives it from the
-// content that it gets. It does not know round videos and view-once media, and phones drop media without this type. So the library gets a
+// Contents that are sent in another form than the library accepts. The library adds the type of media to the stanza, and derives the type from the
+// content that it gets. The library does not know round videos and view-once media, and phones drop media without a type. So the library gets a
 // plain picture, video or audio, and requests the final form right before the encryption.
 
 /** The final content by the content that the library got. */

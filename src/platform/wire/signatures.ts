@@ -1,6 +1,6 @@
 /**
- * Verifies the signatures that the library does not verify. Its `Curve.verify` expects an exception of libsignal, which returns false instead. It checks
- * neither the dates of the server's certificates nor their key. libsignal ignores the signature of a signed pre-key. Without these checks, a
+ * Verifies the signatures that the library does not verify. Its `Curve.verify` expects an exception of libsignal, which returns false instead. The library
+ * checks neither the dates of the server's certificates nor their key. libsignal ignores the signature of a signed pre-key. Without these checks, a
  * man in the middle could impersonate the platform, the account's phone or a contact.
  */
 import { createPublicKey, verify } from 'node:crypto';
@@ -139,7 +139,7 @@ const verifyAccount = (): void => {
 /** Certificates that the library's own check must accept. */
 const believed = new WeakSet<Uint8Array>();
 
-/** Makes a chain that the library accepts. It replaces a faulty chain under the rule `warn`. */
+/** Makes a chain that the library accepts. Under the rule `warn`, this chain replaces a faulty one. */
 const believable = (): proto.CertChain => {
   const details = proto.CertChain.NoiseCertificate.Details.encode({ issuerSerial: WA_CERT_DETAILS.SERIAL, key: Buffer.alloc(32) }).finish();
   believed.add(details);

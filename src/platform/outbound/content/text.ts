@@ -28,7 +28,7 @@ import type { LiveConnection } from '../live-connection.ts';
 
 const firstLink = (text: string): string => /https?:\/\/[^\s<>"]+/i.exec(text)?.[0] ?? '';
 
-/** Reads a picture from a request. It may be an address, a data URL or bare base64. */
+/** Returns the source of a picture, which a request gives as an address, a data URL or bare base64. */
 const pictureSource = (image: string): string | Uint8Array =>
   /^https?:/i.test(image) ? image : Buffer.from(image.replace(/^data:[^,]*,/, ''), 'base64');
 
