@@ -2,7 +2,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type AlertKind, type AlertSettings, type Trouble, usualAlertSettings } from '#actors/model.ts';
-import { type AlertState, alertStateIn, nextAlerts, noAlertState, reserveDueAlerts, settled, takenMs } from '#actors/policy/alert-policy.ts';
+import {
+  type AlertState,
+  alertStateIn,
+  nextAlerts,
+  noAlertState,
+  reserveDueAlerts,
+  settled,
+  takenMs,
+} from '#actors/policy/alert-policy.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;
@@ -278,7 +286,8 @@ test('alerts: a message that failed before the quiet hours is retried after them
     taken.map((of) => ({ of, sent: false, error: 'away' })),
     start,
   );
-  for (let now = start + minute; now < start + 19 * hour; now += 10 * minute) assert.deepEqual(reserveDueAlerts(failed, settings, now).taken, []);
+  for (let now = start + minute; now < start + 19 * hour; now += 10 * minute)
+    assert.deepEqual(reserveDueAlerts(failed, settings, now).taken, []);
   const later = reserveDueAlerts(failed, settings, start + 19 * hour).taken;
   assert.deepEqual(
     later.map(({ attempts }) => attempts),

@@ -127,7 +127,7 @@ export class Subscriber extends Sink {
 
 // The frame of an event, as bytes. A frame is made once and shared by all subscribers.
 
-/** Returns the data of an event. The data of a new message is its fields, plus its chat in the field `chat`. The data of any other event is the payload. */
+/** Returns the data of an event. A new message has its own fields, and its chat as a further field. The data of other types is their payload. */
 const dataOf = ({ type, payload }: GatewayEvent): unknown => {
   const message = payload['message'];
   if (type !== 'messages' || typeof message !== 'object' || message === null) return payload;
@@ -137,7 +137,7 @@ const dataOf = ({ type, payload }: GatewayEvent): unknown => {
 export const frameOf = (event: GatewayEvent): Buffer =>
   Buffer.from(`event: ${event.type}\ndata: ${JSON.stringify({ type: event.type, data: dataOf(event) })}\nid: ${event.id}\n\n`);
 
-/** Makes the frame of an event. The frame has no `id` if `id` is ''. */
+/** Makes an event; `id` is left out if it is ''. */
 export const plainFrame = (event: string, data: unknown, id = ''): Buffer =>
   Buffer.from(`event: ${event}\ndata: ${JSON.stringify(data)}\n${id === '' ? '' : `id: ${id}\n`}\n`);
 

@@ -95,7 +95,9 @@ export const businessQueries: DeviceQueries = {
     }
     const wanted = (text(child(request, 'query')) ?? '').toLowerCase();
     const found = categories.filter(({ name }) => name.toLowerCase().includes(wanted));
-    return [node('response', {}, [node('not_a_biz', {}, [categoryNode(nonBusinessCategory)]), node('categories', {}, found.map(categoryNode))])];
+    return [
+      node('response', {}, [node('not_a_biz', {}, [categoryNode(nonBusinessCategory)]), node('categories', {}, found.map(categoryNode))]),
+    ];
   },
 };
 
