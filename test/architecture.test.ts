@@ -153,7 +153,7 @@ const owners: Readonly<Record<string, readonly string[]>> = {
   'node:': ['config', 'src'],
 };
 
-const budgets = { fileLines: 400, medianLines: 130, functionLines: 60, leastComments: 0.05, mostComments: 0.1 };
+const budgets = { fileLines: 400, medianLines: 130, functionLines: 60, leastComments: 0.05, mostComments: 0.1, mapWords: 3_000 };
 
 /** Patterns of unfinished work, of disabled checks, and of paths on the machine of an author. */
 const forbidden: readonly RegExp[] = [
@@ -319,6 +319,11 @@ test('budget: files and functions are short', () => {
   );
   const median = tree.map(({ lines }) => lines).toSorted((a, b) => a - b)[tree.length >> 1] ?? 0;
   assert.ok(median <= budgets.medianLines, `the median file has ${median} lines`);
+});
+
+test('budget: ARCHITECTURE.md can be read in one sitting', () => {
+  const words = readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8').trim().split(/\s+/).length;
+  assert.ok(words <= budgets.mapWords, `it has ${words} words, ${budgets.mapWords} are allowed`);
 });
 
 test('budget: no type is any', () =>
