@@ -54,7 +54,7 @@ const minuteMs = 60_000;
 const noted = (ids: readonly string[], messageId: string, most: number): readonly string[] =>
   messageId === '' ? ids : [...ids, messageId].slice(-most);
 
-const kit = setup({
+const conversationSetup = setup({
   types: { context: {} as Context, events: {} as ConversationEvent, input: {} as { readonly host: ConversationHost } },
   actors: {
     decide: fromPromise<Plan | null, { readonly host: ConversationHost; readonly asked: readonly string[] }>(({ input }) =>
@@ -125,7 +125,7 @@ const onSilenced = { 'conversation.silenced': { target: 'gone', actions: 'dropAn
 /** Continues the same question with another text. */
 const gatherOn = { target: 'gathering', actions: noteText };
 
-export const conversation = kit.createMachine({
+export const conversation = conversationSetup.createMachine({
   id: 'conversation',
   context: ({ input: { host } }) => ({
     host,

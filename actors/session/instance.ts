@@ -12,7 +12,7 @@ import type { Delivery } from '../model.ts';
 import { addTime, backOff, capRetryMs } from '../policy/policy.ts';
 import type { SupervisedWorkers } from '../policy/supervised-workers.ts';
 import { type Host, watched } from './host.ts';
-import type { LifecycleCommand, LifecycleInput } from './kit.ts';
+import type { LifecycleCommand, LifecycleInput } from './chart-setup.ts';
 import { lifecycle } from './lifecycle.ts';
 
 // Runs a courier as a child actor of its instance. The courier is a plain class, because one actor per post would cost more than the post.
@@ -89,7 +89,7 @@ const couriers = 'delivery.';
 export const courierId = (webhookId: string) => `${couriers}${webhookId}`;
 export const isCourier = (childId: string): boolean => childId.startsWith(couriers);
 
-const kit = setup({
+const rootSetup = setup({
   types: { context: {} as Context, events: {} as InstanceEvent, input: {} as InstanceInput },
   actors: {
     lifecycle,
@@ -177,7 +177,7 @@ const crash = (error: (args: { event: { error: unknown } }) => unknown) => ({
 });
 const crashError = ({ event }: { event: { error: unknown } }) => event.error;
 
-const root = kit.createMachine({
+const root = rootSetup.createMachine({
   id: 'instance',
   context: ({ input }) => ({ ...input, crashes: [], error: '', keptCommand: null, stopping: false }),
   initial: 'running',

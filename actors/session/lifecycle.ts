@@ -6,7 +6,7 @@
  */
 import type { Reaction } from '../policy/close-cause.ts';
 import type { Close, Identity, OpenOptions, PasskeyOptions } from '../ports.ts';
-import { noFailures, kit, noOffer, type Context } from './kit.ts';
+import { noFailures, chartSetup, noOffer, type Context } from './chart-setup.ts';
 import { passkeyCancelled, waitsForPasskey } from './passkey.ts';
 import { watched } from './host.ts';
 
@@ -174,7 +174,7 @@ const inPasskey = {
   'platform.closed': closes(true),
 } as const;
 
-const chart = kit.createMachine({
+const chart = chartSetup.createMachine({
   id: 'lifecycle',
   context: ({ input }) => ({
     ...input,

@@ -8,7 +8,7 @@ import type { Policy } from '#actors/policy/policy.ts';
 import type { Close, OpenOptions, PasskeyAssertion, PasskeyOptions } from '#actors/ports.ts';
 import type { ConnectionChange } from '#actors/model.ts';
 import type { Host } from '#actors/session/host.ts';
-import type { LifecycleCommand, LifecycleInput } from '#actors/session/kit.ts';
+import type { LifecycleCommand, LifecycleInput } from '#actors/session/chart-setup.ts';
 import { lifecycle } from '#actors/session/lifecycle.ts';
 import { FakePlatform, type FakeLink } from '#test/fakes/platform.ts';
 import { FakeChance, FakeLog, FakeTime, settle } from '#test/fakes/time.ts';

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import type { AnyStateNode } from 'xstate';
 import { getAdjacencyMap, getShortestPaths } from 'xstate/graph';
 import type { Host } from '#actors/session/host.ts';
-import type { LifecycleEvent } from '#actors/session/kit.ts';
+import type { LifecycleEvent } from '#actors/session/chart-setup.ts';
 import { lifecycle } from '#actors/session/lifecycle.ts';
 import type { Wanted } from '#actors/model.ts';
 import { identity } from '#test/fakes/platform.ts';

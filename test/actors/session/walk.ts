@@ -2,7 +2,7 @@
 import { FakeLink, identity } from '#test/fakes/platform.ts';
 import { settle } from '#test/fakes/time.ts';
 import { StorageUnavailable } from '#actors/ports.ts';
-import type { LifecycleInput } from '#actors/session/kit.ts';
+import type { LifecycleInput } from '#actors/session/chart-setup.ts';
 import { Chart, passkeyAssertion, passkeyOptions } from './chart.ts';
 
 /** A step: the type of an event. A close also has the code of the platform. */

@@ -193,7 +193,7 @@ const pairingGrace = 500;
 export const noFailures = { failures: 0, retries: 0, unknowns: 0, restarts: [], takeOvers: [], verdict: null } as const;
 export const noOffer = { qrcode: '', paircode: '', qrAnnounced: false, passkey: null } as const;
 
-export const kit = setup({
+export const chartSetup = setup({
   // Tags: commands wait until `closing` is over. `undiscarded` marks credentials that must be removed and still exist.
   types: { context: {} as Context, events: {} as LifecycleEvent, input: {} as LifecycleInput, tags: {} as 'closing' | 'undiscarded' },
   actors: {
