@@ -4,7 +4,7 @@ import { businessCommands, channelCommands, contactCommands, groupCommands, peop
 import { campaignCommands } from './commands/campaigns.ts';
 import { chatChangeCommands, chatCommands, leadCommands } from './commands/chats.ts';
 import { chatwootCommands, chatwootNews } from './commands/chatwoot.ts';
-import { ChatbotDesk } from './chatbot/desk.ts';
+import { Chatbot } from './chatbot/chatbot.ts';
 import { Replies, type RepliesHost } from './chatwoot/replies.ts';
 import { deleteMessage, fileCommands, historyCommands, messageCommands } from './commands/messages.ts';
 import { chatbotCommands } from './commands/chatbot.ts';
@@ -23,7 +23,7 @@ import { SharedSignIns } from './cluster/sign-ins.ts';
 import type { AuditFace, Gateway } from './views.ts';
 import { done, type InstanceId, type Send } from './model.ts';
 import { AuditLog } from './inspection/audit-log.ts';
-import { AlertDesk } from './inspection/alert-desk.ts';
+import { Alerts } from './inspection/alerts.ts';
 import { Troubles, type TroublesInput } from './inspection/troubles.ts';
 import { figureCommands, FigureLog } from './inspection/figures.ts';
 import { NumbersLog } from './commands/numbers.ts';
@@ -175,11 +175,11 @@ const startFigureLog = ({ ports, workers, cluster }: Supervisor): FigureLog => {
   return figureLog;
 };
 
-const startAlerts = ({ ports, workers, cluster, registry, dispatcher, inspection }: Supervisor, baseUrl: string): AlertDesk => {
+const startAlerts = ({ ports, workers, cluster, registry, dispatcher, inspection }: Supervisor, baseUrl: string): Alerts => {
   const node = cluster?.figures.name ?? '';
   const counts: TroublesInput['counts'] = (record) => cluster?.counts(record) ?? true;
   const troubles = new Troubles({ ...ports, registry, dispatcher, node, counts, row: (id) => inspection.row(id) });
-  const desk = new AlertDesk({
+  const alerts = new Alerts({
     ports,
     workers,
     baseUrl,
@@ -188,8 +188,8 @@ const startAlerts = ({ ports, workers, cluster, registry, dispatcher, inspection
     find: () => troubles.find(),
     nodes: async () => (await cluster?.overview.nodes()) ?? [],
   });
-  desk.start();
-  return desk;
+  alerts.start();
+  return alerts;
 };
 
 /** Starts the figures and the alerts of this node. */
@@ -251,7 +251,7 @@ export async function createGateway({ ports, policy, baseUrl, adminToken, signIn
   const sends = sendCommands(supervisor, once);
   const send: Gateway['send'] = (id, ...rest) => supervisor.during(id, () => sends.send(id, ...rest));
   const commands = { ...sends, send, ...leadCommands(supervisor), ...labelCommands(supervisor), ...chatCommands(supervisor) };
-  const chatbot = new ChatbotDesk({ ports, policy, commands, cell: (id) => supervisor.cell(id) });
+  const chatbot = new Chatbot({ ports, policy, commands, cell: (id) => supervisor.cell(id) });
   supervisor.attach(chatbot);
   if (supervisor.cluster?.streams) supervisor.attach(supervisor.cluster.streams.reader);
   await supervisor.load();

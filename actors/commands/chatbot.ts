@@ -71,7 +71,7 @@ const triggerProblem = async (trigger: ChatbotTrigger, id: InstanceId, { definit
   return (await definitions.all(id, of)).some((one) => one.id === wanted) ? null : `there is no ${name} ${wanted}`;
 };
 
-interface Desk {
+interface Definitions {
   readonly ports: AgentPorts;
   /** The largest number of agents, and of triggers, of one instance. */
   readonly most: number;
@@ -99,7 +99,7 @@ const removeAgent = async ({ definitions, chatbots }: AgentPorts, cell: Recorded
 };
 
 const editAgent = async (
-  { ports, most }: Desk,
+  { ports, most }: Definitions,
   cell: Recorded,
   edit: AgentEdit,
 ): Promise<Result<AgentView & { readonly made: boolean }>> => {
@@ -126,7 +126,7 @@ const editAgent = async (
 
 type Triggered = { readonly trigger: Kept<'chatbotTrigger'>; readonly made: boolean };
 
-const editTrigger = async ({ ports, most }: Desk, cell: Recorded, edit: TriggerEdit): Promise<Result<Triggered>> => {
+const editTrigger = async ({ ports, most }: Definitions, cell: Recorded, edit: TriggerEdit): Promise<Result<Triggered>> => {
   const { id } = cell.record;
   const known = await ports.definitions.all(id, 'chatbotTrigger');
   const old = known.find((one) => one.id === edit.id);
@@ -147,7 +147,7 @@ const editTrigger = async ({ ports, most }: Desk, cell: Recorded, edit: TriggerE
 /** Creates the commands. `changed` is called after each edit of an instance, with any outcome. */
 export function chatbotCommands(host: Host, changed: (id: InstanceId) => void): ChatbotCommands {
   const { ports, policy } = host;
-  const desk = { ports, most: policy.definitionsPerInstance };
+  const definitions = { ports, most: policy.definitionsPerInstance };
   // The edits of one instance run one after the other, because each depends on the stored definitions.
   const mutex = createKeyedMutex();
 
@@ -164,9 +164,9 @@ export function chatbotCommands(host: Host, changed: (id: InstanceId) => void): 
 
   return {
     agents: async (id) => (await heldAgents(ports, id)).map(viewOf),
-    editAgent: (id, edit) => inTurn(id, (cell) => editAgent(desk, cell, edit)),
+    editAgent: (id, edit) => inTurn(id, (cell) => editAgent(definitions, cell, edit)),
     triggers: (id) => ports.definitions.all(id, 'chatbotTrigger'),
-    editTrigger: (id, edit) => inTurn(id, (cell) => editTrigger(desk, cell, edit)),
+    editTrigger: (id, edit) => inTurn(id, (cell) => editTrigger(definitions, cell, edit)),
     chatbotUsage: async (id) => ({ limit: policy.chatbot.tokensPerDay, days: await ports.chatbots.usage(id) }),
   };
 }

@@ -18,7 +18,7 @@ const sources = [
   ...['campaigns', 'chatbot', 'chatwoot', 'connection', 'instances', 'proxies', 'sends', 'users', 'webhooks'].map(
     (name) => `actors/commands/${name}.ts`,
   ),
-  ...['chatbot/desk', 'chatbot/trial', 'cluster/cluster', 'cluster/commands', 'delivery/webhook-config', 'inspection/alert-desk'].map(
+  ...['chatbot/chatbot', 'chatbot/trial', 'cluster/cluster', 'cluster/commands', 'delivery/webhook-config', 'inspection/alerts'].map(
     (name) => `actors/${name}.ts`,
   ),
   ...['commands/host', 'model/operator', 'model/result', 'session/perform', 'supervisor/files', 'supervisor/waking'].map(

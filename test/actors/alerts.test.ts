@@ -1,7 +1,7 @@
-/** Tests the desk of alerts with two nodes on simulated time: reports, one sender, kills, outages, secrets, and the texts of messages. */
+/** Tests the alerts with two nodes on simulated time: reports, one sender, kills, outages, secrets, and the texts of messages. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { AlertDesk } from '#actors/inspection/alert-desk.ts';
+import { Alerts } from '#actors/inspection/alerts.ts';
 import { type AlertSettings, noAlertSecrets, type Trouble, usualAlertSettings } from '#actors/model.ts';
 import { supervisedWorkers } from '#actors/policy/supervised-workers.ts';
 import { textOf } from '#actors/policy/alert-policy.ts';
@@ -22,7 +22,7 @@ const stage = async () => {
   const known: KnownNode[] = [];
   const troubles: Trouble[] = [];
   const node = (name: string, isOnDuty = true) => {
-    const desk = new AlertDesk({
+    const alerts = new Alerts({
       ports: { ...ports, alertRows, mailer },
       workers: supervisedWorkers(ports, testPolicy, {}),
       baseUrl: 'https://gateway.test',
@@ -31,13 +31,13 @@ const stage = async () => {
       find: async () => [...troubles],
       nodes: async () => known,
     });
-    desk.start();
-    return desk;
+    alerts.start();
+    return alerts;
   };
   return { alertRows, mailer, receiver, time, log, known, troubles, node };
 };
 
-test('alert desk: the node on duty sends one mail for a trouble that two nodes report', async () => {
+test('alerts: the node on duty sends one mail for a trouble that two nodes report', async () => {
   const { mailer, time, troubles, node } = await stage();
   node('a');
   node('b', false);
@@ -53,7 +53,7 @@ test('alert desk: the node on duty sends one mail for a trouble that two nodes r
   );
 });
 
-test('alert desk: two nodes that both consider themselves on duty send each message once', async () => {
+test('alerts: two nodes that both consider themselves on duty send each message once', async () => {
   const { mailer, time, troubles, node } = await stage();
   for (const name of ['a', 'b', 'c']) node(name);
   troubles.push(session);
@@ -66,7 +66,7 @@ test('alert desk: two nodes that both consider themselves on duty send each mess
   );
 });
 
-test('alert desk: a node sends nothing when another node stored the state first', async () => {
+test('alerts: a node sends nothing when another node stored the state first', async () => {
   const { alertRows, mailer, time, troubles, node } = await stage();
   node('a');
   troubles.push(session);
@@ -77,7 +77,7 @@ test('alert desk: a node sends nothing when another node stored the state first'
   assert.deepEqual(mailer.mails, []);
 });
 
-test('alert desk: a restart repeats no message', async () => {
+test('alerts: a restart repeats no message', async () => {
   const { mailer, time, troubles, node } = await stage();
   const before = node('a');
   troubles.push(session);
@@ -88,7 +88,7 @@ test('alert desk: a restart repeats no message', async () => {
   assert.equal(mailer.mails.length, 1);
 });
 
-test('alert desk: after a kill between the claim and the mail, the next node on duty sends the mail', async () => {
+test('alerts: after a kill between the claim and the mail, the next node on duty sends the mail', async () => {
   const { mailer, time, troubles, node } = await stage();
   const killed = node('a');
   const { send } = mailer;
@@ -104,7 +104,7 @@ test('alert desk: after a kill between the claim and the mail, the next node on 
   assert.equal(mailer.mails.length, 1);
 });
 
-test('alert desk: an outage of storage delays a message and loses none', async () => {
+test('alerts: an outage of storage delays a message and loses none', async () => {
   const { alertRows, mailer, time, troubles, node } = await stage();
   node('a');
   troubles.push(session);
@@ -119,7 +119,7 @@ test('alert desk: an outage of storage delays a message and loses none', async (
   assert.equal(mailer.mails.length, 1);
 });
 
-test('alert desk: without a channel no node reports troubles; with one, an unchanged report is written once a minute', async () => {
+test('alerts: without a channel no node reports troubles; with one, an unchanged report is written once a minute', async () => {
   const { alertRows, time, node } = await stage();
   let reports = 0;
   const { report } = alertRows;
@@ -136,7 +136,7 @@ test('alert desk: without a channel no node reports troubles; with one, an uncha
   assert.equal(reports, 0);
 });
 
-test('alert desk: an unchanged state is not written again', async () => {
+test('alerts: an unchanged state is not written again', async () => {
   const { alertRows, time, troubles, node } = await stage();
   node('a');
   troubles.push(session);
@@ -146,7 +146,7 @@ test('alert desk: an unchanged state is not written again', async () => {
   assert.equal(alertRows.row?.version, version);
 });
 
-test('alert desk: a node whose lease ended is reported, and a node that drains is not', async () => {
+test('alerts: a node whose lease ended is reported, and a node that drains is not', async () => {
   const { mailer, time, known, node } = await stage();
   node('a');
   const common = { version: '1', capacity: 1, load: 0, astray: 0, bus: null, leftMs: -5_000, age: 1, taken: {} };
@@ -159,13 +159,13 @@ test('alert desk: a node whose lease ended is reported, and a node that drains i
   assert.match(mailer.mails[0]?.text ?? '', /- b: its lease ended/);
 });
 
-test('alert desk: a refusal by the mail server is shown, and the mail is sent when the server accepts it', async () => {
+test('alerts: a refusal by the mail server is shown, and the mail is sent when the server accepts it', async () => {
   const { mailer, time, troubles, node } = await stage();
-  const desk = node('a');
+  const alerts = node('a');
   mailer.error = 'the mail server does not take the user and the password (535)';
   troubles.push(session);
   await time.pass(3 * minute);
-  const shown = await desk.commands.alerts();
+  const shown = await alerts.commands.alerts();
   assert.deepEqual(
     shown.outcomes.map(({ channel, error, waiting }) => [channel, error, waiting]),
     [['email', mailer.error, 1]],
@@ -174,12 +174,12 @@ test('alert desk: a refusal by the mail server is shown, and the mail is sent wh
   await time.pass(10 * minute);
   assert.equal(mailer.mails.length, 1);
   assert.deepEqual(
-    (await desk.commands.alerts()).outcomes.map(({ error, waiting }) => [error, waiting]),
+    (await alerts.commands.alerts()).outcomes.map(({ error, waiting }) => [error, waiting]),
     [['', 0]],
   );
 });
 
-test('alert desk: Telegram, Slack and a webhook each get their own format, and no error contains a secret', async () => {
+test('alerts: Telegram, Slack and a webhook each get their own format, and no error contains a secret', async () => {
   const { alertRows, receiver, node } = await stage();
   const secrets = {
     telegramToken: '1:SECRET',
@@ -209,7 +209,7 @@ test('alert desk: Telegram, Slack and a webhook each get their own format, and n
   assert.ok(!JSON.stringify(await commands.alerts()).includes('SECRET'));
 });
 
-test('alert desk: secrets that several users store at once are all kept', async () => {
+test('alerts: secrets that several users store at once are all kept', async () => {
   const { alertRows, node } = await stage();
   const { commands } = node('a');
   const saved = await Promise.all([
@@ -225,7 +225,7 @@ test('alert desk: secrets that several users store at once are all kept', async 
   });
 });
 
-test('alert desk: a mail that one of several recipients did not get is not repeated, and the reason is shown', async () => {
+test('alerts: a mail that one of several recipients did not get is not repeated, and the reason is shown', async () => {
   const { mailer, time, troubles, node } = await stage();
   const { commands } = node('a');
   const { send } = mailer;
@@ -240,7 +240,7 @@ test('alert desk: a mail that one of several recipients did not get is not repea
   );
 });
 
-test('alert desk: an omitted secret stays, an empty secret is deleted, and a password is not sent to a new server', async () => {
+test('alerts: an omitted secret stays, an empty secret is deleted, and a password is not sent to a new server', async () => {
   const { alertRows, node } = await stage();
   const { commands } = node('a');
   await commands.saveAlerts(settings, { emailPassword: 'pw', slackUrl: 'https://hooks.test/x' });

@@ -110,7 +110,7 @@ const failedUnexpectedly = { sent: false, error: 'the channel failed unexpectedl
 /** The largest number of troubles that the page lists. */
 const mostShown = 100;
 
-interface AlertDeskInput {
+interface AlertsInput {
   readonly ports: Pick<Ports, 'alertRows' | 'receiver' | 'mailer' | 'signer' | 'chance' | 'time' | 'log'>;
   readonly workers: SupervisedWorkers;
   readonly baseUrl: string;
@@ -132,14 +132,14 @@ const lost = ({ name, leftMs }: KnownNode, now: number): Trouble => ({
   since: now + Math.min(0, leftMs),
 });
 
-export class AlertDesk {
-  readonly #input: AlertDeskInput;
+export class Alerts {
+  readonly #input: AlertsInput;
   readonly #send: ReturnType<typeof createAlertSender>;
   readonly #worker: PeriodicWorker;
   readonly #startedAt: number;
   #reported = { text: '', at: -Infinity };
 
-  constructor(input: AlertDeskInput) {
+  constructor(input: AlertsInput) {
     const { time, log } = input.ports;
     this.#input = input;
     this.#send = createAlertSender(input);
@@ -265,7 +265,7 @@ const objectionTo = ({ receiver, signer }: Pick<Ports, 'receiver' | 'signer'>, r
   return row === null ? '' : movedSecret(row, settings, given);
 };
 
-const alertCommands = ({ ports }: AlertDeskInput, send: ReturnType<typeof createAlertSender>): AlertFace => {
+const alertCommands = ({ ports }: AlertsInput, send: ReturnType<typeof createAlertSender>): AlertFace => {
   const { alertRows, chance, time } = ports;
   return {
     alerts: async () => viewOf(await alertRows.read()),

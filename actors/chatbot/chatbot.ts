@@ -1,6 +1,6 @@
 /**
  * The conversations of all instances. A text starts a conversation. The number of conversations is limited. A conversation ends with its instance.
- * The desk reads committed events, as couriers do, so that no message waits for the chatbot.
+ * The chatbot reads committed events, as couriers do, so that no message waits for it.
  */
 import { createActor, type ActorRefFrom } from 'xstate';
 import { trackSource } from '../chatwoot/conversations.ts';
@@ -17,7 +17,7 @@ import { Trials } from './trial.ts';
 import type { InstanceReader } from '../supervisor/registry.ts';
 import type { ChatbotCommands } from './tools.ts';
 
-interface DeskInput {
+interface ChatbotInput {
   readonly ports: Ports;
   readonly policy: { readonly chatbot: ChatbotPolicy; readonly delivery: DeliveryPolicy };
   readonly commands: ChatbotCommands;
@@ -27,8 +27,8 @@ interface DeskInput {
 
 type Conversation = ActorRefFrom<typeof conversation>;
 
-export class ChatbotDesk implements InstanceReader {
-  readonly #input: DeskInput;
+export class Chatbot implements InstanceReader {
+  readonly #input: ChatbotInput;
   readonly #roster: Roster;
   readonly #asking: Asking;
   readonly #budget: Budget;
@@ -40,7 +40,7 @@ export class ChatbotDesk implements InstanceReader {
   readonly #resumed = new Set<InstanceId>();
   #stopped = false;
 
-  constructor(input: DeskInput) {
+  constructor(input: ChatbotInput) {
     const { ports, policy, commands } = input;
     this.#input = input;
     this.#roster = new Roster(ports);
