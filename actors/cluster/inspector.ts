@@ -124,12 +124,12 @@ class FollowedSteps {
   }
 
   /** Shows the steps of another owner that are new, and asks again after a pause. */
-  turn(): void {
+  follow(): void {
     if (this.#isOver) return;
     const { time, log } = this.#input;
     this.#look()
       .catch((error: unknown) => log.warn({ instance: this.#id, error }, 'inspector.notFollowed'))
-      .finally(() => void (this.#timer = this.#isOver ? null : time.setTimeout(() => this.turn(), askEvery)));
+      .finally(() => void (this.#timer = this.#isOver ? null : time.setTimeout(() => this.follow(), askEvery)));
   }
 
   stop(): void {
@@ -162,7 +162,7 @@ export const watchSteps = (input: ClusterStepsInput, id: InstanceId, watcher: St
     watcher.onEnd();
   };
   const leave = input.watchHere(id, { onStep: (step) => watcher.onStep(step), onEnd });
-  followed.turn();
+  followed.follow();
   return () => {
     followed.stop();
     leave();

@@ -43,7 +43,7 @@ function restartWorker({ registry }: Host, id: InstanceId, worker: string | null
   return count > 0 ? done(null) : refuse('conflict', 'no crashed worker waits for its restart');
 }
 
-async function perform(host: Host, id: InstanceId, event: ActorEvent): Promise<Result<unknown>> {
+async function execute(host: Host, id: InstanceId, event: ActorEvent): Promise<Result<unknown>> {
   if (host.registry.record(id) === undefined) return unknownInstance;
   switch (event.type) {
     case 'clearCircuit':
@@ -86,7 +86,7 @@ async function detailOf(host: Host, id: InstanceId): Promise<Result<ActorDetail>
 async function act(host: Host, id: InstanceId, event: ActorEvent, by: Asker): Promise<Result<ActorDetail>> {
   const fields = { instance: id, asked: event.type, ...fieldsOf(event), ...by };
   host.ports.log.info(fields, 'inspector.asked');
-  const outcome = await perform(host, id, event);
+  const outcome = await execute(host, id, event);
   if (outcome.ok) return detailOf(host, id);
   host.ports.log.info({ ...fields, refused: outcome.refusal.reason }, 'inspector.refused');
   return outcome;

@@ -38,7 +38,7 @@ class Generation<T> {
 export const createLruMap = <T>(limit: number, maxBytes = Infinity): LruMap<T> => {
   let young = new Generation<T>();
   let old = new Generation<T>();
-  const turn = (): void => {
+  const retire = (): void => {
     if (young.values.size <= limit && young.bytes <= maxBytes) return;
     old = young;
     young = new Generation();
@@ -46,7 +46,7 @@ export const createLruMap = <T>(limit: number, maxBytes = Infinity): LruMap<T> =
   const keep = (key: string, value: T, bytes: number): void => {
     young.values.set(key, value);
     if (maxBytes !== Infinity) young.weigh(key, bytes);
-    turn();
+    retire();
   };
   const sizeOf = (key: string): number => young.size(key) ?? old.size(key) ?? 0;
   return {
@@ -61,7 +61,7 @@ export const createLruMap = <T>(limit: number, maxBytes = Infinity): LruMap<T> =
     weigh(key, bytes) {
       const generation = young.values.has(key) ? young : old;
       if (generation.values.has(key)) generation.weigh(key, bytes);
-      turn();
+      retire();
     },
     delete(key) {
       young.delete(key);

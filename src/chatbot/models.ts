@@ -42,11 +42,11 @@ const longestArguments = 16_384;
 
 const callOf = ({ id, name, arguments: given }: ToolWish) => ({ id, type: 'function' as const, function: { name, arguments: given } });
 
-const messageOf = (turn: ModelMessage): ChatCompletionMessageParam => {
-  if (turn.by === 'user') return { role: 'user', content: turn.text };
-  if (turn.by === 'tool') return { role: 'tool', tool_call_id: turn.wish, content: turn.text };
-  const calls = turn.wishes.map(callOf);
-  return { role: 'assistant', content: turn.text, ...(calls.length === 0 ? {} : { tool_calls: calls }) };
+const messageOf = (message: ModelMessage): ChatCompletionMessageParam => {
+  if (message.by === 'user') return { role: 'user', content: message.text };
+  if (message.by === 'tool') return { role: 'tool', tool_call_id: message.wish, content: message.text };
+  const calls = message.wishes.map(callOf);
+  return { role: 'assistant', content: message.text, ...(calls.length === 0 ? {} : { tool_calls: calls }) };
 };
 
 /** Converts a percentage of the interface into the number of the protocol. */

@@ -75,7 +75,7 @@ const findPost = async (connection: LiveConnection, post: PostName, { count, pag
   }
   const limits = serverId === 0 ? { count, pages, before: 0 } : { count: 1, pages: 1, before: serverId + 1 };
   let { before } = limits;
-  for (let turn = 0; turn < limits.pages; turn += 1) {
+  for (let read = 0; read < limits.pages; read += 1) {
     const page = await pageOf(connection, channel, limits.count, before);
     if (!page.ok) return page;
     const one = page.value.find(isIt);

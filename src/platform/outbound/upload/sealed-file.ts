@@ -76,8 +76,8 @@ async function* fileBytes(path: string, offset: number): AsyncGenerator<Buffer> 
   const buffers = Array.from({ length: pieces }, () => Buffer.allocUnsafeSlow(pieceBytes));
   await using file = await open(path, 'r');
   let position = offset;
-  for (let turn = 0; ; turn += 1) {
-    const buffer = buffers[turn % pieces]!;
+  for (let count = 0; ; count += 1) {
+    const buffer = buffers[count % pieces]!;
     const { bytesRead } = await file.read(buffer, 0, pieceBytes, position);
     if (bytesRead === 0) return;
     position += bytesRead;
