@@ -75,14 +75,14 @@ export const chatbotSettings = {
   ),
 } as const;
 
-// Settings of the connector to Chatwoot. Its deliveries share places, retries and bounds with those of webhooks.
+// Settings of the connector to Chatwoot. Its deliveries share slots, retries and bounds with those of webhooks.
 
 const chatwoot = group('Chatwoot');
 
 export const chatwootSettings = {
   chatwootTimeoutMs: fixed(
     20_000,
-    'The time for one answer of a Chatwoot server. With a file, it is the time for each 10 MB. A busy installation takes seconds for a message with a file. A dead server holds only its own places, for 20 s.',
+    'The time for one answer of a Chatwoot server. With a file, it is the time for each 10 MB. A busy installation takes seconds for a message with a file. A dead server holds only its own slots, for 20 s.',
   ),
   chatwootFileBytes: chatwoot(
     integer(0, 1_000_000_000),

@@ -14,6 +14,6 @@ const canRun = (path: string): boolean => {
 /** Returns the absolute path of a program, given by its path or its name; null if this machine does not have it. */
 export const findProgram = (name: string, searchPath = process.env['PATH'] ?? ''): string | null => {
   const folders = searchPath.split(delimiter).filter(isAbsolute);
-  const places = /[/\\]/.test(name) ? [resolve(name)] : folders.map((folder) => join(folder, name));
-  return places.find(canRun) ?? null;
+  const paths = /[/\\]/.test(name) ? [resolve(name)] : folders.map((folder) => join(folder, name));
+  return paths.find(canRun) ?? null;
 };

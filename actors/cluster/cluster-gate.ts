@@ -1,5 +1,5 @@
 /**
- * A gate that limits the handshakes of the whole cluster. A session passes the gate of its node first, then waits for a place of the cluster. Waiting
+ * A gate that limits the handshakes of the whole cluster. A session passes the gate of its node first, then waits for a permit of the cluster. Waiting
  * sessions of a node share one query. A restart of all nodes therefore costs a few statements a second, and not one per session.
  */
 import { createGate, type Gate } from '../policy/gate.ts';
@@ -17,7 +17,7 @@ interface ClusterGateInput {
   random(): number;
 }
 
-/** Back-off between two queries. The pause is short while places are granted, and longer while other nodes take them all. In milliseconds. */
+/** Back-off between two queries. The pause is short while permits are granted, and longer while other nodes take them all. In milliseconds. */
 const pauses = { min: 100, max: 2_000 };
 
 export class ClusterGate implements Gate {
@@ -33,7 +33,7 @@ export class ClusterGate implements Gate {
     const { own } = this.#input;
     await own.admit(id, signal);
     try {
-      await this.#place(signal);
+      await this.#permit(signal);
     } catch (error) {
       own.release(id);
       throw error;
@@ -61,7 +61,7 @@ export class ClusterGate implements Gate {
     return this.#input.own.barrier;
   }
 
-  #place(signal: AbortSignal): Promise<void> {
+  #permit(signal: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       const leave = (): void => {
         this.#line.delete(enter);
@@ -78,7 +78,7 @@ export class ClusterGate implements Gate {
     });
   }
 
-  /** Asks for places until no session waits. Never rejects. */
+  /** Asks for permits until no session waits. Never rejects. */
   async #ask(): Promise<void> {
     const { time, random } = this.#input;
     this.#asking = true;

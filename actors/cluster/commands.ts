@@ -278,8 +278,8 @@ export class ClusterCommands {
    */
   async #findOwner(id: InstanceId, busAway: boolean): Promise<boolean> {
     const { me, nodeFor, remote, take } = this.#input;
-    const place = nodeFor(id);
-    const other = place !== null && place !== me ? place : null;
+    const node = nodeFor(id);
+    const other = node !== null && node !== me ? node : null;
     if (!busAway && other !== null && (await remote?.ask(other, { ask: 'take', id })) === true) return true;
     return take(id);
   }

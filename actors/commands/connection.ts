@@ -254,7 +254,7 @@ async function connect(
   const begins = cell.view.status === 'disconnected';
   const { phone, ...look } = options;
   await cell.keeper.save({ wanted: 'online', ...look });
-  // Other sessions may have taken the last place meanwhile. No `await` separates this check from the event to the chart.
+  // Other sessions may have taken the last slot meanwhile. No `await` separates this check from the event to the chart.
   const filled = host.importing.has(id) ? beingImported : host.capacity.objection(id);
   if (filled) {
     cell.keeper.note({ wanted });

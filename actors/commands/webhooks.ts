@@ -286,12 +286,12 @@ async function tryOut({ ports, dispatcher }: Host, webhook: Webhook, type: strin
 }
 
 /** Tests a connector. A connector posts no events, so the test checks the inbox that every delivery needs. */
-async function tryChatwoot({ ports }: Host, place: ChatwootTarget): Promise<WebhookTest> {
+async function tryChatwoot({ ports }: Host, target: ChatwootTarget): Promise<WebhookTest> {
   const { chatwoot, chance, time } = ports;
   const started = time.now();
-  const found = await chatwoot.check(place);
+  const found = await chatwoot.check(target);
   const outcome = found.ok ? ({ ok: true, status: 200 } as const) : found;
-  return { id: `test_${chance.hex(12)}`, url: place.url, outcome, ms: time.now() - started };
+  return { id: `test_${chance.hex(12)}`, url: target.url, outcome, ms: time.now() - started };
 }
 
 export const deliveryCommands = (host: Host): DeliveryCommands => ({

@@ -60,10 +60,10 @@ export class Hibernation {
       if (status !== 'connected' || cell.busy) continue;
       if ((this.#draining.has(cell) && idle >= drain) || (after > 0 && idle >= after)) this.#sleep(cell);
     }
-    const places = Math.min(wakesPerSweep, this.#input.room());
+    const slots = Math.min(wakesPerSweep, this.#input.room());
     const before = now - wakeEvery;
-    const more = places > due.length ? sleepers.resting(before).slice(0, places - due.length) : [];
-    for (const cell of due.slice(0, Math.max(0, places))) this.#wakeNow(cell);
+    const more = slots > due.length ? sleepers.resting(before).slice(0, slots - due.length) : [];
+    for (const cell of due.slice(0, Math.max(0, slots))) this.#wakeNow(cell);
     for (const id of more) {
       const cell = sleepers.cell(id, before);
       if (cell) this.#wakeNow(cell);

@@ -208,7 +208,7 @@ export class Waking {
   }
 
   /**
-   * Stores that the session shall be online, then connects it. During the store, other sessions may take the last place, or another call may wake
+   * Stores that the session shall be online, then connects it. During the store, other sessions may take the last slot, or another call may wake
    * this session.
    */
   async #wake(cell: Cell): Promise<ReturnType<Capacity['objection']>> {

@@ -95,13 +95,13 @@ export const createChatwootClient = ({ guard, userAgent, timeoutMs, awaitedMs = 
   };
 
   return {
-    async ask(place, ask) {
-      const refusal = guard.checkUrl(place.url);
+    async ask(target, ask) {
+      const refusal = guard.checkUrl(target.url);
       if (refusal !== null) return { ok: false, error: `Chatwoot could not be reached: ${refusal}` };
       const whole = timeoutMs * Math.max(1, Math.ceil((ask.bytes ?? 0) / slice));
       const { signal, clear } = deadline(ask.isAwaited ? Math.min(whole, awaitedMs) : whole);
       try {
-        return await answerOf(place, ask, signal);
+        return await answerOf(target, ask, signal);
       } catch (error) {
         return failure(error);
       } finally {

@@ -39,9 +39,9 @@ const endOfString = (bytes: Buffer, at: number): number => {
   if (first === -1) return bytes.length;
   if (bytes[first - 1] !== backslash) return first;
   // A string with escaped quotation marks is read byte by byte. One search for each mark would need more time.
-  let place = at;
-  while (place < bytes.length && bytes[place] !== quote) place += bytes[place] === backslash ? 2 : 1;
-  return place;
+  let index = at;
+  while (index < bytes.length && bytes[index] !== quote) index += bytes[index] === backslash ? 2 : 1;
+  return index;
 };
 
 /**
@@ -51,9 +51,9 @@ const endOfString = (bytes: Buffer, at: number): number => {
 export const checkShape = (bytes: Buffer): void => {
   let depth = 0;
   let values = 0;
-  for (let place = 0; place < bytes.length; place += 1) {
-    const byte = bytes[place];
-    if (byte === quote) place = endOfString(bytes, place + 1);
+  for (let index = 0; index < bytes.length; index += 1) {
+    const byte = bytes[index];
+    if (byte === quote) index = endOfString(bytes, index + 1);
     else if (byte === closeList || byte === closeObject) depth -= 1;
     else if (byte === comma) values += 1;
     else if (byte === openList || byte === openObject) {

@@ -47,7 +47,7 @@ export const LeaseEntity = defineEntity({
   ],
 });
 
-/** The rate limit of handshakes in the whole cluster. `at` is the time up to which its places are used, in Unix milliseconds. */
+/** The rate limit of handshakes in the whole cluster. `at` is the time up to which its permits are used, in Unix milliseconds. */
 export const AdmissionEntity = defineEntity({
   name: 'Admission',
   tableName: 'admission',

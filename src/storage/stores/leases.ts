@@ -138,8 +138,8 @@ export const leaseStatements = {
       where lease.instance_id = claimed.id and lease.epoch = claimed.epoch and lease.incarnation = $1::uuid`,
   },
   /**
-   * Grants places for handshakes by a token bucket. $1: requested places. $2: burst. $3: milliseconds for one place. `at` advances by the granted
-   * places, and is never further in the past than a burst.
+   * Grants permits for handshakes by a token bucket. $1: requested permits. $2: burst. $3: milliseconds for one permit. `at` advances by the granted
+   * permits, and is never further in the past than a burst.
    */
   admit: {
     name: 'lease-admit',

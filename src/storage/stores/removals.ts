@@ -138,19 +138,19 @@ export const removalStatements = {
 } as const satisfies Readonly<Record<string, Statement>>;
 
 /** The position of each scan, by instance and table. After a restart the scans begin again. */
-class Places {
-  readonly #places = new Map<string, readonly unknown[]>();
+class Cursors {
+  readonly #cursors = new Map<string, readonly unknown[]>();
 
   get(instance: string, table: string): readonly unknown[] | undefined {
-    return this.#places.get(`${instance} ${table}`);
+    return this.#cursors.get(`${instance} ${table}`);
   }
 
-  set(instance: string, table: string, place: readonly unknown[]): void {
-    this.#places.set(`${instance} ${table}`, place);
+  set(instance: string, table: string, cursor: readonly unknown[]): void {
+    this.#cursors.set(`${instance} ${table}`, cursor);
   }
 
   forget(instance: string): void {
-    for (const key of this.#places.keys()) if (key.startsWith(`${instance} `)) this.#places.delete(key);
+    for (const key of this.#cursors.keys()) if (key.startsWith(`${instance} `)) this.#cursors.delete(key);
   }
 }
 
@@ -170,7 +170,7 @@ const campaignPiece = async (database: Database, name: string): Promise<boolean>
 };
 
 export const makeRemovalStore = (database: Database): RemovalStore => {
-  const places = new Places();
+  const cursors = new Cursors();
   const leaving = makeLeavingKeys(database);
 
   const remove = removeBy(database);
@@ -180,16 +180,16 @@ export const makeRemovalStore = (database: Database): RemovalStore => {
     (await remove(removalStatements.archive, [id, pieceRows]));
 
   const tablePiece = async (instance: string, table: keyof typeof tables): Promise<boolean> => {
-    const [place] = places.get(instance, table) ?? [table === 'inbound' ? -1 : ''];
-    const [row] = await database.rows<{ last: string | null }>(removalStatements[table], [instance, pieceRows, place]);
-    places.set(instance, table, [row?.last ?? place]);
+    const [cursor] = cursors.get(instance, table) ?? [table === 'inbound' ? -1 : ''];
+    const [row] = await database.rows<{ last: string | null }>(removalStatements[table], [instance, pieceRows, cursor]);
+    cursors.set(instance, table, [row?.last ?? cursor]);
     return typeof row?.last === 'string';
   };
   const archivePiece = async (instance: string, webhook: string): Promise<boolean> => {
-    const place = places.get(instance, webhook) ?? [false, -1, -1];
-    const values = [webhook, instance, pieceRows, ...place];
+    const cursor = cursors.get(instance, webhook) ?? [false, -1, -1];
+    const values = [webhook, instance, pieceRows, ...cursor];
     const [last] = await database.rows<{ dead: boolean; at: number; seq: number }>(removalStatements.sharedArchive, values);
-    if (last) places.set(instance, webhook, [last.dead, last.at, last.seq]);
+    if (last) cursors.set(instance, webhook, [last.dead, last.at, last.seq]);
     return last !== undefined;
   };
   const eventsPiece = async (instance: string, webhook: string): Promise<boolean> =>
@@ -198,7 +198,7 @@ export const makeRemovalStore = (database: Database): RemovalStore => {
     for (const table of tablesOfInstances) if (await tablePiece(id, table)) return true;
     const webhooks = await database.rows<{ id: string; own: boolean | null }>(removalStatements.webhooks, [id]);
     for (const webhook of webhooks) if (await (webhook.own ? webhookPiece(webhook.id) : eventsPiece(id, webhook.id))) return true;
-    places.forget(id);
+    cursors.forget(id);
     return false;
   };
 
@@ -207,7 +207,7 @@ export const makeRemovalStore = (database: Database): RemovalStore => {
     // Waiting events of the old account would be delivered under the new account. The same applies to past events that a client replays.
     for (const webhook of await database.rows<{ id: string }>(removalStatements.webhooks, [id]))
       if (await eventsPiece(id, webhook.id)) return true;
-    places.forget(id);
+    cursors.forget(id);
     return false;
   };
 
