@@ -31,7 +31,7 @@ export interface YearRow {
 }
 
 const day = 86_400_000;
-/** The pause between two rounds of the expiry, as `actors/supervisor/expiry.ts` has it. In milliseconds. */
+/** The pause between two rounds of the expiry, as `actors/supervisor/chores.ts` has it. In milliseconds. */
 const expiryMs = 600_000;
 /** The time in which a gateway checks for expired deliveries at least once. In milliseconds. */
 const sweepMs = 11_000;

@@ -90,7 +90,7 @@ test('embedded: two simultaneous starts use one password', async () => {
 });
 
 test('embedded: the verifier is that of RFC 7677', () => {
-  // The salted password of the example in section 3 gives the stored key and the server key.
+  // The salted password of the example in section 3 of the RFC gives the stored key and the server key.
   const made = verifierOf('pencil', Buffer.from('W22ZaJ0SNY7soEsUEjb6gQ==', 'base64'));
   assert.match(
     made,

@@ -7,7 +7,7 @@ import { foundDevice, numberOf } from './found.ts';
 import { exists, fileIn, mainPlace, WhatsmeowStore, withDatabases } from './store.ts';
 import { carriedWebhook, type EventTable, named } from '../settings.ts';
 
-/** `docs/webhook-payload.md` of 2026-08. */
+/** Events by the names in `docs/webhook-payload.md` of aldinokemal/go-whatsapp-web-multidevice (2026-08). */
 export const multideviceEvents: EventTable = {
   ...named('message message.reaction message.edited', 'messages'),
   ...named('message.ack message.revoked message.deleted', 'messages_update'),

@@ -38,7 +38,7 @@ export function makePasskey(): Passkey {
   };
 }
 
-/** The flags of WebAuthn for a present and verified user (section 6.1). */
+/** The flags for a present and verified user (W3C Web Authentication Level 3, section 6.1). */
 const presentAndVerified = 0x05;
 
 /** Signs a challenge like a browser on a page of `origin`, and counts the signature. */
