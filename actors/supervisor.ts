@@ -319,10 +319,6 @@ export class Supervisor {
     return this.#restore.progress;
   }
 
-  pause(ms: number): Promise<void> {
-    return new Promise((resolve) => void this.ports.time.setTimeout(resolve, ms));
-  }
-
   #tellReaders(tell: (reader: InstanceReader) => void): void {
     for (const reader of this.#readers) {
       try {

@@ -14,7 +14,7 @@ import { connectionSteps, type ConnectionHost } from './connection.ts';
 /** The parts of the supervisor that these commands need. */
 type Host = ConnectionHost &
   WithPorts<'log' | 'logLevels' | 'platform' | 'time'> & {
-    readonly cluster: Cluster | null;
+    readonly cluster: Pick<Cluster, 'overview' | 'ownership' | 'rows' | 'watchSteps'> | null;
     readonly dispatcher: Dispatcher;
     readonly inspection: Inspection;
     readonly stepLog: StepLog;

@@ -3,6 +3,7 @@ import type { InstanceFace, InstanceView, Unlinked } from '../views.ts';
 import { createKeyedMutex } from '../waiting.ts';
 import { done, isApiKey, noProxy, refuse, unreadableIn, type InstanceId, type InstanceRecord, type Result } from '../model.ts';
 import type { Cell } from '../session/cell.ts';
+import type { Cluster } from '../cluster/cluster.ts';
 import { onSettled, settled, type WithPorts } from './host.ts';
 import type { Chores } from '../supervisor/chores.ts';
 import { plannedProxy, type ProxyHost, viewsEverywhere } from './proxies.ts';
@@ -12,6 +13,7 @@ type Host = ProxyHost &
   WithPorts<'chance' | 'instances' | 'time'> & {
     add(record: InstanceRecord): InstanceView;
     readonly chores: Pick<Chores, 'wakeRemover'>;
+    readonly cluster: Pick<Cluster, 'streams'> | null;
     forget(id: InstanceId): void;
   };
 

@@ -30,7 +30,7 @@ export async function deleteMessage(host: DeletingHost, id: InstanceId, messageI
 type Host = Cells &
   Waker &
   WithPorts<'chance' | 'chats' | 'files' | 'messages' | 'time'> & {
-    readonly cluster: Cluster | null;
+    readonly cluster: Pick<Cluster, 'files' | 'sharesFiles'> | null;
     readonly downloads: Downloads;
     view(id: InstanceId): InstanceView | null;
   };

@@ -23,7 +23,7 @@ import type { Registry } from '../supervisor/registry.ts';
 export type ProxyHost = SettlingHost &
   WithPorts<'chance' | 'log' | 'proxies' | 'time'> &
   WithPolicy<'proxies'> & {
-    readonly cluster: Cluster | null;
+    readonly cluster: Pick<Cluster, 'others'> | null;
     readonly registry: Registry;
   };
 

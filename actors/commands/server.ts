@@ -12,7 +12,7 @@ import { countsOf, troublesOf } from './numbers.ts';
 
 /** The parts of the supervisor that these commands need. */
 type Host = WithPorts<'chance' | 'digest' | 'log' | 'platform' | 'refused' | 'settings' | 'time'> & {
-  readonly cluster: Cluster | null;
+  readonly cluster: Pick<Cluster, 'overview' | 'lease' | 'figures' | 'draining' | 'drainNode'> | null;
   exists(id: InstanceId): Promise<boolean>;
   figures(): Promise<Figures>;
   lookUp(token: string): Promise<InstanceId | null>;

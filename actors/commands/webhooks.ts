@@ -43,7 +43,7 @@ type Host = Cells &
   WithPorts<'chance' | 'chatwoot' | 'deliveries' | 'envelope' | 'receiver' | 'settings' | 'signer' | 'time' | 'webhooks'> &
   WithPolicy<'webhooksPerInstance'> & {
     readonly chores: Pick<Chores, 'wakeRemover'>;
-    readonly cluster: Cluster | null;
+    readonly cluster: Pick<Cluster, 'refreshed' | 'others' | 'streams'> | null;
     readonly dispatcher: Dispatcher;
     readonly registry: Registry;
     readonly since: number;
