@@ -40,7 +40,7 @@ const reach: Readonly<Record<string, readonly string[]>> = {
   // The page of an API document, which the gateway and the simulated platform show.
   'src/reference': ['src/reference/'],
   'src/sandbox': ['src/sandbox/', 'src/base/', 'src/reference/page.ts'],
-  'src/storage': ['src/storage/', 'src/contract/', 'src/platform/wire/vault.ts', ...helpers, 'actors/ports.ts', 'actors/model.ts'],
+  'src/storage': ['src/storage/', 'src/contract/', 'src/platform/wire/vault-port.ts', ...helpers, 'actors/ports.ts', 'actors/model.ts'],
   'src/tracing': ['src/tracing/', 'src/http/options.ts', 'actors/ports.ts', 'actors/model.ts'],
   // The dashboard. The server of its files does not depend on them, and its modules run in the browser.
   'src/web': ['src/web/files.ts', 'src/web/extension.ts'],

@@ -42,7 +42,7 @@ import type { MediaTrust, Trust } from './wire/trust.ts';
 import type { PicturePace, SmallPictures } from './link/pictures.ts';
 import type { SharedTurns } from './wire/frames.ts';
 import type { ClientVersions } from './link/client-versions.ts';
-import { CorruptCredentials, type Vault } from './wire/vault.ts';
+import { CorruptCredentials, type Vault } from './wire/vault-port.ts';
 import { within } from '#actors/waiting.ts';
 import { createLruMap } from '#src/base/lru-map.ts';
 import { systemTime } from '#src/base/system-time.ts';

@@ -27,7 +27,7 @@ import { platformAddress, proxyObjection, testProxy } from './proxy/check.ts';
 import type { ProxyParts } from './proxy/route.ts';
 import { hostOf } from './proxy/tunnel.ts';
 import { builtInVersion, type ClientVersions } from './link/client-versions.ts';
-import type { Vault } from './wire/vault.ts';
+import type { Vault } from './wire/vault-port.ts';
 
 export type { Deadlines } from './link/session-options.ts';
 

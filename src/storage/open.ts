@@ -1,7 +1,7 @@
 /** Opens the storage: connects to a given PostgreSQL server or starts an embedded one, migrates its tables, and makes the stores. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { ChangeStore, FileRows, LeaseStore, LeftWorkStore, Log, SignInStore, Stores } from '#actors/ports.ts';
-import type { Vault } from '#src/platform/wire/vault.ts';
+import type { Vault } from '#src/platform/wire/vault-port.ts';
 import { makeChatbotStore, makeChatwootStore } from './stores/chatbots.ts';
 import { createChatCounts } from './journal/chat-counts.ts';
 import { makeCampaignStore, makeOptOutStore } from './stores/campaigns.ts';

@@ -1,6 +1,6 @@
 /** Credentials and keys in memory, as text, behind the interface of the storage, with faults on demand. */
 import { EpochLost, StorageUnavailable } from '#actors/ports.ts';
-import type { Vault } from '#src/platform/wire/vault.ts';
+import type { Vault } from '#src/platform/wire/vault-port.ts';
 
 export interface FakeVault extends Vault {
   /** The stored credentials and keys. Each key is named by the text `type id`. */

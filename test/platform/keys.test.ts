@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { EpochLost } from '#actors/ports.ts';
 import { openAuthState } from '#src/platform/keys/auth-state.ts';
 import { encodeKey } from '#src/platform/keys/key-codec.ts';
-import { CorruptCredentials } from '#src/platform/wire/vault.ts';
+import { CorruptCredentials } from '#src/platform/wire/vault-port.ts';
 import { createFakeVault, type FakeVault } from '#test/fakes/vault.ts';
 import { preKeys, quietLog } from './setup.ts';
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { EpochLost, StorageSlow, StorageUnavailable } from '#actors/ports.ts';
-import type { VaultChange } from '#src/platform/wire/vault.ts';
+import type { VaultChange } from '#src/platform/wire/vault-port.ts';
 import { openDatabase, type Database } from '#src/storage/postgres/database.ts';
 import { makeSealer } from '#src/storage/vault/sealing.ts';
 import { makeVault } from '#src/storage/vault/vault.ts';

@@ -10,7 +10,7 @@ import { isOwnDeletion, jidsOfSharedAction } from './from-chats.ts';
 import { createMemberNumbers, hasRight, type MemberNumbersOptions, needsRight } from './group-rights.ts';
 import { groupAddresses } from './from-groups.ts';
 import { fromFirstState, historySlices } from './from-history.ts';
-import { createStorageRetry } from '../wire/vault.ts';
+import { createStorageRetry } from '../wire/vault-port.ts';
 import { type Reading, readAnswer, secretHolder } from './answers.ts';
 import { createLruMap } from '#src/base/lru-map.ts';
 

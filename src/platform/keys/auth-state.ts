@@ -12,7 +12,7 @@ import { InboundLog } from './inbound-log.ts';
 import { type DeviceMap, memoryType, readMaps, type WantedMaps } from './group-maps.ts';
 import { createKeyWriter, type KeyWriter } from './key-writer.ts';
 import { type PatchNotes, patchType, StoredPatchNotes } from './patch-notes.ts';
-import { CorruptCredentials, createStorageRetry, type StorageRetry, type Vault } from '../wire/vault.ts';
+import { CorruptCredentials, createStorageRetry, type StorageRetry, type Vault } from '../wire/vault-port.ts';
 import { type FreshPreKeys, makeCredentials } from './pairing-keys.ts';
 import { plainType, type RatchetHost, type Step } from './ratchets.ts';
 import { createLruMap } from '#src/base/lru-map.ts';

@@ -1,6 +1,6 @@
 /** Reads the devices that have the own sender key of a group. The library stores a map of them for each group, and sends the key only to other devices. */
 import { userOf } from '../wire/jid.ts';
-import type { Vault } from '../wire/vault.ts';
+import type { Vault } from '../wire/vault-port.ts';
 import { decodeKey } from './key-codec.ts';
 
 /** The library's key type for these maps. The library sets the whole map with each send, and only adds devices. */

@@ -8,7 +8,7 @@ import type { BinaryNode } from '@whiskeysockets/baileys';
 import type { Log } from '#actors/ports.ts';
 import { FinishedNames, finishedType, type Page } from './finished-names.ts';
 import type { KeyWriter } from './key-writer.ts';
-import { createStorageRetry, type StorageRetry, type Vault } from '../wire/vault.ts';
+import { createStorageRetry, type StorageRetry, type Vault } from '../wire/vault-port.ts';
 import { hashOf, plainType } from './ratchets.ts';
 import { decodeStanza, encodeStanza } from '../wire/stanza-codec.ts';
 

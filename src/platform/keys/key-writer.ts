@@ -5,7 +5,7 @@
  * A change is durable when a `flush` that began after it has resolved. Readers must first search the waiting changes with `peek`.
  */
 import type { Log } from '#actors/ports.ts';
-import { createStorageRetry, type StorageRetry, type Vault } from '../wire/vault.ts';
+import { createStorageRetry, type StorageRetry, type Vault } from '../wire/vault-port.ts';
 
 interface KeyWriterOptions {
   readonly vault: Vault;

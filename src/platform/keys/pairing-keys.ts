@@ -5,7 +5,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { type AuthenticationCreds, initAuthCreds, type KeyPair } from '@whiskeysockets/baileys';
 import { encodeCredentials, encodeKeyPair } from './key-codec.ts';
-import type { KeyChange, Vault } from '../wire/vault.ts';
+import type { KeyChange, Vault } from '../wire/vault-port.ts';
 
 /** Keys that Baileys uploads if the platform has none (INITIAL_PREKEY_COUNT). */
 const initialCount = 812;

@@ -1,7 +1,7 @@
 /** Stores registered instances, the last steps of their sessions, and sessions that are imported from or exported to another gateway. */
 import { type InstancePatch, type InstanceRecord, type ProxySettings, unreadableFields, wantedStates } from '#actors/model.ts';
 import type { InstanceStore, Landing, MovedKey, SessionStore, StepStore } from '#actors/ports.ts';
-import type { Vault } from '#src/platform/wire/vault.ts';
+import type { Vault } from '#src/platform/wire/vault-port.ts';
 import { InstanceEntity, type InstanceRow } from '../entities/index.ts';
 import { readArchived } from '../journal/archived-rows.ts';
 import { columnOf } from '../journal/columns.ts';

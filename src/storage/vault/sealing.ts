@@ -5,7 +5,7 @@
 import { createCipheriv, createDecipheriv, createHash, createSecretKey, hkdfSync, type KeyObject, randomBytes } from 'node:crypto';
 import type { Log } from '#actors/ports.ts';
 import { createLruMap } from '#src/base/lru-map.ts';
-import { CorruptCredentials } from '#src/platform/wire/vault.ts';
+import { CorruptCredentials } from '#src/platform/wire/vault-port.ts';
 
 /** The place where a value is stored. */
 export interface Place {

@@ -1,6 +1,6 @@
 /** The store of the credentials and Signal keys of sessions. Values are sealed. Each write is one statement, which also checks the owner of the instance. */
 import type { Log } from '#actors/ports.ts';
-import { CorruptCredentials, type KeyChange, type Vault } from '#src/platform/wire/vault.ts';
+import { CorruptCredentials, type KeyChange, type Vault } from '#src/platform/wire/vault-port.ts';
 import { checkOwned, owned, type Owned } from '../ownership.ts';
 import type { Database, Statement } from '../postgres/database.ts';
 import { gatherWrites, type KeyWrite } from './gathered-writes.ts';

@@ -3,7 +3,7 @@
  */
 import type { InstanceRecord } from '#actors/model.ts';
 import type { InstanceStore, SettingStore } from '#actors/ports.ts';
-import type { Vault } from '#src/platform/wire/vault.ts';
+import type { Vault } from '#src/platform/wire/vault-port.ts';
 import { instance } from '#test/contract/samples.ts';
 import { FakeDatabase, FakeInstances, FakeSettings } from '#test/fakes/storage.ts';
 import { createFakeVault } from '#test/fakes/vault.ts';

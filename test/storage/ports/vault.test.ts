@@ -1,7 +1,7 @@
 /** Tests the store of credentials, keys and logged stanzas, for the real store and its fake. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Vault, VaultChange } from '#src/platform/wire/vault.ts';
+import type { Vault, VaultChange } from '#src/platform/wire/vault-port.ts';
 import { implementations, type Place } from './implementations.ts';
 
 const stanza = (seq: number) => ({ seq, stanza: Buffer.from(`stanza ${seq} \u0000\u00ff`, 'latin1') });
