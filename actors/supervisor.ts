@@ -354,6 +354,7 @@ export class Supervisor {
     return { ports, campaigns, mayAct: (id) => this.#ownership?.mayAct(id) ?? true, forgetBeside };
   }
 
+  /** Creates the cell of an instance. The registry calls this method only after the constructor has ended, so every part exists by then. */
   #makeCell(record: InstanceRecord): Cell {
     return new Cell({
       record,

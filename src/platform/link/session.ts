@@ -137,7 +137,7 @@ class LiveSession implements Session {
     return this.closed;
   }
 
-  /** Returns the dependencies of parts that query the platform by themselves. */
+  /** Returns the dependencies of parts that query the platform by themselves. `sock` is a function, because the socket is opened after these parts. */
   #asking() {
     return {
       sock: () => this.#sock,
