@@ -9,7 +9,7 @@ import { join, resolve } from 'node:path';
 import type { Log } from '#actors/ports.ts';
 import { isInUse, openDatabase, type Runner } from '../postgres/database.ts';
 import { startEmbedded } from '../postgres/embedded.ts';
-import { type Entry, FolderCopy, isWithin, makePlace, type Progress, sizeOf, walk } from './copying.ts';
+import { type Entry, FolderCopy, isWithin, makeTargetFolder, type Progress, sizeOf, walk } from './copying.ts';
 import { checkPages, type PageCheck } from './pages.ts';
 
 /** The list of files in a complete backup. A backup without a list is unfinished. */
@@ -194,7 +194,7 @@ const checkPlaces = async ({ dataDir, to }: BackupOptions): Promise<void> => {
   }
   if (await exists(join(to, listName))) throw new Error(`${to} holds a whole backup already: name another folder with --to.`);
   if (isWithin(dataDir, to)) throw new Error(`${to} is in the data folder, which is what a backup copies: name another folder with --to.`);
-  makePlace(to);
+  makeTargetFolder(to);
   // Symbolic links are resolved, because a copy over its own source would empty every file.
   const source = await realpath(dataDir);
   const copy = await realpath(join(to, 'data')).catch(async () => join(await realpath(to), 'data'));

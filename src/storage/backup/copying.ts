@@ -226,7 +226,7 @@ const reasons: Readonly<Record<string, string>> = {
 };
 
 /** Makes a folder and its parents, with mode 0700. Throws an error with a text for the operator. */
-export const makePlace = (path: string): void => {
+export const makeTargetFolder = (path: string): void => {
   try {
     makeFolder(path);
   } catch (error) {
@@ -235,5 +235,5 @@ export const makePlace = (path: string): void => {
 };
 
 /** Returns the path with resolved symbolic links. Only the existing part of the path can be resolved. */
-export const realPlace = async (path: string): Promise<string> =>
-  realpath(path).catch(async () => (dirname(path) === path ? path : join(await realPlace(dirname(path)), basename(path))));
+export const resolvedPath = async (path: string): Promise<string> =>
+  realpath(path).catch(async () => (dirname(path) === path ? path : join(await resolvedPath(dirname(path)), basename(path))));

@@ -6,7 +6,7 @@ import { openDatabase } from '../postgres/database.ts';
 import { startEmbedded } from '../postgres/embedded.ts';
 import { packagedMajor } from '../postgres/server-files.ts';
 import { listName, type BackupList } from './backup.ts';
-import { copyFile, type Entry, hashOf, isWithin, makePlace, type Progress, realPlace } from './copying.ts';
+import { copyFile, type Entry, hashOf, isWithin, makeTargetFolder, type Progress, resolvedPath } from './copying.ts';
 
 interface RestoreOptions {
   readonly from: string;
@@ -50,7 +50,7 @@ const put = async ({ from, dataDir, signal }: RestoreOptions, { path, size, hash
 
 /** Checks the target folder. Throws an error with a text for the operator. */
 const checkPlace = async (list: BackupList, { from, dataDir }: RestoreOptions): Promise<void> => {
-  if (isWithin(await realPlace(from), await realPlace(dataDir)))
+  if (isWithin(await resolvedPath(from), await resolvedPath(dataDir)))
     throw new Error(`${dataDir} is in the backup, which a restore must not change: name another folder with --to.`);
   if ((await sizeAt(join(dataDir, 'postgres'))) !== null)
     throw new Error(`${dataDir} holds a database already: restore into another folder with --to, or move this one away.`);
@@ -71,7 +71,7 @@ export const restore = async (given: RestoreOptions): Promise<Restored> => {
   const { from, dataDir, log, signal, onProgress } = options;
   const list = await readBackupList(from);
   await checkPlace(list, options);
-  makePlace(dataDir);
+  makeTargetFolder(dataDir);
   for (const path of list.folders) await mkdir(join(dataDir, placeOf(path)), { recursive: true, mode: 0o700 });
   const ofBytes = list.files.reduce((sum, { size }) => sum + size, 0);
   let [files, bytes] = [0, 0];
