@@ -94,11 +94,11 @@ export class Supervisor {
     this.chores = new Chores({ ports, policy, clock: this.clock, workers: this.workers, cluster: cluster ?? null });
     this.#gate = nodeGate(ports, policy, cluster);
     const registry = new Registry(
-      (record) => this.#makeCell(record),
+      (record) => this.#createCell(record),
       (id) => ownership?.owns(id) ?? true,
     );
     this.registry = registry;
-    this.downloads = this.#makeDownloads();
+    this.downloads = this.#createDownloads();
     this.#faults = new CommonFaults({ gate: this.#gate, registry, rule: policy.outage, time });
     const open = (): boolean => this.accepting;
     // In a cluster, a takeover checks the unfinished work of earlier owners.
@@ -110,9 +110,9 @@ export class Supervisor {
     const held = (): string => this.clock.hold;
     this.campaigns = new Campaigns({ ports, policy, registry, waking: this.waking, workers: this.workers, open, during, held });
     this.deliveries = new UnderWay(time);
-    this.connector = this.#makeConnector();
-    this.dispatcher = this.#makeDispatcher(baseUrl, () => cluster?.onDuty() ?? true);
-    const inspection = this.#makeInspection();
+    this.connector = this.#createConnector();
+    this.dispatcher = this.#createDispatcher(baseUrl, () => cluster?.onDuty() ?? true);
+    const inspection = this.#createInspection();
     this.inspection = inspection;
     this.watchers = new Watchers({ time, log: ports.log, row: (id) => inspection.row(id), rows: () => inspection.rows() });
     this.cluster = cluster && ownership ? new Cluster(cluster, ownership, this.#clusterHost(cluster.access)) : null;
@@ -126,7 +126,7 @@ export class Supervisor {
     });
   }
 
-  #makeDownloads(): Downloads {
+  #createDownloads(): Downloads {
     return new Downloads({
       ports: this.ports,
       fetch: (id, { message, quoted }) => perform(this, id, 'message.download', { message, quoted }),
@@ -135,7 +135,7 @@ export class Supervisor {
     });
   }
 
-  #makeDispatcher(baseUrl: string, onDuty: () => boolean): Dispatcher {
+  #createDispatcher(baseUrl: string, onDuty: () => boolean): Dispatcher {
     const { ports, policy, registry, workers } = this;
     const outbox = trackedOutbox(batchedOutbox(ports.outbox, ports.time), this.deliveries);
     const receiver = trackedReceiver(ports.receiver, this.deliveries);
@@ -178,7 +178,7 @@ export class Supervisor {
     };
   }
 
-  #makeInspection(): Inspection {
+  #createInspection(): Inspection {
     const { registry, dispatcher, since, campaigns } = this;
     const { time, logLevels, platform } = this.ports;
     return new Inspection({
@@ -334,7 +334,7 @@ export class Supervisor {
     await this.registry.cell(id)?.recorder.tell({ kind: 'downloaded', messageId, chatId, fileUrl: url, mimetype, at });
   }
 
-  #makeConnector(): Connector {
+  #createConnector(): Connector {
     return new Connector({
       ports: this.ports,
       fileBytes: this.policy.chatwoot.fileBytes,
@@ -355,7 +355,7 @@ export class Supervisor {
   }
 
   /** Creates the cell of an instance. The registry calls this method only after the constructor has ended, so every part exists by then. */
-  #makeCell(record: InstanceRecord): Cell {
+  #createCell(record: InstanceRecord): Cell {
     return new Cell({
       record,
       since: this.since,

@@ -60,7 +60,7 @@ export class ClusterNode {
     this.#ownership = input.ownership;
     this.#reserved = new ReservedSlots(input.time);
     const { store, time, log, policy, workers, ownership } = input;
-    const check = this.#makeCheck();
+    const check = this.#createCheck();
     this.#check = check;
     this.#lease = new NodeLease({
       ...input,
@@ -88,7 +88,7 @@ export class ClusterNode {
     });
   }
 
-  #makeCheck(): LeaseCheck {
+  #createCheck(): LeaseCheck {
     return new LeaseCheck({
       ...this.#input,
       incarnation: () => this.#term.incarnation,

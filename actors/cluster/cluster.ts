@@ -66,9 +66,9 @@ export class Cluster {
     this.ownership = ownership;
     this.overview = new Overview(options.leases, ports.time);
     this.#remote = remoteOf(options, ownership, host);
-    this.files = this.#makeFiles();
-    this.streams = this.#makeStreams();
-    const sessions = this.#makeSessions();
+    this.files = this.#createFiles();
+    this.streams = this.#createStreams();
+    const sessions = this.#createSessions();
     this.#node = new ClusterNode({
       ...ports,
       ...options,
@@ -78,9 +78,9 @@ export class Cluster {
       ownership,
       sessions,
     });
-    this.#commands = this.#makeCommands();
-    this.rows = this.#makeRows();
-    this.others = this.#makeOthers(sessions);
+    this.#commands = this.#createCommands();
+    this.rows = this.#createRows();
+    this.others = this.#createOthers(sessions);
     this.#memory = new ClusterMemory({
       ...ports,
       changes: options.changes,
@@ -191,7 +191,7 @@ export class Cluster {
     this.#remote?.serve(id, here);
   }
 
-  #makeFiles(): RemoteFiles {
+  #createFiles(): RemoteFiles {
     return new RemoteFiles({
       files: this.#host.ports.files,
       owns: (id) => this.ownership.owns(id),
@@ -199,7 +199,7 @@ export class Cluster {
     });
   }
 
-  #makeStreams(): ClusterStreams | null {
+  #createStreams(): ClusterStreams | null {
     const { bus } = this.#options;
     const { ports, registry } = this.#host;
     if (bus === null) return null;
@@ -214,7 +214,7 @@ export class Cluster {
     });
   }
 
-  #makeSessions(): ClusterSessions {
+  #createSessions(): ClusterSessions {
     return new ClusterSessions({
       ...this.#host,
       leftWork: this.#options.leftWork,
@@ -230,7 +230,7 @@ export class Cluster {
     });
   }
 
-  #makeCommands(): ClusterCommands {
+  #createCommands(): ClusterCommands {
     const { node, policy, leases } = this.#options;
     return new ClusterCommands({
       me: node.name,
@@ -245,7 +245,7 @@ export class Cluster {
     });
   }
 
-  #makeRows(): ClusterRows {
+  #createRows(): ClusterRows {
     return new ClusterRows({
       me: this.#options.node.name,
       time: this.#host.ports.time,
@@ -257,7 +257,7 @@ export class Cluster {
     });
   }
 
-  #makeOthers(sessions: ClusterSessions): OtherNodes {
+  #createOthers(sessions: ClusterSessions): OtherNodes {
     const { registry, dispatcher, since } = this.#host;
     return new OtherNodes({
       me: this.#options.node.name,

@@ -116,7 +116,7 @@ export class Cell {
     });
     const claim = () => ({ instanceId: record.id, epoch: record.epoch });
     this.recipients = new Recipients({ claim, time: ports.time, policy: policy.lookups, store: ports.recipients });
-    this.pictures = this.#makePictures(claim);
+    this.pictures = this.#createPictures(claim);
     this.#holdback = new MediaHoldback({
       record: (entries) => this.recorder.record(entries),
       recorded: () => this.recorder.recorded(),
@@ -302,7 +302,7 @@ export class Cell {
     if (again) for (const webhook of this.#input.webhooks()) if (webhook.enabled) this.nudge(webhook.id);
   }
 
-  #makePictures(claim: PicturesInput['claim']): Pictures {
+  #createPictures(claim: PicturesInput['claim']): Pictures {
     const { ports, policy } = this.#input;
     const ask = askForPicture(this);
     return new Pictures({ claim, ports, policy: policy.pictures, workers: this.workers, ask, record: (all) => this.recorder.record(all) });

@@ -2,33 +2,33 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { ChangeStore, FileRows, LeaseStore, LeftWorkStore, Log, SignInStore, Stores } from '#actors/ports.ts';
 import type { Vault } from '#src/platform/wire/vault-port.ts';
-import { makeChatbotStore, makeChatwootStore } from './stores/chatbots.ts';
+import { createChatbotStore, createChatwootStore } from './stores/chatbots.ts';
 import { createChatCounts } from './journal/chat-counts.ts';
-import { makeCampaignStore, makeOptOutStore } from './stores/campaigns.ts';
-import { makeChangeStore, makeLeaseStore, makeLeftWorkStore } from './stores/leases.ts';
-import { makeChatStore } from './stores/chats.ts';
+import { createCampaignStore, createOptOutStore } from './stores/campaigns.ts';
+import { createChangeStore, createLeaseStore, createLeftWorkStore } from './stores/leases.ts';
+import { createChatStore } from './stores/chats.ts';
 import { isInUse, type Database } from './postgres/database.ts';
-import { makeContactStore, makeDefinitionStore, makeGroupStore, makePictureStore, makeRecipientStore } from './stores/people.ts';
-import { makeDeliveryStore } from './stores/deliveries.ts';
+import { createContactStore, createDefinitionStore, createGroupStore, createPictureStore, createRecipientStore } from './stores/people.ts';
+import { createDeliveryStore } from './stores/deliveries.ts';
 import { startEmbedded, type EmbeddedServer } from './postgres/embedded.ts';
-import { makeFileRows } from './stores/files.ts';
-import { makeInstanceStore, makeSessionStore, makeStepStore } from './stores/instances.ts';
-import { makeJournal } from './journal/journal.ts';
-import { makeMessageExpiry, makeReceiptExpiry } from './stores/expiry.ts';
-import { makeMessageStore, makeSendKeyStore } from './stores/messages.ts';
+import { createFileRows } from './stores/files.ts';
+import { createInstanceStore, createSessionStore, createStepStore } from './stores/instances.ts';
+import { createJournal } from './journal/journal.ts';
+import { createMessageExpiry, createReceiptExpiry } from './stores/expiry.ts';
+import { createMessageStore, createSendKeyStore } from './stores/messages.ts';
 import { migrate, type MigrationProgress } from './postgres/migrate.ts';
 import { shownAddress } from './postgres/shown-address.ts';
 import { openPools, usualSizes, type Pools, type PoolSizes, usualPoolLimits, type PoolLimits } from './postgres/pools.ts';
-import { makeOutboxStore } from './stores/outbox.ts';
-import { makeRemovalStore } from './stores/removals.ts';
-import { makeAuditStore, makePasskeyCodeStore, makeSignInStore, makeUserStore } from './stores/users.ts';
-import { makeRefusedStore } from './stores/refused-entries.ts';
-import { type DatabaseUse, makeAlertStore, makeFigureStore, readUsage } from './stores/monitoring.ts';
-import { makeOpener, type Opener } from './vault/sealing.ts';
+import { createOutboxStore } from './stores/outbox.ts';
+import { createRemovalStore } from './stores/removals.ts';
+import { createAuditStore, createPasskeyCodeStore, createSignInStore, createUserStore } from './stores/users.ts';
+import { createRefusedStore } from './stores/refused-entries.ts';
+import { type DatabaseUse, createAlertStore, createFigureStore, readUsage } from './stores/monitoring.ts';
+import { createOpener, type Opener } from './vault/sealing.ts';
 import { SealedUpkeep, type UpkeepPace } from './vault/sealed-upkeep.ts';
 import { takeTenancy, type Tenancy } from './postgres/tenancy.ts';
-import { makeVault } from './vault/vault.ts';
-import { makeSettingStore, makeWebhookStore } from './stores/webhooks.ts';
+import { createVault } from './vault/vault.ts';
+import { createSettingStore, createWebhookStore } from './stores/webhooks.ts';
 
 export { migrate, type MigrationProgress } from './postgres/migrate.ts';
 export { startEmbedded, type EmbeddedServer } from './postgres/embedded.ts';
@@ -107,33 +107,39 @@ const clockOf = async (queries: Database): Promise<number> => {
 };
 
 const campaignsOf = ({ journal, queries, sweeps }: Pools): Storage['campaigns'] => {
-  const { list, recipients } = makeCampaignStore(queries);
-  const { create, removeAll, expire, expirePaused, settle } = makeCampaignStore(sweeps);
-  return { ...makeCampaignStore(journal), list, recipients, create, removeAll, expire, expirePaused, settle };
+  const { list, recipients } = createCampaignStore(queries);
+  const { create, removeAll, expire, expirePaused, settle } = createCampaignStore(sweeps);
+  return { ...createCampaignStore(journal), list, recipients, create, removeAll, expire, expirePaused, settle };
 };
 
 /** Builds the outbox. The bookkeeping of deliveries has its own pool. Couriers read through the pool of the journal. */
 const outboxOf = ({ journal, deliveries }: Pools): Storage['outbox'] => {
-  const { archive, remove, hold, postpone } = makeOutboxStore(deliveries);
-  return { ...makeOutboxStore(journal), archive, remove, hold, postpone };
+  const { archive, remove, hold, postpone } = createOutboxStore(deliveries);
+  return { ...createOutboxStore(journal), archive, remove, hold, postpone };
 };
 
 /** Builds the lease store. Renewals have their own pool, so that they do not wait behind other queries of leases. */
 const leasesOf = ({ leases, renewals }: Pools, noteTime: StorageOptions['noteTime']): LeaseStore | null => {
   if (leases === null || renewals === null) return null;
-  const { join, renew, leave } = makeLeaseStore(renewals, noteTime);
-  return { ...makeLeaseStore(leases, noteTime), join, renew, leave };
+  const { join, renew, leave } = createLeaseStore(renewals, noteTime);
+  return { ...createLeaseStore(leases, noteTime), join, renew, leave };
+};
+
+/** Builds the chat store. Queries of sessions use the pool of the journal, so that they do not wait behind lists. */
+const chatsOf = ({ journal, queries }: Pools, counts: ReturnType<typeof createChatCounts>): Storage['chats'] => {
+  const { get, timers } = createChatStore(journal, counts);
+  return { ...createChatStore(queries, counts), get, timers };
 };
 
 const operatorsOf = (
   { queries, sweeps }: Pools,
   opener: Opener,
 ): Pick<Storage, 'signIns' | 'users' | 'auditLog' | 'figureRows' | 'alertRows'> => ({
-  signIns: makeSignInStore(queries),
-  users: makeUserStore(queries, opener),
-  auditLog: { ...makeAuditStore(queries), expire: makeAuditStore(sweeps).expire },
-  figureRows: { ...makeFigureStore(queries), expire: makeFigureStore(sweeps).expire },
-  alertRows: makeAlertStore(queries, opener),
+  signIns: createSignInStore(queries),
+  users: createUserStore(queries, opener),
+  auditLog: { ...createAuditStore(queries), expire: createAuditStore(sweeps).expire },
+  figureRows: { ...createFigureStore(queries), expire: createFigureStore(sweeps).expire },
+  alertRows: createAlertStore(queries, opener),
 });
 
 const storageOf = ({ pools, server, tenancy }: Base, upkeep: SealedUpkeep, { log, now = Date.now, noteTime }: StorageOptions): Storage => {
@@ -143,8 +149,8 @@ const storageOf = ({ pools, server, tenancy }: Base, upkeep: SealedUpkeep, { log
   let closing: Promise<void> | null = null;
   const { keys, journal, queries, sweeps, sharedCommits } = pools;
   const { sealer } = upkeep;
-  const opener = makeOpener(sealer, log);
-  const vault = makeVault(keys, sealer, { now, log, noteWriter: sharedCommits.note });
+  const opener = createOpener(sealer, log);
+  const vault = createVault(keys, sealer, { now, log, noteWriter: sharedCommits.note });
   const close = async (): Promise<void> => {
     await upkeep.stop();
     await pools.close();
@@ -152,40 +158,40 @@ const storageOf = ({ pools, server, tenancy }: Base, upkeep: SealedUpkeep, { log
     await server?.close(!(await isInUse(server.url, log)));
   };
   return {
-    instances: makeInstanceStore(journal, opener, now),
-    webhooks: makeWebhookStore(journal, opener),
-    journal: makeJournal(journal, chance, now, counts),
+    instances: createInstanceStore(journal, opener, now),
+    webhooks: createWebhookStore(journal, opener),
+    journal: createJournal(journal, chance, now, counts),
     // Queries of sessions by key use the pool of the journal, so that they do not wait behind lists and searches.
-    messages: { ...makeMessageStore(journal), find: makeMessageStore(queries).find },
-    chats: { ...makeChatStore(queries, counts), get: makeChatStore(journal, counts).get, timers: makeChatStore(journal, counts).timers },
+    messages: { ...createMessageStore(journal), find: createMessageStore(queries).find },
+    chats: chatsOf(pools, counts),
     outbox: outboxOf(pools),
-    deliveries: { ...makeDeliveryStore(sweeps), list: makeDeliveryStore(queries).list },
-    settings: makeSettingStore(journal),
-    removals: makeRemovalStore(sweeps),
-    messageExpiry: makeMessageExpiry(sweeps),
-    receiptExpiry: makeReceiptExpiry(sweeps),
-    fileRows: makeFileRows(journal, sweeps),
-    pictures: { ...makePictureStore(journal), expire: makePictureStore(sweeps).expire },
-    passkeyCodes: makePasskeyCodeStore(queries),
-    recipients: { ...makeRecipientStore(journal), expire: makeRecipientStore(sweeps).expire },
+    deliveries: { ...createDeliveryStore(sweeps), list: createDeliveryStore(queries).list },
+    settings: createSettingStore(journal),
+    removals: createRemovalStore(sweeps),
+    messageExpiry: createMessageExpiry(sweeps),
+    receiptExpiry: createReceiptExpiry(sweeps),
+    fileRows: createFileRows(journal, sweeps),
+    pictures: { ...createPictureStore(journal), expire: createPictureStore(sweeps).expire },
+    passkeyCodes: createPasskeyCodeStore(queries),
+    recipients: { ...createRecipientStore(journal), expire: createRecipientStore(sweeps).expire },
     // Queries of sessions for single groups use the pool of the journal, so that they do not wait behind pages of groups.
-    definitions: makeDefinitionStore(queries, opener),
-    chatbots: makeChatbotStore(journal, opener),
-    contacts: { ...makeContactStore(queries), saved: makeContactStore(journal).saved },
-    groups: { ...makeGroupStore(journal), find: makeGroupStore(queries).find, common: makeGroupStore(queries).common },
-    chatwootRows: { ...makeChatwootStore(journal), expire: makeChatwootStore(sweeps).expire },
-    stepLog: makeStepStore(sweeps),
-    refused: makeRefusedStore(journal, sealer, { now, newId: () => `${now().toString(36)}${randomBytes(8).toString('hex')}` }),
-    sendKeys: { ...makeSendKeyStore(journal), expire: makeSendKeyStore(sweeps).expire },
+    definitions: createDefinitionStore(queries, opener),
+    chatbots: createChatbotStore(journal, opener),
+    contacts: { ...createContactStore(queries), saved: createContactStore(journal).saved },
+    groups: { ...createGroupStore(journal), find: createGroupStore(queries).find, common: createGroupStore(queries).common },
+    chatwootRows: { ...createChatwootStore(journal), expire: createChatwootStore(sweeps).expire },
+    stepLog: createStepStore(sweeps),
+    refused: createRefusedStore(journal, sealer, { now, newId: () => `${now().toString(36)}${randomBytes(8).toString('hex')}` }),
+    sendKeys: { ...createSendKeyStore(journal), expire: createSendKeyStore(sweeps).expire },
     // The pacing of a campaign does not wait behind lists. The creation of a campaign uses a third pool, because it holds a connection for a second.
     campaigns: campaignsOf(pools),
-    optOuts: { ...makeOptOutStore(journal), list: makeOptOutStore(queries).list },
+    optOuts: { ...createOptOutStore(journal), list: createOptOutStore(queries).list },
     vault,
-    sessions: makeSessionStore(journal, sealer, vault, now),
-    changes: makeChangeStore(queries),
+    sessions: createSessionStore(journal, sealer, vault, now),
+    changes: createChangeStore(queries),
     ...operatorsOf(pools, opener),
     leases: leasesOf(pools, noteTime),
-    leftWork: makeLeftWorkStore(journal),
+    leftWork: createLeftWorkStore(journal),
     onDuty: () => tenancy?.onDuty ?? true,
     resealed: upkeep.ended,
     healthy: () => pools.healthy(),
@@ -226,7 +232,7 @@ export const openStorage = async (options: StorageOptions): Promise<Storage> => 
     });
     const upkeep = new SealedUpkeep({
       database: pools.sweeps,
-      settings: makeSettingStore(pools.journal),
+      settings: createSettingStore(pools.journal),
       key: options.encryptionKey,
       former,
       log,

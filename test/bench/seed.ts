@@ -6,7 +6,7 @@ import { encryptionKey } from '#config/secrets.ts';
 import { encodeCredentials } from '#src/platform/keys/key-codec.ts';
 import { openDatabase, type Database, type Statement } from '#src/storage/postgres/database.ts';
 import { startEmbedded } from '#src/storage/postgres/embedded.ts';
-import { makeSealer, placeOf, tokenHash, type Sealer } from '#src/storage/vault/sealing.ts';
+import { createSealer, placeOf, tokenHash, type Sealer } from '#src/storage/vault/sealing.ts';
 import { numberOf } from './bench.ts';
 
 const quiet: Log = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
@@ -56,7 +56,7 @@ const insertGroup = async (database: Database, sealer: Sealer, ns: readonly numb
  */
 export const register = async (folder: string, count: number, kind: Registered): Promise<void> => {
   const dataDir = join(folder, 'data');
-  const sealer = makeSealer(encryptionKey({ encryptionKey: null, dataDir }));
+  const sealer = createSealer(encryptionKey({ encryptionKey: null, dataDir }));
   const creds = encodeCredentials({
     ...initAuthCreds(),
     registered: true,

@@ -5,7 +5,7 @@ import { after, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { LeaseStore, NodeState } from '#actors/ports.ts';
 import { openDatabase } from '#src/storage/postgres/database.ts';
-import { leaseStatements, makeLeaseStore } from '#src/storage/stores/leases.ts';
+import { leaseStatements, createLeaseStore } from '#src/storage/stores/leases.ts';
 import { instance } from '#test/contract/samples.ts';
 import { FakeLeases } from '#test/fakes/leases.ts';
 import { quietLog, testDatabase } from '#test/support/database.ts';
@@ -51,7 +51,7 @@ const run = <T>(text: string, values: readonly unknown[]) => database.admin.rows
 
 const realSide: Side = {
   name: 'PostgreSQL',
-  store: makeLeaseStore(pool),
+  store: createLeaseStore(pool),
   register: async (count) => {
     const ids = newIds(count);
     for (const id of ids) await storage.instances.insert({ ...instance.record, id, token: id, wanted: 'online', epoch: 1 });

@@ -4,9 +4,9 @@ import { test } from 'node:test';
 import type { ChatPatch, ChatStats, Entry, Message } from '#actors/model.ts';
 import type { ChatFilter, ChatQuery } from '#actors/ports.ts';
 import { chatStatsStatement, countChats, createChatCounts, statsOfRow, type CountedRow } from '#src/storage/journal/chat-counts.ts';
-import { makeJournal } from '#src/storage/journal/journal.ts';
+import { createJournal } from '#src/storage/journal/journal.ts';
 import { openDatabase, type Database } from '#src/storage/postgres/database.ts';
-import { findStatements, makeChatStore } from '#src/storage/stores/chats.ts';
+import { findStatements, createChatStore } from '#src/storage/stores/chats.ts';
 import { findStatement } from '#src/storage/stores/messages.ts';
 import { emptyChat } from '#src/contract/views.ts';
 import { instance, message as sample, owner } from '#test/contract/samples.ts';
@@ -63,13 +63,13 @@ const watched: Database = {
 let now = 0;
 let ids = 0;
 const counts = createChatCounts(() => now);
-const journal = makeJournal(
+const journal = createJournal(
   database,
   { chatId: () => `r${(ids += 1)}`, eventId: () => `e${(ids += 1)}`, messageId: () => `m${(ids += 1)}` },
   () => now,
   counts,
 );
-const chats = makeChatStore(watched, counts);
+const chats = createChatStore(watched, counts);
 
 const small = { id: 'rsmall', owner, epoch: 1 };
 const commit = (...entries: Entry[]) => journal.commit(small, entries, () => []);

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { type Entry, progress } from '#actors/model.ts';
 import { instance, message, owner } from '#test/contract/samples.ts';
 import { createChatCounts } from '#src/storage/journal/chat-counts.ts';
-import { makeJournal } from '#src/storage/journal/journal.ts';
+import { createJournal } from '#src/storage/journal/journal.ts';
 import { openDatabase } from '#src/storage/postgres/database.ts';
 import { quietLog, testDatabase } from '#test/support/database.ts';
 import { testNetwork } from '#test/support/network.ts';
@@ -25,7 +25,7 @@ test('in doubt: a late statement cannot requeue a message that was given up afte
   const limits = { statement: 2_000, connection: 10_000 };
   const behind = await openDatabase({ url: network.url, log: quietLog, poolSize: 2, limits });
   t.after(() => behind.close());
-  const journal = makeJournal(
+  const journal = createJournal(
     behind,
     { chatId, eventId, messageId: chatId },
     () => 0,

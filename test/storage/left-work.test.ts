@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import type { Message } from '#actors/model.ts';
 import { openDatabase, type Database } from '#src/storage/postgres/database.ts';
-import { leftWorkStatements, makeLeftWorkStore } from '#src/storage/stores/leases.ts';
+import { leftWorkStatements, createLeftWorkStore } from '#src/storage/stores/leases.ts';
 import { instance, message, owner, webhook } from '#test/contract/samples.ts';
 import { quietLog, testDatabase } from '#test/support/database.ts';
 import { planOf } from '#test/support/plans.ts';
@@ -17,7 +17,7 @@ const rows = (...args: Parameters<Database['rows']>) => {
   statements += 1;
   return pool.rows(...args);
 };
-const left = makeLeftWorkStore({ ...pool, rows: rows as Database['rows'] });
+const left = createLeftWorkStore({ ...pool, rows: rows as Database['rows'] });
 const run = (text: string, values: readonly unknown[] = []) => database.admin.rows<{ id: string }>({ name: '', text }, values);
 
 const ids = Array.from({ length: 200 }, (_, at) => `r${String(at).padStart(14, '0')}`);

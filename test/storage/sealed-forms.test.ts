@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sealedColumns } from '#src/storage/vault/resealing.ts';
 import { stepOf, type FormChoice, type FormState, type FormStep } from '#src/storage/vault/sealed-upkeep.ts';
-import { makeSealer, placeOf } from '#src/storage/vault/sealing.ts';
+import { createSealer, placeOf } from '#src/storage/vault/sealing.ts';
 import type { Storage } from '#src/storage/open.ts';
 import type { Statement } from '#src/storage/postgres/database.ts';
 import { instance, webhook } from '#test/contract/samples.ts';
@@ -22,7 +22,7 @@ const run = (text: string, values: readonly unknown[] = []) => database.admin.ro
 
 /** Stores the check value as releases with a single key did. */
 const asLastReleaseLeft = async (): Promise<void> => {
-  const check = makeSealer(key, null, { derived: false }).seal(placeOf('setting', '', 'check', 'encryption.check'), 'dormouse');
+  const check = createSealer(key, null, { derived: false }).seal(placeOf('setting', '', 'check', 'encryption.check'), 'dormouse');
   await run(`update setting set value = $1 where name = 'encryption.check'`, [check.toString('base64')]);
   await run(`delete from setting where name = 'encryption.form'`);
 };
@@ -73,7 +73,7 @@ await first.instances.insert({ ...instance.record, token: 'the token', aiApikey:
 await first.close();
 
 test('sealing: a value of one instance does not open under the key of another one, whatever name it has', () => {
-  const sealer = makeSealer(key);
+  const sealer = createSealer(key);
   const [mine, theirs] = [placeOf('credential', 'a'), { ...placeOf('credential', 'a'), owner: 'b' }];
   const sealed = sealer.seal(mine, 'secret');
   assert.equal(sealer.open(mine, sealed), 'secret');

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Log } from '#actors/ports.ts';
-import { makeSealer, placeOf } from '#src/storage/vault/sealing.ts';
+import { createSealer, placeOf } from '#src/storage/vault/sealing.ts';
 import { instance, owner, message } from '#test/contract/samples.ts';
 import { quietLog, testDatabase } from '#test/support/database.ts';
 
@@ -49,7 +49,7 @@ test('vault: an encrypted value that was moved, changed or cut cannot be decrypt
 });
 
 test('vault: no two values are encrypted with the same nonce', () => {
-  const sealer = makeSealer(Buffer.alloc(32, 7));
+  const sealer = createSealer(Buffer.alloc(32, 7));
   const numbers = Array.from({ length: 1_000 }, () => sealer.seal(placeOf('credential', id), 'value').toString('hex', 1, 13));
   assert.equal(new Set(numbers).size, numbers.length);
 });
@@ -60,7 +60,7 @@ test('vault: damaged credentials and those without JSON are corrupt, and the err
   const sealed = row?.['sealed'] as Buffer;
   const changed = Buffer.from(sealed);
   changed[20]! ^= 1;
-  for (const bad of [changed, Buffer.alloc(0), makeSealer(Buffer.alloc(32, 7)).seal(placeOf('credential', id), 'secret')]) {
+  for (const bad of [changed, Buffer.alloc(0), createSealer(Buffer.alloc(32, 7)).seal(placeOf('credential', id), 'secret')]) {
     await put(bad);
     const error = await vault.credentials(id).then(
       () => null,

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { Placement } from '#actors/cluster/placement.ts';
 import type { LeaseStore } from '#actors/ports.ts';
 import { openDatabase, type Database } from '#src/storage/postgres/database.ts';
-import { makeLeaseStore } from '#src/storage/stores/leases.ts';
+import { createLeaseStore } from '#src/storage/stores/leases.ts';
 import { Account } from './account.ts';
 import { quietLog, testLimits } from './database.ts';
 import { ExternalServer } from './external-server.ts';
@@ -27,7 +27,7 @@ export class Nodes {
     this.server = server;
     this.scene = scene;
     this.admin = admin;
-    this.#leases = makeLeaseStore(admin);
+    this.#leases = createLeaseStore(admin);
   }
 
   /** Opens a cluster with one node, named `first`. `env` has the settings of all nodes. */

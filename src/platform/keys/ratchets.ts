@@ -32,7 +32,7 @@ const cached = 10_000;
  * Makes a cache of pairs for the library. Its own cache has a timer of three days for each pair. If a pair is found after the end of the connection, when
  * the cache is already cleared, its timer would keep running.
  */
-const makeCache = () => {
+const createCache = () => {
   let entries = createLruMap<string>(cached);
   return {
     get: (key: string) => entries.get(key),
@@ -46,7 +46,7 @@ const makeCache = () => {
  * function for the addresses whose keys it fetches. Without this change it fetches no keys for such a number, and cannot encrypt messages.
  */
 export const rememberLids = (mapping: Mapping): void => {
-  Object.assign(mapping, { mappingCache: makeCache() });
+  Object.assign(mapping, { mappingCache: createCache() });
   let known = createLruMap<string>(kept);
   const lookAll = mapping.getLIDsForPNs.bind(mapping);
   const look = async (pn: string): Promise<string | null> => (await lookAll([pn]))?.[0]?.lid ?? null;

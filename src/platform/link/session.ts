@@ -82,7 +82,7 @@ class LiveSession implements Session {
     this.#timers = new ChatTimers(options.timers, this.#directory);
     this.#profileName = this.#directory.me.name;
     this.#transmissions = new Transmissions({ timeoutMs: deadlines.send, now: options.now });
-    this.#pipeline = this.#makePipeline();
+    this.#pipeline = this.#createPipeline();
     auth.holdVersions(() => this.#stored());
     this.#expect(deadlines.open, () => silenceOf(this.#sock.ws.isOpen, options.url));
     this.#watchdog = setInterval(() => this.#watch(), Math.ceil(deadlines.silence / 6));
@@ -91,7 +91,7 @@ class LiveSession implements Session {
     const group: LiveConnection['group'] = (jid) => this.#groups.get(jid);
     this.#resends = new Resends({ directory: this.#directory, stored: options.quoted, loadMappings, group });
     this.#files = new HistoryFiles(options.route.fetchDispatcher, (error) => this.#stumbled('history', error));
-    ({ sock: this.#sock, blocked: this.#blocked } = this.#makeSocket());
+    ({ sock: this.#sock, blocked: this.#blocked } = this.#createSocket());
     this.#uploads = new Uploads(this.#sock, options.uploads);
     this.offer = new PairingOffer(this.#sock, {
       ...options,
@@ -99,7 +99,7 @@ class LiveSession implements Session {
       fail: (close) => this.#fail(close),
       stumbled: (error) => this.#stumbled('pairing', error),
     });
-    this.#inbox = this.#makeInbox();
+    this.#inbox = this.#createInbox();
     options.clock.follow(this.#sock.ws);
     this.#picture = ownPictureOf(this.#sock, this.#directory, options, (error) => this.#stumbled('picture', error));
     this.connection = {
@@ -124,7 +124,7 @@ class LiveSession implements Session {
       groups: this.#groups,
       channels: new ChannelList({ ...options.channels, ...this.#asking() }),
       timer: async (jid) => (isGroup(jid) ? ((await this.#groups.get(jid))?.ephemeral ?? 0) : this.#timers.of(jid)),
-      shared: this.#makeShared(),
+      shared: this.#createShared(),
       tokenIssued: (jid) => auth.tokenIssued(isLid(jid) ? jid : this.#directory.lid(jid) || jid, options.now()),
     };
     followAcks({ ...this.connection, stumbled: (error) => this.#stumbled('devices', error) });
@@ -153,7 +153,7 @@ class LiveSession implements Session {
     return (await this.#pipeline.drain()) && this.#options.host.recorded();
   }
 
-  #makeShared(): SharedState {
+  #createShared(): SharedState {
     const { host, auth } = this.#options;
     return createSharedState({
       sock: this.#sock,
@@ -166,7 +166,7 @@ class LiveSession implements Session {
     });
   }
 
-  #makePipeline(): EventPipeline {
+  #createPipeline(): EventPipeline {
     const { host, auth, log, quoted, followsDeletions } = this.#options;
     return createEventPipeline({
       followsDeletions,
@@ -186,7 +186,7 @@ class LiveSession implements Session {
     });
   }
 
-  #makeSocket(): { readonly sock: WASocket; readonly blocked: BlockedPeople } {
+  #createSocket(): { readonly sock: WASocket; readonly blocked: BlockedPeople } {
     const { host, log, deadlines, turns } = this.#options;
     const config = socketConfig({
       ...this.#options,
@@ -221,7 +221,7 @@ class LiveSession implements Session {
     return { sock, blocked };
   }
 
-  #makeInbox(): DurableInbox {
+  #createInbox(): DurableInbox {
     const { auth, turns, inboundBytes } = this.#options;
     const diverted = divert(this.#sock, (kind, node) => void (this.offer.takes(node) || this.#inbox.take(kind, node)));
     const handlers = withOwnReaders(diverted, this.#sock, {

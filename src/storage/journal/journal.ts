@@ -333,7 +333,7 @@ const attempt = async (
   }
 };
 
-export const makeJournal = (database: Database, chance: JournalChance, now: () => number, counts: ChatCounts): Journal => {
+export const createJournal = (database: Database, chance: JournalChance, now: () => number, counts: ChatCounts): Journal => {
   // The entries of an instance are committed in order. No lock between processes is needed, because one process owns the instance.
   const mutex = createKeyedMutex();
   const recent = createJournalCache(now);

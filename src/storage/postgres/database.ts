@@ -6,8 +6,8 @@ import { UnderWay } from '#actors/waiting.ts';
 import { systemTime } from '#src/base/system-time.ts';
 import { entities } from '../entities/index.ts';
 import { createInDoubt, explained, explainedOfDriver, isConflict } from './failures.ts';
-import { makeHealth, type Health, type Probes } from './health.ts';
-import { makeOrm, poolOf, type Client } from './orm.ts';
+import { createHealth, type Health, type Probes } from './health.ts';
+import { createOrm, poolOf, type Client } from './orm.ts';
 import { parameterOf } from './parameters.ts';
 import type { SharedCommits } from './shared-commits.ts';
 
@@ -116,7 +116,7 @@ const inTransaction = async <T>(client: Client, work: (runner: Runner) => Promis
 };
 
 /** Runs the work of one pool. It retries after a conflict, rejects work after the fence was lost, and reports to the health of the database. */
-const makeWorker = (health: Health, { fence, lasting = false }: DatabaseOptions) => {
+const createWorker = (health: Health, { fence, lasting = false }: DatabaseOptions) => {
   const once = <T>(work: () => Promise<T>): Promise<T> =>
     health.watch(() => {
       if (fence?.lost) throw new EpochLost('another process has the database');
@@ -158,17 +158,17 @@ export const probesOf = (database: () => Runner): Probes => ({
   writes: () => database().rows(writeProbe, []),
 });
 
-const openPool = async (options: DatabaseOptions, tables: Parameters<typeof makeOrm>[3]) => {
-  const orm = await makeOrm(options.url, options.log, driverOptionsOf(options), tables);
+const openPool = async (options: DatabaseOptions, tables: Parameters<typeof createOrm>[3]) => {
+  const orm = await createOrm(options.url, options.log, driverOptionsOf(options), tables);
   const pool = await poolOf(orm);
   const health =
     options.health ??
-    makeHealth(
+    createHealth(
       options.log,
       probesOf(() => database),
     );
   pool.on('error', () => health.suspect());
-  const work = makeWorker(health, options);
+  const work = createWorker(health, options);
   const inDoubt = createInDoubt();
   const withClient = <T>(use: (client: Client) => Promise<T>): Promise<T> =>
     work(async () => {

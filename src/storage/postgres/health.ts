@@ -106,8 +106,8 @@ class Breakages {
   }
 }
 
-/** Makes the health of a database. `place`: fields that identify the database in log lines. */
-export const makeHealth = (log: Log, probes: Probes, place: DatabaseLabel = {}): Health => {
+/** Creates the health of a database. `place`: fields that identify the database in log lines. */
+export const createHealth = (log: Log, probes: Probes, place: DatabaseLabel = {}): Health => {
   let reason = '';
   const away = new Condition(probes.answers, probeInterval, (holds) =>
     holds ? log.error({ reason, ...place }, 'storage.unavailable') : log.info({}, 'storage.available'),

@@ -6,7 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { migrations, type ListedMigration } from '../migrations/list.ts';
 import type { Log } from '#actors/ports.ts';
 import { explained, isLockTimeout } from './failures.ts';
-import { makeOrm, poolOf, type Client } from './orm.ts';
+import { createOrm, poolOf, type Client } from './orm.ts';
 
 /** The progress of the migrations at a start. */
 export interface MigrationProgress {
@@ -101,7 +101,7 @@ export const migrate = async (
 ): Promise<void> => {
   // The pool has one connection for the advisory lock, and one for all statements, so that `set` in one statement applies to the next.
   const options = { max: 2, application_name: 'dormouse migration', options: `-c lock_timeout=${lockTimeout}` };
-  const orm = await makeOrm(url, log, options, [], steps);
+  const orm = await createOrm(url, log, options, [], steps);
   try {
     const guard = await (await poolOf(orm)).connect();
     try {

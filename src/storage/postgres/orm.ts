@@ -43,7 +43,7 @@ const idleLimit = 60_000;
 const databaseName = (url: string): string => decodeURIComponent(/^[^?]*\/([^/?]*)/.exec(url)?.[1] ?? '');
 
 /** Makes MikroORM. `tables`: the entities of units of work. Their discovery takes some tens of milliseconds, and yields to the event loop meanwhile. */
-export const makeOrm = (
+export const createOrm = (
   url: string,
   log: Log,
   driverOptions: object,

@@ -7,7 +7,7 @@ import { chown, link, readFile, rename, rm, stat, writeFile } from 'node:fs/prom
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Log } from '#actors/ports.ts';
-import { makeOrm, poolOf } from './orm.ts';
+import { createOrm, poolOf } from './orm.ts';
 
 /** A running server. */
 interface GuardedServer {
@@ -71,7 +71,7 @@ const isGuarded = (access: string | null): boolean => {
  * would then wait for a minute, and no database could be dropped meanwhile.
  */
 const withoutPassword = async (socket: string, log: Log, text = 'select 1'): Promise<void> => {
-  const pool = await poolOf(await makeOrm(urlOf(socket, 'none'), log, { max: 1 }));
+  const pool = await poolOf(await createOrm(urlOf(socket, 'none'), log, { max: 1 }));
   try {
     const client = await pool.connect();
     try {

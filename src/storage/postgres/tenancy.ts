@@ -13,7 +13,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Log, StorageFailure } from '#actors/ports.ts';
 import { explained } from './failures.ts';
-import { type Client, makeOrm, type Pool, poolOf } from './orm.ts';
+import { type Client, createOrm, type Pool, poolOf } from './orm.ts';
 
 /**
  * The next epoch of an instance in SQL. It exists for any stored value. No instance has two thousand million owners, so the highest integer is a damaged
@@ -262,7 +262,7 @@ const watch = (post: Post, { log, onTaken, patience = usualPatience, checkInterv
 
 /** Takes the database for this process. Rejects with a text for the operator if another process has it. */
 export const takeTenancy = async (options: TenancyOptions): Promise<Tenancy> => {
-  const pool = await poolOf(await makeOrm(options.url, options.log, driverOptions));
+  const pool = await poolOf(await createOrm(options.url, options.log, driverOptions));
   const post: Post = {
     pool,
     log: options.log,

@@ -180,7 +180,7 @@ const ownedRow = async <T>(database: Database, statement: Statement, values: rea
   return rows[0]!;
 };
 
-export const makeCampaignStore = (database: Database): CampaignStore => {
+export const createCampaignStore = (database: Database): CampaignStore => {
   const one = async <T>(statement: Statement, values: readonly unknown[]): Promise<T | undefined> =>
     (await database.rows<T>(statement, values))[0];
   return {
@@ -267,7 +267,7 @@ export const optOutStatements = {
   ),
 } as const satisfies Readonly<Record<string, Statement>>;
 
-export const makeOptOutStore = (database: Database): OptOutStore => ({
+export const createOptOutStore = (database: Database): OptOutStore => ({
   has: async (instance, chatIds) =>
     (await database.rows<{ has: boolean }>(optOutStatements.has, [instance, chatIds.flatMap(chatNames)]))[0]?.has ?? false,
   async list(instance, limit, offset) {

@@ -68,7 +68,7 @@ export const chatbotStatements = {
   },
 } as const satisfies Readonly<Record<string, Statement>>;
 
-export const makeChatbotStore = (database: Database, opener: Opener): ChatbotStore => ({
+export const createChatbotStore = (database: Database, opener: Opener): ChatbotStore => ({
   async keys(instance) {
     const rows = await database.rows<KeyRow>(chatbotStatements.keys, [instance]);
     const keys = rows.flatMap(({ agentId, sealed, provider, baseUrl }) => {
@@ -191,7 +191,7 @@ export const chatwootStatements = {
   expire: expireStatement('chatwoot-expire', 'chatwoot_message'),
 } as const satisfies Readonly<Record<string, Statement>>;
 
-export const makeChatwootStore = (database: Database): ChatwootStore => ({
+export const createChatwootStore = (database: Database): ChatwootStore => ({
   chat: async (instance, inbox, chatId) =>
     (await database.rows<ChatwootChat>(chatwootStatements.chat, [instance, inbox, chatId]))[0] ?? null,
   async chatOf(instance, inbox, conversationId) {

@@ -189,7 +189,7 @@ export const findStatements = (
   };
 };
 
-export const makeChatStore = (database: Database, counts: ChatCounts): ChatStore => {
+export const createChatStore = (database: Database, counts: ChatCounts): ChatStore => {
   const stats = (instance: string): Promise<ChatStats> =>
     counts.stats(instance, async () => statsOfRow((await database.rows<CountedRow>(chatStatements.stats, [instance]))[0]!));
 

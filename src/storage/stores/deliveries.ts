@@ -122,7 +122,7 @@ export const deliveryStatements = {
   },
 } as const satisfies Readonly<Record<string, Statement>>;
 
-export const makeDeliveryStore = (database: Database): DeliveryStore => ({
+export const createDeliveryStore = (database: Database): DeliveryStore => ({
   async list({ webhooks, state, from = 0, to = Number.MAX_SAFE_INTEGER, limit, offset }) {
     const found = await database.rows<DeliveryRecord>(listStatement(state), [webhooks, limit + 1, offset, from, to]);
     return { deliveries: found.slice(0, limit), more: found.length > limit };

@@ -36,7 +36,7 @@ export const expiryStatements = {
 /** Instances of one page. */
 const page = 500;
 
-export const makeMessageExpiry = (database: Database): MessageExpiry => {
+export const createMessageExpiry = (database: Database): MessageExpiry => {
   /** The last instance without old messages. The next call continues after this instance. */
   let done = '';
   const remove = async (instance: string, before: number, limit: number): Promise<number> => {
@@ -111,7 +111,7 @@ const counted = 50;
 /** The largest number of statements of one call. A statement takes less than a millisecond for an instance without old receipts. */
 const statements = 20;
 
-export const makeReceiptExpiry = (database: Database): ReceiptExpiry => {
+export const createReceiptExpiry = (database: Database): ReceiptExpiry => {
   /** The last finished instance. The next call continues after this instance. */
   let done = '';
   const next = async (): Promise<readonly string[]> =>

@@ -68,8 +68,8 @@ const lookUp = (key: FileKey): readonly [Statement, ...string[]] => {
 /** A character that sorts after all hex digits. */
 const beyond = 'g';
 
-/** Makes the store. `sweeps`: the pool for limits and removals. */
-export const makeFileRows = (database: Database, sweeps: Database): FileRows => {
+/** Creates the store. `sweeps`: the pool for limits and removals. */
+export const createFileRows = (database: Database, sweeps: Database): FileRows => {
   const one = async (statement: Statement, values: readonly unknown[]): Promise<FileRow | null> =>
     (await database.rows<FileRow>(statement, values))[0] ?? null;
   return {

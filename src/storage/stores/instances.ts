@@ -146,7 +146,7 @@ const mark: Statement = {
     from claimed where instance.id = claimed.id returning instance.id`,
 };
 
-export const makeInstanceStore = (database: UnitDatabase, opener: Opener, now: () => number): InstanceStore => ({
+export const createInstanceStore = (database: UnitDatabase, opener: Opener, now: () => number): InstanceStore => ({
   all: () => readAll(database, opener),
   some: async (ids) => (await database.rows<StoredRecord>(named, [ids])).map((row) => recordOf(row, opener)),
   byToken: async (token) => {
@@ -184,7 +184,7 @@ const stepStatements = {
   read: { name: 'steps-read', text: 'select steps from step_log where instance_id = $1' },
 } as const satisfies Readonly<Record<string, Statement>>;
 
-export const makeStepStore = (database: Database): StepStore => ({
+export const createStepStore = (database: Database): StepStore => ({
   async append(batch, most) {
     const steps = batch.map((one) => JSON.stringify(one.steps.slice(-most)));
     await database.rows(stepStatements.append, [batch.map(({ instanceId }) => instanceId), steps, most]);
@@ -248,7 +248,7 @@ interface KeyRow {
   readonly sealed: Buffer;
 }
 
-export const makeSessionStore = (
+export const createSessionStore = (
   database: UnitDatabase,
   sealer: Sealer,
   vault: Pick<Vault, 'credentials' | 'cleared'>,

@@ -164,8 +164,8 @@ const isDone = async (database: Database, noteTime: NoteTime, statement: Stateme
   return row !== undefined;
 };
 
-/** Makes the store. `noteTime` gets the database's clock from each answer that contains it, and the round-trip time in milliseconds. */
-export const makeLeaseStore = (database: Database, noteTime: NoteTime = () => undefined): LeaseStore => ({
+/** Creates the store. `noteTime` gets the database's clock from each answer that contains it, and the round-trip time in milliseconds. */
+export const createLeaseStore = (database: Database, noteTime: NoteTime = () => undefined): LeaseStore => ({
   async join({ name, incarnation, capacity, load, draining, version, bus = null }, ms, former) {
     await database.rows(leaseStatements.forget, []);
     const values = [name, incarnation, former, ms, capacity, load, draining, version, bus];
@@ -232,7 +232,7 @@ const changeStatements = {
 
 type LookRow = Omit<ChangeLook, 'changes'> & (Change | { readonly kind: null });
 
-export const makeChangeStore = (database: Database): ChangeStore => ({
+export const createChangeStore = (database: Database): ChangeStore => ({
   async since(version) {
     const rows = await database.rows<LookRow>(changeStatements.since, [version, adminTokenSetting]);
     const { latest = 0, oldest = 0, next = 0, admin = null } = rows[0] ?? {};
@@ -268,6 +268,6 @@ export const leftWorkStatements = {
   },
 } as const satisfies Readonly<Record<string, Statement>>;
 
-export const makeLeftWorkStore = (database: Database): LeftWorkStore => ({
+export const createLeftWorkStore = (database: Database): LeftWorkStore => ({
   of: (ids) => database.rows<LeftWork>(leftWorkStatements.of, [ids]),
 });

@@ -131,7 +131,7 @@ const countsStatement: Statement = {
 
 const noCounts: ReceiptCounts = { delivered: 0, read: 0, played: 0 };
 
-export const makeMessageStore = (database: Database): MessageStore => {
+export const createMessageStore = (database: Database): MessageStore => {
   const find = async (
     instance: InstanceId,
     query: MessageQuery,
@@ -198,7 +198,7 @@ export const putSendKey = async (runner: Runner, { instanceId, epoch }: Claim, k
   await changeOwned(runner, sendKeyStatements.put, [instanceId, epoch, ...rows.parameters([key])]);
 };
 
-export const makeSendKeyStore = (database: Database): SendKeyStore => ({
+export const createSendKeyStore = (database: Database): SendKeyStore => ({
   find: async (instance, hash) => (await database.rows<UsedSendKey>(sendKeyStatements.find, [instance, hash]))[0] ?? null,
   expire: expireRows(database, sendKeyStatements.expire),
 });

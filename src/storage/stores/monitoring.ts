@@ -51,7 +51,7 @@ const parsed = (state: string | null): unknown => {
 
 const secretsIn = (text: string): AlertSecrets => ({ ...noAlertSecrets, ...(JSON.parse(text) as Partial<AlertSecrets>) });
 
-export const makeAlertStore = (database: Database, opener: Opener): AlertStore => ({
+export const createAlertStore = (database: Database, opener: Opener): AlertStore => ({
   async read() {
     const [row] = await database.rows<Stored>(alertStatements.read, [id]);
     if (row === undefined) return null;
@@ -108,7 +108,7 @@ const aheadMinutes = 2 * 1_440;
 /** The largest value of the integer columns. No counter of one minute comes near this value. */
 const most = 2_147_483_647;
 
-export const makeFigureStore = (database: Database): FigureStore => ({
+export const createFigureStore = (database: Database): FigureStore => ({
   async put(node, rows) {
     const whole = (of: (row: (typeof rows)[number]) => number): readonly number[] =>
       rows.map((row) => Math.min(most, Math.max(0, Math.round(of(row)))));

@@ -178,7 +178,7 @@ const allPairs = async (database: Database, statement: Statement): Promise<reado
   }
 };
 
-export const makeOutboxStore = (database: Database): OutboxStore => ({
+export const createOutboxStore = (database: Database): OutboxStore => ({
   async due(webhookId, instanceId, now, { rows, bytes }) {
     const page = await database.rows<DueRow>(outboxStatements.due, [webhookId, instanceId, now, rows, bytes]);
     return {

@@ -56,7 +56,7 @@ interface Counts {
   readonly address_book: number;
 }
 
-export const makeContactStore = (database: Database): ContactStore => ({
+export const createContactStore = (database: Database): ContactStore => ({
   async list(instance, { scope, limit, offset }) {
     const [contacts, [counts]] = await Promise.all([
       database.rows<Contact>(contactStatements[scope], [instance, limit, offset]),
@@ -116,7 +116,7 @@ interface KnownRow {
 /** Escapes a text for a pattern of `ilike`. */
 const escaped = (text: string): string => text.replaceAll(/[\\%_]/g, (sign) => `\\${sign}`);
 
-export const makeGroupStore = (database: Database): GroupStore => ({
+export const createGroupStore = (database: Database): GroupStore => ({
   async find(instance, { search, members, limit, offset }) {
     const given = [instance, search === '' ? '' : `%${escaped(search)}%`, search];
     const rows = await database.rows<GroupRow>(members ? groupStatements.find : groupStatements.findBrief, [...given, limit, offset]);
@@ -179,7 +179,7 @@ export const recipientStatements = {
   expire: expireStatement('recipient-expire', 'number_lookup'),
 } as const satisfies Readonly<Record<string, Statement>>;
 
-export const makeRecipientStore = (database: Database): RecipientStore => ({
+export const createRecipientStore = (database: Database): RecipientStore => ({
   async find(instance, numbers, { knownSince, absentSince }) {
     const forms = numbers.flat();
     const owners = numbers.flatMap((all, number) => all.map(() => number));
@@ -213,7 +213,7 @@ export const pictureStatements = {
   expire: expireStatement('picture-expire', 'picture'),
 } as const satisfies Readonly<Record<string, Statement>>;
 
-export const makePictureStore = (database: Database): PictureStore => ({
+export const createPictureStore = (database: Database): PictureStore => ({
   find: (instance, ids) => database.rows<LookedPicture>(pictureStatements.find, [instance, ids]),
   async save({ instanceId, epoch }, { id, kind, state, url, at }) {
     checkOwned(await database.rows<Owned>(pictureStatements.save, [instanceId, epoch, id, kind, state, url, at]));
@@ -251,8 +251,8 @@ const vital: Readonly<Partial<Record<DefinitionKind, (value: Readonly<Record<str
 const isDefinition = <K extends DefinitionKind>(value: unknown, of: K): value is Definitions[K] =>
   isObject(value) && (vital[of]?.(value) ?? true);
 
-/** Makes the store. A damaged definition is left out and reported through `opener`, so that the others can be read. */
-export const makeDefinitionStore = (database: Database, opener: Pick<Opener, 'report'>): DefinitionStore => ({
+/** Creates the store. A damaged definition is left out and reported through `opener`, so that the others can be read. */
+export const createDefinitionStore = (database: Database, opener: Pick<Opener, 'report'>): DefinitionStore => ({
   async all<K extends DefinitionKind>(instance: string, of: K) {
     const rows = await database.rows<Row>(definitionStatements.all, [instance, of]);
     return rows.flatMap(({ id, value, created, updated }) => {

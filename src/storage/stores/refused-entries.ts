@@ -57,7 +57,7 @@ const idOf = (instanceId: string, entry: Entry, newId: () => string): string => 
     .slice(0, 23)}`;
 };
 
-export const makeRefusedStore = (
+export const createRefusedStore = (
   database: Database,
   sealer: Sealer,
   { now, newId }: { readonly now: () => number; readonly newId: () => string },

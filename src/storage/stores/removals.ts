@@ -4,7 +4,7 @@
  */
 import type { Removal, RemovalStore } from '#actors/ports.ts';
 import type { Database, Statement } from '../postgres/database.ts';
-import { makeLeavingKeys } from '../vault/leaving-keys.ts';
+import { createLeavingKeys } from '../vault/leaving-keys.ts';
 import { tallied } from '../journal/tallies.ts';
 
 /** The largest number of rows that one statement deletes. */
@@ -169,9 +169,9 @@ const campaignPiece = async (database: Database, name: string): Promise<boolean>
   return false;
 };
 
-export const makeRemovalStore = (database: Database): RemovalStore => {
+export const createRemovalStore = (database: Database): RemovalStore => {
   const cursors = new Cursors();
-  const leaving = makeLeavingKeys(database);
+  const leaving = createLeavingKeys(database);
 
   const remove = removeBy(database);
   const webhookPiece = async (id: string): Promise<boolean> =>

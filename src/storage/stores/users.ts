@@ -68,7 +68,7 @@ const opened = (opener: Opener, { password, codeSecret, ...row }: Stored): UserR
   return { ...row, password: hash ?? '', codeSecret: secret ?? '', readable: hash !== null && secret !== null };
 };
 
-export const makeUserStore = (database: Database, opener: Opener): UserStore => {
+export const createUserStore = (database: Database, opener: Opener): UserStore => {
   const find = async (statement: Statement, key: string): Promise<UserRow | null> => {
     const [row] = await database.rows<Stored>(statement, [key]);
     return row === undefined ? null : opened(opener, row);
@@ -148,7 +148,7 @@ export const auditStatements = {
   },
 } as const satisfies Readonly<Record<string, Statement>>;
 
-export const makeAuditStore = (database: Database): AuditStore => ({
+export const createAuditStore = (database: Database): AuditStore => ({
   async add(notes) {
     const columns = [
       notes.map(({ at }) => at),
@@ -230,7 +230,7 @@ type Listed = Omit<OpenSession, 'id' | 'user'> & { readonly key: string; readonl
     'name' | 'role'
   >;
 
-export const makeSignInStore = (database: Database): SignInStore => ({
+export const createSignInStore = (database: Database): SignInStore => ({
   async add({ key, admin, userId, address }, ms, most) {
     const added = await database.rows(signInStatements.add, [key, admin, ms, userId, address]);
     await database.rows(signInStatements.bound, [most]);
@@ -278,7 +278,7 @@ export const passkeyCodeStatements = {
   end: { name: 'passkey-code-end', text: 'delete from passkey_code where instance_id = $1' },
 } as const satisfies Readonly<Record<string, Statement>>;
 
-export const makePasskeyCodeStore = (database: Database): PasskeyCodeStore => ({
+export const createPasskeyCodeStore = (database: Database): PasskeyCodeStore => ({
   put: async (instanceId, hash, ms) => void (await database.rows(passkeyCodeStatements.put, [instanceId, hash, ms])),
   find: async (hash) => (await database.rows<PasskeyCodeRow>(passkeyCodeStatements.find, [hash]))[0] ?? null,
   use: async (hash, ticket, ms) => (await database.rows(passkeyCodeStatements.use, [hash, ticket, ms])).length > 0,

@@ -114,7 +114,7 @@ export const saveWebhook = async (runner: Runner, webhook: Webhook, epoch: numbe
   if (instanceId !== null) checkOwned(rows);
 };
 
-export const makeWebhookStore = (database: UnitDatabase, opener: Opener): WebhookStore => ({
+export const createWebhookStore = (database: UnitDatabase, opener: Opener): WebhookStore => ({
   all: () =>
     database.unit(async (em) => {
       const rows = await em.find(WebhookEntity, { removed: false }, { orderBy: { created: 'asc', id: 'asc' }, disableIdentityMap: true });
@@ -144,7 +144,7 @@ const nextSetting: Statement = {
   text: `update setting set value = $2 where name = $1 and value = $3 returning name`,
 };
 
-export const makeSettingStore = (database: UnitDatabase): SettingStore => ({
+export const createSettingStore = (database: UnitDatabase): SettingStore => ({
   get: async (name) => (await database.rows<{ readonly value: string }>(oneSetting, [name]))[0]?.value ?? null,
   set: (name, value) =>
     database.unit(async (em) => {

@@ -57,7 +57,7 @@ export interface LeavingKeys {
   all(instance: string): Promise<void>;
 }
 
-export const makeLeavingKeys = (database: Database): LeavingKeys => {
+export const createLeavingKeys = (database: Database): LeavingKeys => {
   /** The position of each scan, by instance and table. Without a position a scan would begin with index entries of deleted rows. */
   const places = new Map<string, Place>();
   const isMarked = async (instance: string): Promise<boolean> => (await database.rows(leavingStatements.marked, [instance])).length > 0;

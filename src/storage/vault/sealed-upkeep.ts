@@ -10,7 +10,7 @@ import { Pause, untilStored } from '#actors/waiting.ts';
 import { systemTime } from '#src/base/system-time.ts';
 import type { Database, Statement } from '../postgres/database.ts';
 import { resealAll } from './resealing.ts';
-import { isDerived, makeSealer, placeOf, type Sealer, type WrittenForm } from './sealing.ts';
+import { isDerived, createSealer, placeOf, type Sealer, type WrittenForm } from './sealing.ts';
 
 const checkName = 'encryption.check';
 const checkPlace = placeOf('setting', '', 'check', checkName);
@@ -105,7 +105,7 @@ export class SealedUpkeep {
     this.#input = input;
     this.#pace = input.pace ?? usualPace;
     this.#changesKey = input.former !== null;
-    this.sealer = makeSealer(input.key, input.former, this.#written);
+    this.sealer = createSealer(input.key, input.former, this.#written);
   }
 
   /** Checks the key and starts the work. Rejects with a text for the operator if the data was sealed under another key. */
@@ -139,7 +139,7 @@ export class SealedUpkeep {
 
   /** Returns a new check value under the current key. */
   #check(form: WrittenForm): string {
-    return makeSealer(this.#input.key, null, form).seal(checkPlace, 'dormouse').toString('base64');
+    return createSealer(this.#input.key, null, form).seal(checkPlace, 'dormouse').toString('base64');
   }
 
   async #storedCheck(): Promise<string> {

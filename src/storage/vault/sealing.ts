@@ -104,8 +104,8 @@ const opensUnder = (keys: Keys, place: Place, sealed: Uint8Array): boolean => {
   }
 };
 
-/** Makes a sealer. `former`: the previous key, while values under it may be left. `written` may change at any time. */
-export const makeSealer = (
+/** Creates a sealer. `former`: the previous key, while values under it may be left. `written` may change at any time. */
+export const createSealer = (
   bytes: Uint8Array,
   former: Uint8Array | null = null,
   written: Readonly<WrittenForm> = { derived: true },
@@ -161,8 +161,8 @@ export interface Opener {
 
 export const asText = (text: string): string => text;
 
-/** Makes an opener. `sealer` unseals under the current key, and during a change also under the previous key. */
-export const makeOpener = (sealer: Sealer, log: Pick<Log, 'error'>): Opener => {
+/** Creates an opener. `sealer` unseals under the current key, and during a change also under the previous key. */
+export const createOpener = (sealer: Sealer, log: Pick<Log, 'error'>): Opener => {
   const reported = new Set<string>();
   const report: Opener['report'] = (place, named) => {
     if (!reported.has(place.name)) log.error({ ...named }, 'storage.unreadable');

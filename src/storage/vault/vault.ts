@@ -4,7 +4,7 @@ import { CorruptCredentials, type KeyChange, type Vault } from '#src/platform/wi
 import { checkOwned, owned, type Owned } from '../ownership.ts';
 import type { Database, Statement } from '../postgres/database.ts';
 import { gatherWrites, type KeyWrite } from './gathered-writes.ts';
-import { leavingStatements, makeLeavingKeys } from './leaving-keys.ts';
+import { leavingStatements, createLeavingKeys } from './leaving-keys.ts';
 import { openSealed, type Place, placeOf, type Sealer } from './sealing.ts';
 
 // The inbound log in the database. It has received stanzas, sealed, until a write of the vault names them as handled.
@@ -62,7 +62,7 @@ const openStanza = (instance: string, { seq, tries, sealed }: LogRow & { readonl
   }
 };
 
-const makeStanzaLog = (database: Database, sealer: Sealer, { now, log }: VaultOptions): Pick<Vault, 'log' | 'tried' | 'logged'> => ({
+const createStanzaLog = (database: Database, sealer: Sealer, { now, log }: VaultOptions): Pick<Vault, 'log' | 'tried' | 'logged'> => ({
   async log(instance, epoch, stanzas) {
     const seqs = stanzas.map(({ seq }) => seq);
     const sealed = stanzas.map(({ seq, stanza }) => sealer.seal(place(instance, seq), stanza));
@@ -172,7 +172,7 @@ interface VaultOptions {
   readonly noteWriter?: (instance: string) => void;
 }
 
-const makeCredentials =
+const createCredentials =
   (database: Database, sealer: Sealer): Vault['credentials'] =>
   async (instance) => {
     const [row] = await database.rows<{ sealed: Buffer | null }>(vaultStatements.credentials, [instance, mostCredentials]);
@@ -187,11 +187,11 @@ const makeCredentials =
     return text;
   };
 
-export const makeVault = (database: Database, sealer: Sealer, options: VaultOptions): Vault => {
+export const createVault = (database: Database, sealer: Sealer, options: VaultOptions): Vault => {
   const { now, noteWriter } = options;
   const opened = (place: Place, sealed: Uint8Array): string => openSealed(sealer, place, sealed).toString('utf8');
   const openKey = (instance: string, { type, id, sealed }: KeyRow): string => opened(placeOf('signal_key', instance, type, id), sealed);
-  const leaving = makeLeavingKeys(database);
+  const leaving = createLeavingKeys(database);
   const gathered = gatherWrites(database, (write) => writeAlone(database, write, null));
   const clearing = new Map<string, Promise<void>>();
   const cleared = (instance: string): Promise<void> => {
@@ -200,7 +200,7 @@ export const makeVault = (database: Database, sealer: Sealer, options: VaultOpti
     return underWay;
   };
   return {
-    credentials: makeCredentials(database, sealer),
+    credentials: createCredentials(database, sealer),
     async keys(instance, type, ids) {
       const rows = await database.rows<KeyRow>(vaultStatements.keys, [instance, type, ids]);
       return new Map(rows.map(({ id, sealed }) => [id, openKey(instance, { type, id, sealed })]));
@@ -219,7 +219,7 @@ export const makeVault = (database: Database, sealer: Sealer, options: VaultOpti
       const write = { instance, epoch, handled, ...sealedKeys(sealer, instance, keys) };
       await (isPatient && saved === null ? gathered(write) : writeAlone(database, write, saved));
     },
-    ...makeStanzaLog(database, sealer, options),
+    ...createStanzaLog(database, sealer, options),
     async discard(instance, epoch, how, reason) {
       await database.transaction(async (runner) => {
         checkOwned(await runner.rows<Owned>(vaultStatements.lock, [instance, epoch]));

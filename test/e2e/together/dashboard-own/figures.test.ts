@@ -1,7 +1,7 @@
 /** Tests the metrics of the last day: counted by a real gateway, and drawn in a real browser beside those of a second node. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { makeFigureStore } from '#src/storage/stores/monitoring.ts';
+import { createFigureStore } from '#src/storage/stores/monitoring.ts';
 import { contact, Scene } from '#test/support/scene.ts';
 import { objectionsTo } from '#test/support/access.ts';
 import { Dashboard, inBrowser } from '#test/support/dashboard.ts';
@@ -77,7 +77,7 @@ inBrowser('charts of a cluster have a line for each node and one for all, and a 
   const row = { spanMs: 60_000, received: 10, sent: 5, delivered: 20, failed: 1, reconnects: 0, memoryBytes: 3e8, loopMs: 12 };
   const rows = Array.from({ length: 60 }, (_, back) => ({ ...row, minute: now - back }));
   await inEmbedded(scene.gateway.dataDir, async (database) => {
-    for (const node of ['alpha', 'beta']) await makeFigureStore(database).put(node, rows);
+    for (const node of ['alpha', 'beta']) await createFigureStore(database).put(node, rows);
   });
   await dashboard.goto('/admin/charts');
   await page.getByLabel('Over').selectOption('1');
