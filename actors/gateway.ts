@@ -20,7 +20,7 @@ import { deliveryCommands, webhookCommands } from './commands/webhooks.ts';
 import type { ClusterOptions } from './cluster/cluster.ts';
 import { ownedGateway } from './cluster/owned-gateway.ts';
 import { SharedSignIns } from './cluster/sign-ins.ts';
-import type { AuditFace, Gateway } from './views.ts';
+import type { AuditMethods, Gateway } from './views.ts';
 import { done, type InstanceId, type Send } from './model.ts';
 import { AuditLog } from './inspection/audit-log.ts';
 import { Alerts } from './inspection/alerts.ts';
@@ -231,7 +231,7 @@ const accountCommands = (supervisor: Supervisor) => ({
   ...proxyCommands(supervisor),
 });
 
-const auditing = (ports: Ports): { readonly commands: AuditFace; stop(): Promise<void> } => {
+const auditing = (ports: Ports): { readonly commands: AuditMethods; stop(): Promise<void> } => {
   const log = new AuditLog({ ...ports, store: ports.auditLog });
   return {
     commands: { audit: (note) => log.note(note), auditPage: (query) => ports.auditLog.find(query) },

@@ -4,15 +4,15 @@
  *
  * Expected failures are `Result`s. A method rejects only with unexpected errors (`StorageFailure` and `EpochLost` become 503, the rest 500).
  */
-import type { BusinessFace, ChannelFace, ContactFace, GroupFace, PeopleFace } from './views/people.ts';
-import type { CampaignFace, FileFace, HistoryFace, MessageFace } from './views/messages.ts';
-import type { AlertFace, AuditFace, FigureFace, UserFace } from './views/operators.ts';
-import type { ChatFace, DefinitionFace, LeadFace } from './views/chats.ts';
-import type { ChatwootFace, WebhookFace } from './views/webhooks.ts';
-import type { ChatbotFace, InstanceFace, PasskeyFace, ProxyFace } from './views/instances.ts';
-import type { InspectorFace } from './views/inspector.ts';
-import type { MovingFace } from './views/moving.ts';
-import type { RefusedFace, ServerFace } from './views/server.ts';
+import type { BusinessMethods, ChannelMethods, ContactMethods, GroupMethods, PeopleMethods } from './views/people.ts';
+import type { CampaignMethods, FileMethods, HistoryMethods, MessageMethods } from './views/messages.ts';
+import type { AlertMethods, AuditMethods, FigureMethods, UserMethods } from './views/operators.ts';
+import type { ChatMethods, DefinitionMethods, LeadMethods } from './views/chats.ts';
+import type { ChatwootMethods, WebhookMethods } from './views/webhooks.ts';
+import type { ChatbotMethods, InstanceMethods, PasskeyMethods, ProxyMethods } from './views/instances.ts';
+import type { InspectorMethods } from './views/inspector.ts';
+import type { MovingMethods } from './views/moving.ts';
+import type { RefusedMethods, ServerMethods } from './views/server.ts';
 
 export type * from './views/people.ts';
 export type * from './views/messages.ts';
@@ -26,29 +26,29 @@ export type * from './views/server.ts';
 
 export interface Gateway
   extends
-    BusinessFace,
-    DefinitionFace,
-    InstanceFace,
-    InspectorFace,
-    LeadFace,
-    MessageFace,
-    MovingFace,
-    PasskeyFace,
-    PeopleFace,
-    GroupFace,
-    HistoryFace,
-    FileFace,
-    ProxyFace,
-    WebhookFace,
-    ServerFace,
-    RefusedFace,
-    ChannelFace,
-    CampaignFace,
-    ChatFace,
-    ChatwootFace,
-    ChatbotFace,
-    ContactFace,
-    UserFace,
-    AuditFace,
-    FigureFace,
-    AlertFace {}
+    BusinessMethods,
+    DefinitionMethods,
+    InstanceMethods,
+    InspectorMethods,
+    LeadMethods,
+    MessageMethods,
+    MovingMethods,
+    PasskeyMethods,
+    PeopleMethods,
+    GroupMethods,
+    HistoryMethods,
+    FileMethods,
+    ProxyMethods,
+    WebhookMethods,
+    ServerMethods,
+    RefusedMethods,
+    ChannelMethods,
+    CampaignMethods,
+    ChatMethods,
+    ChatwootMethods,
+    ChatbotMethods,
+    ContactMethods,
+    UserMethods,
+    AuditMethods,
+    FigureMethods,
+    AlertMethods {}

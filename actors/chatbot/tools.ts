@@ -1,5 +1,5 @@
 /** Runs the tools of agents. Each tool is a command of the gateway. */
-import type { DefinitionFace, LeadFace, MessageFace, SendOptions } from '../views.ts';
+import type { DefinitionMethods, LeadMethods, MessageMethods, SendOptions } from '../views.ts';
 import {
   refuse,
   type ChatbotAgent,
@@ -13,7 +13,9 @@ import {
 import type { ChatbotFields, DefinitionStore, ToolCall } from '../ports.ts';
 
 /** The commands that the chatbot uses. */
-export type ChatbotCommands = Pick<LeadFace, 'editLead'> & Pick<DefinitionFace, 'labelChat'> & Pick<MessageFace, 'send' | 'showTyping'>;
+export type ChatbotCommands = Pick<LeadMethods, 'editLead'> &
+  Pick<DefinitionMethods, 'labelChat'> &
+  Pick<MessageMethods, 'send' | 'showTyping'>;
 
 interface ToolSurroundings {
   readonly commands: ChatbotCommands;

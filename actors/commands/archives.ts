@@ -4,7 +4,7 @@ import { done, type InstanceId, type InstanceRecord, refuse, type Result } from 
 import { type ArchivedTable, type ArrivingSession, EpochLost, type LeavingSession, SourceProblem } from '../ports.ts';
 import type { Dispatcher } from '../supervisor/dispatcher.ts';
 import type { Registry } from '../supervisor/registry.ts';
-import type { ExportRequest, MovingFace } from '../views.ts';
+import type { ExportRequest, MovingMethods } from '../views.ts';
 import { notDiscarded, onSettled, settled, type SettlingHost, type WithPorts } from './host.ts';
 
 // Ownership for commands that cannot travel to the owner of an instance, because their bodies are too large for the bus.
@@ -174,7 +174,7 @@ async function* sessionsOf(host: LeavingHost, all: readonly InstanceRecord[], ha
 }
 
 /** Checks every instance before it stops the first session. A running session is refused before the first byte of the archive leaves. */
-export const leave = async (host: LeavingHost, request: ExportRequest): ReturnType<MovingFace['exportSessions']> => {
+export const leave = async (host: LeavingHost, request: ExportRequest): ReturnType<MovingMethods['exportSessions']> => {
   const { instances, passphrase, stop: isToStop } = request;
   const paired = [...host.registry.ids].filter((id) => host.registry.record(id)?.jid !== '');
   const wanted: InstanceRecord[] = [];

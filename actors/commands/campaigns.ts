@@ -1,7 +1,7 @@
 /** Commands on campaigns. A campaign can be created without a live session. A stored campaign is sent when the session is live. */
 import type { Operable } from '../session/perform.ts';
 import { hasFilesToTake, withFilesTaken } from '../attachments.ts';
-import type { CampaignFace, CampaignInput, CampaignStats } from '../views.ts';
+import type { CampaignMethods, CampaignInput, CampaignStats } from '../views.ts';
 import { createKeyedMutex, type KeyedMutex } from '../waiting.ts';
 import {
   done,
@@ -233,7 +233,7 @@ async function statsOf({ ports, policy, campaigns }: Host, id: InstanceId): Prom
   return { campaigns: all, waiting, sentToday, dailyCap, quietUntil: quiet === 0 ? null : now + quiet, nextAt: campaigns.nextAt(id) };
 }
 
-function optOutCommands(host: Host): Pick<CampaignFace, 'optOuts' | 'changeOptOuts'> {
+function optOutCommands(host: Host): Pick<CampaignMethods, 'optOuts' | 'changeOptOuts'> {
   const { ports } = host;
   return {
     optOuts: (id, limit, offset) => ports.optOuts.list(id, limit, offset),
@@ -248,7 +248,7 @@ function optOutCommands(host: Host): Pick<CampaignFace, 'optOuts' | 'changeOptOu
   };
 }
 
-export function campaignCommands(host: Host, once: SendOnce): CampaignFace {
+export function campaignCommands(host: Host, once: SendOnce): CampaignMethods {
   const { ports, campaigns } = host;
   const storing = createKeyedMutex();
   const claim = (id: InstanceId): Claim => claimOf(host, id);

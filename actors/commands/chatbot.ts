@@ -1,5 +1,5 @@
 /** Commands on the chatbot's agents and triggers. The commands need no session, because the platform does not know agents and triggers. */
-import type { AgentEdit, AgentView, ChatbotFace, TriggerEdit } from '../views.ts';
+import type { AgentEdit, AgentView, ChatbotMethods, TriggerEdit } from '../views.ts';
 import { createKeyedMutex } from '../waiting.ts';
 import {
   done,
@@ -24,7 +24,7 @@ type Host = Cells & WithPorts<'chance' | 'chatModels' | 'chatbots' | 'definition
 /** The ports of edits. */
 type AgentPorts = Host['ports'];
 
-type ChatbotCommands = Pick<ChatbotFace, 'agents' | 'editAgent' | 'triggers' | 'editTrigger' | 'chatbotUsage'>;
+type ChatbotCommands = Pick<ChatbotMethods, 'agents' | 'editAgent' | 'triggers' | 'editTrigger' | 'chatbotUsage'>;
 
 const noInstance = refuse('notFound', 'instance not found');
 

@@ -17,7 +17,7 @@ import {
 } from '../model.ts';
 import type { ChatStore, NamedMessage, TypingState } from '../ports.ts';
 import { type Operable, performIn, recipientOf, type Recorded, storedChat } from '../session/perform.ts';
-import type { ChatFace, ChatRemoval, LeadFace, LeadTagEdit, MarkedMessage, MessageFace, RemovalStep } from '../views.ts';
+import type { ChatMethods, ChatRemoval, LeadMethods, LeadTagEdit, MarkedMessage, MessageMethods, RemovalStep } from '../views.ts';
 import { createKeyedMutex } from '../waiting.ts';
 import { type Cells, type Waker, whileLive, type WithPolicy, type WithPorts } from './host.ts';
 
@@ -28,7 +28,7 @@ type Host = Cells & Waker & WithPorts<'chats' | 'messages' | 'journal'>;
 
 // Commands on chats that take more than one request: marking messages of several chats as read, and continuous typing.
 
-type ChatCommands = Pick<MessageFace, 'markRead' | 'showTyping'>;
+type ChatCommands = Pick<MessageMethods, 'markRead' | 'showTyping'>;
 
 /** Returns the reason why a message cannot be marked; '' if it can. */
 const problemOf = (message: NamedMessage | undefined): string => {
@@ -185,7 +185,7 @@ const steps: Readonly<Record<keyof ChatRemoval, Step>> = {
   },
 };
 
-export const chatChangeCommands = (host: Host): ChatFace => ({
+export const chatChangeCommands = (host: Host): ChatMethods => ({
   async chat(id, number) {
     const chat = await find(host, id, number);
     return chat ? done(chat) : unknownChat;
@@ -267,7 +267,7 @@ async function rename(chats: ChatStore, cell: Recorded, from: string, to: string
 
 const inBoardOrder = (a: LeadTag, b: LeadTag): number => Number(b.kanban) - Number(a.kanban) || a.kanbanOrder - b.kanbanOrder;
 
-export function leadCommands(host: LeadHost): LeadFace {
+export function leadCommands(host: LeadHost): LeadMethods {
   const { ports, policy } = host;
   const { chats, definitions, chance } = ports;
   // The edits of one instance run one after the other, because a name is compared with the stored tags.

@@ -1,7 +1,7 @@
 /** Commands on the Chatwoot connector. The settings of the connector are a webhook of the instance whose deliveries become messages in an inbox. */
 import { isOwnSource } from '../chatwoot/conversations.ts';
 import type { Replies } from '../chatwoot/replies.ts';
-import type { ChatwootFace, ChatwootSettings } from '../views.ts';
+import type { ChatwootMethods, ChatwootSettings } from '../views.ts';
 import { createKeyedMutex } from '../waiting.ts';
 import {
   done,
@@ -109,7 +109,7 @@ function planned({ ports }: Host, id: InstanceId, before: Webhook | null, wished
   });
 }
 
-export function chatwootCommands(host: Host, replies: Pick<Replies, 'wake'>): ChatwootFace {
+export function chatwootCommands(host: Host, replies: Pick<Replies, 'wake'>): ChatwootMethods {
   const { ports, dispatcher, registry } = host;
   /** The mutex allows one change at a time for each instance, because two concurrent changes could create two connectors. */
   const mutex = createKeyedMutex();

@@ -10,11 +10,11 @@ import type { Capacity, Waking } from '../supervisor/waking.ts';
 import type {
   DeviceLook,
   DisconnectedView,
-  InstanceFace,
+  InstanceMethods,
   InstanceView,
   Origin,
   PasskeyCode,
-  PasskeyFace,
+  PasskeyMethods,
   PasskeyLink,
   PasskeyView,
 } from '../views.ts';
@@ -102,7 +102,7 @@ const at = (cell: Pairing, stage: PasskeyStage): Result<PasskeyView> => {
   return refuse('conflict', `the passkey is at the stage "${view.stage}", and not at "${stage}"`);
 };
 
-const passkeyCommands = (host: PasskeyHost): PasskeyFace => ({
+const passkeyCommands = (host: PasskeyHost): PasskeyMethods => ({
   passkey: (id) => onSettled(host, id, async (cell) => done(viewOf(cell))),
 
   answerPasskey: (id, assertion) =>
@@ -159,7 +159,7 @@ export type ConnectionHost = Waker &
     readonly waking: Pick<Waking, 'keepAwake'>;
   };
 
-type ConnectionCommands = Pick<InstanceFace, 'connect' | 'disconnect' | 'reset' | 'hibernate' | 'presence'> & PasskeyFace;
+type ConnectionCommands = Pick<InstanceMethods, 'connect' | 'disconnect' | 'reset' | 'hibernate' | 'presence'> & PasskeyMethods;
 
 /** Returns true if a later call started another pairing than this call. */
 const isReplaced = (cell: Cell, { phone }: OpenOptions): boolean => {
@@ -222,7 +222,7 @@ const endPasskeyCode = async ({ ports }: ConnectionHost, { record: { id, jid } }
   if (jid === '') await ports.passkeyCodes.end(id);
 };
 
-type ConnectOptions = Parameters<InstanceFace['connect']>[1];
+type ConnectOptions = Parameters<InstanceMethods['connect']>[1];
 
 /** Returns the fields that differ from the default. */
 const deviceLook = ({ systemName, browser, system }: DeviceLook): Partial<DeviceLook> =>

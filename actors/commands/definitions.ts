@@ -14,7 +14,7 @@ import {
 } from '../model.ts';
 import { performIn, storedChat, type Operable } from '../session/perform.ts';
 import { type Cells, type Waker, whileLive, type WithPolicy, type WithPorts } from './host.ts';
-import type { DefinitionFace, LabelChange, LabelDraft, LabelsChanged, QuickReplyEdit } from '../views.ts';
+import type { DefinitionMethods, LabelChange, LabelDraft, LabelsChanged, QuickReplyEdit } from '../views.ts';
 import { isWebAddress } from '../policy/content-rules.ts';
 
 /** The parts of the supervisor that these commands need. */
@@ -22,7 +22,7 @@ type Host = Cells & Waker & WithPorts<'log' | 'chance' | 'chats' | 'definitions'
 
 // Commands on labels: the definitions, the labels of chats, and the reload from the phone.
 
-type LabelCommands = Pick<DefinitionFace, 'labels' | 'editLabel' | 'labelChat' | 'reloadLabels'>;
+type LabelCommands = Pick<DefinitionMethods, 'labels' | 'editLabel' | 'labelChat' | 'reloadLabels'>;
 
 const noBusiness = refuse('notSupported', 'labels are a feature of business accounts, and this account was not one when it was paired');
 
@@ -134,7 +134,7 @@ export function labelCommands(host: Host): LabelCommands {
 
 // Commands on quick replies. Texts of business accounts are stored on the phone, and texts of all other accounts in the gateway.
 
-type QuickReplyCommands = Pick<DefinitionFace, 'quickReplies' | 'editQuickReply'>;
+type QuickReplyCommands = Pick<DefinitionMethods, 'quickReplies' | 'editQuickReply'>;
 type Replies = Result<readonly Kept<'quickReply'>[]>;
 
 const unknownReply = refuse('notFound', 'Quick reply not found');

@@ -1,5 +1,5 @@
 /** Commands of the inspector: queries of states and steps, and the few safe events. */
-import type { ActorDetail, ActorEvent, Asker, InspectorFace } from '../views.ts';
+import type { ActorDetail, ActorEvent, Asker, InspectorMethods } from '../views.ts';
 import { done, refuse, unknownInstance, type InstanceId, type Result } from '../model.ts';
 import { StorageFailure } from '../ports.ts';
 import { charts, chartSource } from '../session/charts.ts';
@@ -92,7 +92,7 @@ async function act(host: Host, id: InstanceId, event: ActorEvent, by: Asker): Pr
   return outcome;
 }
 
-export const inspectorCommands = (host: Host): InspectorFace => {
+export const inspectorCommands = (host: Host): InspectorMethods => {
   const { inspection, watchers, registry } = host;
   return {
     charts: () => [charts.lifecycle, charts.instance],

@@ -1,5 +1,5 @@
 /** Commands on the register of instances: create, list, change, remove. */
-import type { InstanceFace, InstanceView, Unlinked } from '../views.ts';
+import type { InstanceMethods, InstanceView, Unlinked } from '../views.ts';
 import { createKeyedMutex } from '../waiting.ts';
 import { done, isApiKey, noProxy, refuse, unreadableIn, type InstanceId, type InstanceRecord, type Result } from '../model.ts';
 import type { Cell } from '../session/cell.ts';
@@ -18,7 +18,7 @@ type Host = ProxyHost &
   };
 
 type InstanceCommands = Pick<
-  InstanceFace,
+  InstanceMethods,
   'create' | 'all' | 'everywhere' | 'view' | 'current' | 'update' | 'nameLeadFields' | 'remove' | 'rotateToken'
 >;
 

@@ -5,7 +5,7 @@ import type { InputOf } from '../ports.ts';
 import type { HistoryRequests } from '../session/history-requests.ts';
 import { type Operable, performIn } from '../session/perform.ts';
 import type { Downloads } from '../supervisor/files.ts';
-import type { FileFace, HistoryAsk, HistoryFace, InstanceView, MessageFace } from '../views.ts';
+import type { FileMethods, HistoryAsk, HistoryMethods, InstanceView, MessageMethods } from '../views.ts';
 import { within } from '../waiting.ts';
 import { type Cells, perform, type Waker, whileLive, type WithPorts } from './host.ts';
 
@@ -16,7 +16,7 @@ type DeletingHost = Cells & Waker & WithPorts<'messages' | 'time'>;
 const beingSent = refuse('conflict', 'the message is being sent: try again in a moment', { retryAfter: 1 });
 
 /** Implements `Gateway.deleteMessage`. */
-export async function deleteMessage(host: DeletingHost, id: InstanceId, messageId: string): ReturnType<MessageFace['deleteMessage']> {
+export async function deleteMessage(host: DeletingHost, id: InstanceId, messageId: string): ReturnType<MessageMethods['deleteMessage']> {
   const { messages, time } = host.ports;
   const message = await messages.byId(id, messageId);
   if (message?.status !== 'Queued' || !message.fromMe) return perform(host, id, 'message.delete', { id: messageId });
@@ -37,7 +37,7 @@ type Host = Cells &
 
 // Queries of stored messages, and operations on messages that are one request to the platform.
 
-type MessageCommands = Pick<MessageFace, 'perform' | 'deleteMessage' | 'receipts' | 'findMessages' | 'findChats'>;
+type MessageCommands = Pick<MessageMethods, 'perform' | 'deleteMessage' | 'receipts' | 'findMessages' | 'findChats'>;
 
 export function messageCommands(host: Host): MessageCommands {
   const { messages, chats } = host.ports;
@@ -60,7 +60,7 @@ export function messageCommands(host: Host): MessageCommands {
 
 // Commands on files of messages, and on files by their public names.
 
-export function fileCommands(host: Host): FileFace {
+export function fileCommands(host: Host): FileMethods {
   const { cluster, ports } = host;
   const files = cluster === null || cluster.sharesFiles ? ports.files : cluster.files;
   return {
@@ -117,7 +117,7 @@ async function follow({ ports }: Host, cell: HistorySession, id: string, sent: s
   cell.histories.finish(id, answer);
 }
 
-export function historyCommands(host: Host): HistoryFace {
+export function historyCommands(host: Host): HistoryMethods {
   const { chance, time } = host.ports;
 
   const begin = async (cell: HistorySession, signal: AbortSignal, id: InstanceId, requestId: string, ask: HistoryAsk) => {

@@ -1,5 +1,5 @@
 /** Imports sessions of other gateways, and exports sessions. An imported session stays disconnected until a caller connects it. */
-import type { ImportedSession, ImportRequest, MovingFace } from '../views.ts';
+import type { ImportedSession, ImportRequest, MovingMethods } from '../views.ts';
 import { refusedSession } from '../views/moving.ts';
 import { createMutex } from '../waiting.ts';
 import { done, noProxy, refuse, type InstanceId, type InstancePatch, type InstanceRecord, type Result, type Webhook } from '../model.ts';
@@ -265,7 +265,7 @@ const importAll = async (
   return outcomes.length === 0 ? noSession(request.only) : done(outcomes);
 };
 
-export const movingCommands = (host: Host): MovingFace => {
+export const movingCommands = (host: Host): MovingMethods => {
   /** Serializes imports. Otherwise two concurrent imports of one session would both find no instance with the session. */
   const serially = createMutex();
   return {

@@ -4,7 +4,16 @@ import type { Identified } from '../operations.ts';
 import type { Ports } from '../ports.ts';
 import { type Addressable, type Addressed, type Known, performIn, recipientOf } from '../session/perform.ts';
 import type { Pictures } from '../session/pictures.ts';
-import type { BusinessFace, ChannelFace, ChatDetails, CheckedNumber, ContactFace, GroupFace, MessageFace, PeopleFace } from '../views.ts';
+import type {
+  BusinessMethods,
+  ChannelMethods,
+  ChatDetails,
+  CheckedNumber,
+  ContactMethods,
+  GroupMethods,
+  MessageMethods,
+  PeopleMethods,
+} from '../views.ts';
 import { type Cells, perform, portraitOf, type Waker, whileLive, type WithPolicy, type WithPorts } from './host.ts';
 
 // Commands on people: existence, pictures, known facts, and the address book.
@@ -125,7 +134,7 @@ async function checkNumbers(cell: Addressable, signal: AbortSignal, numbers: rea
 
 // Commands on people and groups: existence, pictures, known facts.
 
-export const peopleCommands = (host: Host): PeopleFace => ({
+export const peopleCommands = (host: Host): PeopleMethods => ({
   checkNumbers: (id, numbers) => whileLive(host, id, (cell, signal) => checkNumbers(cell, signal, numbers)),
   chatDetails: (id, number, kind) => whileLive(host, id, (cell, signal) => detailsOf(host.ports, cell, signal, { number, kind })),
   async setOwnPicture(id, source) {
@@ -144,7 +153,7 @@ export const peopleCommands = (host: Host): PeopleFace => ({
 });
 
 /** Commands on the address book, which the phone and its devices share. */
-export function contactCommands(host: Host): ContactFace {
+export function contactCommands(host: Host): ContactMethods {
   const { contacts } = host.ports;
 
   /** Returns the contact in the address book for a number, in either of its forms. */
@@ -180,7 +189,7 @@ type GroupHost = Cells & Waker & WithPorts<'definitions' | 'groups' | 'portraits
 
 // Commands on groups that take more than one request: the stored list, and pictures.
 
-export function groupCommands(host: GroupHost): GroupFace {
+export function groupCommands(host: GroupHost): GroupMethods {
   const { ports, policy } = host;
   /** The time of the last forced request to the platform, by the monotonic clock. */
   const forced = new WeakMap<object, number>();
@@ -208,7 +217,7 @@ export function groupCommands(host: GroupHost): GroupFace {
 
 const plain = ({ created: _made, updated: _changed, ...channel }: Kept<'channel'>): Channel => channel;
 
-export function channelCommands(host: GroupHost, { send }: Pick<MessageFace, 'send'>): ChannelFace {
+export function channelCommands(host: GroupHost, { send }: Pick<MessageMethods, 'send'>): ChannelMethods {
   const { ports } = host;
   const stored = async (id: InstanceId): Promise<readonly Channel[]> => (await ports.definitions.all(id, 'channel')).map(plain);
   return {
@@ -242,7 +251,7 @@ export function channelCommands(host: GroupHost, { send }: Pick<MessageFace, 'se
 }
 
 /** Commands on catalogs that take more than one request: products with their pictures. */
-export function businessCommands(host: GroupHost): BusinessFace {
+export function businessCommands(host: GroupHost): BusinessMethods {
   const { portraits } = host.ports;
   return {
     async saveProduct(id, { id: productId, product, picture }) {

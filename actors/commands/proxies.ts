@@ -1,6 +1,6 @@
 /** Commands on the proxy of an instance: show, change after a test, remove. */
 import type { Cluster } from '../cluster/cluster.ts';
-import type { InstanceView, ProxyChange, ProxyFace, ProxyView } from '../views.ts';
+import type { InstanceView, ProxyChange, ProxyMethods, ProxyView } from '../views.ts';
 import {
   done,
   maskedProxy,
@@ -141,7 +141,7 @@ const changing = new WeakSet<Cell>();
  * Changes the proxy, one change at a time for each instance. A test holds a connection until the proxy answers, and two changes would overwrite each
  * other.
  */
-export async function changeProxy(host: ProxyHost, cell: Cell, change: ProxyChange): ReturnType<ProxyFace['changeProxy']> {
+export async function changeProxy(host: ProxyHost, cell: Cell, change: ProxyChange): ReturnType<ProxyMethods['changeProxy']> {
   if (changing.has(cell)) return underWay;
   changing.add(cell);
   try {
@@ -162,7 +162,7 @@ export const viewsEverywhere = async ({ cluster, registry }: ProxyHost): Promise
   return registry.views().map((view) => elsewhere.get(view.record.id) ?? view);
 };
 
-export const proxyCommands = (host: ProxyHost): ProxyFace => ({
+export const proxyCommands = (host: ProxyHost): ProxyMethods => ({
   proxy(id) {
     const record = host.registry.record(id);
     return record === undefined ? unknownInstance : done(proxyOf(record));

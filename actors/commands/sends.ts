@@ -21,7 +21,7 @@ import { damageOf } from '../session/status.ts';
 import { recipientOf } from '../session/perform.ts';
 import { accept, filled, freedAt, labelled, sendNow, type SendNow, type SendPorts, usedBy } from '../session/sending.ts';
 import { type Cells, type Waker, whileLive, type WithPolicy, type WithPorts } from './host.ts';
-import type { GivenKey, InstanceView, MessageFace, SendOptions } from '../views.ts';
+import type { GivenKey, InstanceView, MessageMethods, SendOptions } from '../views.ts';
 
 /** The parts of the supervisor that these commands need. */
 type Host = Cells &
@@ -89,7 +89,7 @@ export class SendOnce {
   }
 }
 
-type SendCommands = Pick<MessageFace, 'send' | 'queue' | 'clearQueue'>;
+type SendCommands = Pick<MessageMethods, 'send' | 'queue' | 'clearQueue'>;
 
 const queueable = new Set(['connecting', 'connected', 'hibernated']);
 

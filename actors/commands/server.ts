@@ -7,7 +7,7 @@ import type { WithPorts } from './host.ts';
 import type { Registry } from '../supervisor/registry.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import type { Restore } from '../supervisor/waking.ts';
-import type { Figures, InstanceFace, NodeView, Numbers, RefusedFace, ServerFace } from '../views.ts';
+import type { Figures, InstanceMethods, NodeView, Numbers, RefusedMethods, ServerMethods } from '../views.ts';
 import { countsOf, troublesOf } from './numbers.ts';
 
 /** The parts of the supervisor that these commands need. */
@@ -53,7 +53,7 @@ async function discard({ ports, registry }: Host, id: InstanceId, entryId: strin
   return done(null);
 }
 
-const refusedCommands = (host: Host): RefusedFace => ({
+const refusedCommands = (host: Host): RefusedMethods => ({
   refusedEntries: (query) => host.ports.refused.list(query),
   retryRefused: (id, entry) => retry(host, id, entry),
   discardRefused: (id, entry) => discard(host, id, entry),
@@ -62,7 +62,7 @@ const refusedCommands = (host: Host): RefusedFace => ({
 // Queries of the server as a whole: owners of tokens, figures, and the nodes of the cluster.
 
 type ServerCommands = Pick<
-  ServerFace,
+  ServerMethods,
   | 'signIns'
   | 'authenticate'
   | 'lookUp'
@@ -91,7 +91,7 @@ const nodeView = ({ load, leftMs, ended, bus, ...node }: KnownNode, lease: numbe
   renewedMs: Math.max(0, lease - leftMs),
 });
 
-export const serverCommands = (host: Host, signIns: ServerCommands['signIns']): ServerCommands & RefusedFace => {
+export const serverCommands = (host: Host, signIns: ServerCommands['signIns']): ServerCommands & RefusedMethods => {
   const { cluster, registry } = host;
   return {
     ...refusedCommands(host),
@@ -125,8 +125,8 @@ interface Stored {
 
 const length = 50;
 
-export type Admin = Pick<ServerFace, 'isAdmin'> &
-  Pick<InstanceFace, 'rotateAdminToken'> & {
+export type Admin = Pick<ServerMethods, 'isAdmin'> &
+  Pick<InstanceMethods, 'rotateAdminToken'> & {
     /** The token that this start generated, to be printed once; else null. */
     readonly made: string | null;
     /** Returns a fingerprint that changes with the token. */

@@ -1,5 +1,5 @@
 /** The people who operate the gateway: their rows, their passwords and their one-time codes. */
-import type { UserFace } from '../views.ts';
+import type { UserMethods } from '../views.ts';
 import { done, nameObjection, passwordObjection, refuse, type Result, type Role, type User, userNameOf } from '../model.ts';
 import { Guesses } from '../policy/pacing.ts';
 import type { Ports, UserChange, UserRow } from '../ports.ts';
@@ -55,7 +55,7 @@ const checks = (ports: UserPorts) => {
 
 type Checks = ReturnType<typeof checks>;
 
-const authenticating = (ports: UserPorts, check: Checks): UserFace['authenticateUser'] => {
+const authenticating = (ports: UserPorts, check: Checks): UserMethods['authenticateUser'] => {
   const { users, time } = ports;
   return async ({ name: given, password, code }) => {
     const name = userNameOf(given);
@@ -117,10 +117,10 @@ const ownCommands = (ports: UserPorts, check: Checks) => {
       const row = await known(id, password);
       return row.ok ? changed(row.value, { codeSecret: '' }) : row;
     },
-  } satisfies Partial<UserFace>;
+  } satisfies Partial<UserMethods>;
 };
 
-export const userCommands = (ports: UserPorts): UserFace => {
+export const userCommands = (ports: UserPorts): UserMethods => {
   const { users, time } = ports;
   const check = checks(ports);
   const make = async (name: string, role: Role, password: string): Promise<Result<User>> => {

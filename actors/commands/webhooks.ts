@@ -33,7 +33,7 @@ import type {
   QueueOfWebhook,
   ReplayFilter,
   SavedWebhooks,
-  WebhookFace,
+  WebhookMethods,
   WebhookInput,
   WebhookTest,
 } from '../views.ts';
@@ -52,7 +52,7 @@ type Host = Cells &
 // Commands on webhooks. The rules are in `delivery/webhook-config.ts`.
 
 type WebhookCommands = Pick<
-  WebhookFace,
+  WebhookMethods,
   'webhooks' | 'saveWebhook' | 'webhookErrors' | 'globalWebhook' | 'saveGlobalWebhook' | 'globalWebhookErrors' | 'subscribe' | 'past'
 >;
 
@@ -164,7 +164,7 @@ export function webhookCommands(host: Host): WebhookCommands {
 
 // Commands on deliveries: list deliveries with their reasons, replay deliveries, test a receiver.
 
-type DeliveryCommands = Pick<WebhookFace, 'deliveries' | 'delivery' | 'replay' | 'testWebhook'>;
+type DeliveryCommands = Pick<WebhookMethods, 'deliveries' | 'delivery' | 'replay' | 'testWebhook'>;
 
 /** The states that can be replayed. A delivery that waits in its lane is sent without a replay. */
 const replayable = deliveryStates.filter((state) => state !== 'waiting');

@@ -29,7 +29,7 @@ import {
 } from '../policy/alert-policy.ts';
 import { PeriodicWorker, type SupervisedWorkers } from '../policy/supervised-workers.ts';
 import type { AlertRow, KnownNode, Ports } from '../ports.ts';
-import type { AlertFace, AlertView } from '../views/operators.ts';
+import type { AlertMethods, AlertView } from '../views/operators.ts';
 
 // Sends one alert over one channel. Errors are sentences without addresses and secrets.
 
@@ -216,7 +216,7 @@ export class Alerts {
     if (!(await alertRows.saveState(settled(state, outcomes, time.now()), row.version + 1))) log.warn({}, 'alert.notSettled');
   }
 
-  get commands(): AlertFace {
+  get commands(): AlertMethods {
     return alertCommands(this.#input, this.#send);
   }
 }
@@ -265,7 +265,7 @@ const objectionTo = ({ receiver, signer }: Pick<Ports, 'receiver' | 'signer'>, r
   return row === null ? '' : movedSecret(row, settings, given);
 };
 
-const alertCommands = ({ ports }: AlertsInput, send: ReturnType<typeof createAlertSender>): AlertFace => {
+const alertCommands = ({ ports }: AlertsInput, send: ReturnType<typeof createAlertSender>): AlertMethods => {
   const { alertRows, chance, time } = ports;
   return {
     alerts: async () => viewOf(await alertRows.read()),

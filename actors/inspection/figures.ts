@@ -9,7 +9,7 @@ import type { Dispatcher } from '../supervisor/dispatcher.ts';
 import type { Registry } from '../supervisor/registry.ts';
 import type { Restore } from '../supervisor/waking.ts';
 import type { Figures } from '../views.ts';
-import { type FigureFace, figureNames, figuresKeptMs, type NodeSteps } from '../views/operators.ts';
+import { type FigureMethods, figureNames, figuresKeptMs, type NodeSteps } from '../views/operators.ts';
 import { within } from '../waiting.ts';
 import { restingStates, stateOf } from './rows.ts';
 
@@ -175,7 +175,7 @@ const stepOf = (hours: number): number => (hours <= 6 ? 1 : 5);
 /** The largest number of nodes in one answer. */
 const mostNodes = 50;
 
-export const figureCommands = ({ figureRows, time }: { readonly figureRows: FigureStore; readonly time: Time }): FigureFace => ({
+export const figureCommands = ({ figureRows, time }: { readonly figureRows: FigureStore; readonly time: Time }): FigureMethods => ({
   async figureHistory(hours) {
     const step = stepOf(hours);
     const last = Math.floor(time.now() / minuteMs / step);

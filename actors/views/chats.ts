@@ -21,7 +21,7 @@ export interface RemovalStep {
 }
 
 /** Methods for one chat. `number` is any form of the chat id. The methods refuse with `notFound` if the chat is not stored. */
-export interface ChatFace {
+export interface ChatMethods {
   /** Returns the stored chat, or refuses with `notFound`. */
   chat(id: InstanceId, number: string): Promise<Result<Chat>>;
   /** Changes the chat on the phone and in storage, and returns the changed chat. Refuses notes (`notSupported`) for accounts that are no business. */
@@ -50,7 +50,7 @@ export interface LeadTagEdit {
   readonly delete: boolean;
 }
 
-export interface LeadFace {
+export interface LeadMethods {
   /** Returns counts over all chats of the instance. */
   chatStats(id: InstanceId): Promise<ChatStats>;
   /**
@@ -104,7 +104,7 @@ export interface QuickReplyEdit {
 }
 
 /** Methods for labels and quick replies. Labels are a feature of business accounts. Changes of labels are refused (`notSupported`) for other accounts. */
-export interface DefinitionFace {
+export interface DefinitionMethods {
   /** Returns the labels that are not deleted. */
   labels(id: InstanceId): Promise<readonly Kept<'label'>[]>;
   /** Creates, changes or deletes a label, also on the phone. `made` is true for a new label. Refuses the deletion of an unknown label with `notFound`. */

@@ -279,7 +279,7 @@ export interface Asker {
   readonly via: 'token' | 'dashboard';
 }
 
-export interface InspectorFace {
+export interface InspectorMethods {
   charts(): readonly Chart[];
   /** Returns the machine as source code for Stately's editor; null if there is no such machine. */
   chartSource(id: string): string | null;

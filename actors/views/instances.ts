@@ -47,7 +47,7 @@ export interface DisconnectedView extends InstanceView, Unlinked {}
 export type DeviceLook = Pick<InstanceRecord, 'systemName' | 'browser' | 'system'>;
 
 /** Commands on instances. The commands refuse an unknown id with `notFound`. */
-export interface InstanceFace {
+export interface InstanceMethods {
   /** Creates an instance. With a region the instance gets a managed proxy, which is tested first (`changeProxy`). */
   create(
     input: { readonly name: string; readonly adminField01: string; readonly adminField02: string } & DeviceLook,
@@ -115,7 +115,7 @@ export interface PasskeyLink {
 }
 
 /** Passkey methods. Each refuses with `conflict` at another stage of linking, and with `notFound` for an unknown instance. */
-export interface PasskeyFace {
+export interface PasskeyMethods {
   /** Returns the stage of linking; null if the platform does not ask for a passkey. */
   passkey(id: InstanceId): Promise<Result<PasskeyView | null>>;
   /** Sends the assertion that the owner's browser signed. Refuses (`invalid`) an assertion for another page, challenge or passkey, and sends nothing. */
@@ -153,7 +153,7 @@ export interface ProxyChange {
   readonly confirmNone?: boolean;
 }
 
-export interface ProxyFace {
+export interface ProxyMethods {
   proxy(id: InstanceId): Result<ProxyView>;
   /** Returns the proxies of all instances, as the owners of the sessions see them. */
   proxies(): Promise<readonly (ProxyView & { readonly view: InstanceView })[]>;
@@ -221,7 +221,7 @@ export interface TrialAnswer {
   readonly tools: readonly TrialTool[];
 }
 
-export interface ChatbotFace {
+export interface ChatbotMethods {
   agents(id: InstanceId): Promise<readonly AgentView[]>;
   /**
    * Creates, changes or deletes an agent. A deletion includes the triggers of the agent. Refuses with `notFound`, `invalid` or, beyond the limit of

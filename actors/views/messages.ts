@@ -76,7 +76,7 @@ interface QueueView {
 }
 
 /** Sends, and queries of stored messages and chats. */
-export interface MessageFace {
+export interface MessageMethods {
   /** Sends a message of any kind. Messages to one chat leave in the order of the calls, for any spelling of the chat. */
   send(id: InstanceId, send: Send, options: SendOptions): Promise<Result<Message>>;
   /** Performs an operation that is one request to the platform. Wakes a hibernated session. */
@@ -151,7 +151,7 @@ export interface HistoryView {
   readonly requests: readonly HistoryRequest[];
 }
 
-export interface HistoryFace {
+export interface HistoryMethods {
   /**
    * Requests older messages of a chat from the phone. The messages are stored and become `history` events. Refuses with `conflict` if the request id
    * is in use. `notFound`: the message before which the phone has to search is unknown.
@@ -182,7 +182,7 @@ export interface Download {
   readonly transcription?: string;
 }
 
-export interface FileFace {
+export interface FileMethods {
   /** Returns the file of a message. A kept file is returned even while the session is disconnected. */
   download(id: InstanceId, wish: DownloadWish): Promise<Result<Download>>;
   /** Returns a file of any instance by its public name; null if there is none. */
@@ -221,7 +221,7 @@ export interface CampaignStats {
   readonly nextAt: number | null;
 }
 
-export interface CampaignFace {
+export interface CampaignMethods {
   /**
    * Stores a campaign, whose messages are then sent without further calls. Refuses with `invalid` if no recipient is valid or there are too many.
    * `limited`: too many campaigns. `notSent`: the instance has no account. `conflict`: the key was used with another request.

@@ -66,7 +66,7 @@ export interface ExportRequest {
   readonly with: readonly ExportPart[];
 }
 
-export interface MovingFace {
+export interface MovingMethods {
   /**
    * Imports sessions one after the other, disconnected, and then the chats and messages of each if the source has them. A fault of one session does
    * not stop the others.

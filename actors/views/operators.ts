@@ -46,7 +46,7 @@ interface CodeOffer {
   readonly picture: string;
 }
 
-export interface UserFace {
+export interface UserMethods {
   users(): Promise<readonly User[]>;
   createUser(user: NewUser): Promise<Result<User>>;
   /** Changes a user, and ends the sessions of the user. */
@@ -66,7 +66,7 @@ export interface UserFace {
   removeCode(id: string, password: string): Promise<Result<User>>;
 }
 
-export interface AuditFace {
+export interface AuditMethods {
   /** Queues a note for storage. Returns at once and never throws. A kill loses the notes of the last second. */
   audit(note: AuditNote): void;
   auditPage(query: AuditQuery): Promise<AuditPage>;
@@ -85,7 +85,7 @@ export interface AlertView {
   readonly outcomes: readonly { readonly channel: AlertChannel; readonly at: number; readonly error: string; readonly waiting: number }[];
 }
 
-export interface AlertFace {
+export interface AlertMethods {
   alerts(): Promise<AlertView>;
   /** Replaces the settings. A secret that is not given stays, and '' removes one. Refuses with `invalid`, with the reason. */
   saveAlerts(settings: AlertSettings, secrets: Partial<AlertSecrets>): Promise<Result<AlertView>>;
@@ -117,7 +117,7 @@ interface FigureHistory {
   readonly nodes: readonly NodeSteps[];
 }
 
-export interface FigureFace {
+export interface FigureMethods {
   /** Returns the figures of all nodes over the last hours, from 1 to 24. */
   figureHistory(hours: number): Promise<FigureHistory>;
 }

@@ -33,7 +33,7 @@ export interface ChatDetails {
   readonly commonGroups: readonly NamedGroup[];
 }
 
-export interface PeopleFace {
+export interface PeopleMethods {
   /** Sets the account's own picture, as `setGroupPicture` does for a group. */
   setOwnPicture(id: InstanceId, source: string): Promise<Result<null>>;
   /**
@@ -51,7 +51,7 @@ export interface PeopleFace {
 }
 
 /** Gateway methods for the address book. */
-export interface ContactFace {
+export interface ContactMethods {
   contacts(id: InstanceId, query: ContactQuery): Promise<ContactPage>;
   /** Saves a person in the phone's address book under a name, or renames the person. An unknown number is looked up first. */
   saveContact(id: InstanceId, number: string, name: string): Promise<Result<Contact>>;
@@ -62,7 +62,7 @@ export interface ContactFace {
 // Gateway methods for groups, channels and businesses, in addition to the operations.
 
 /** Gateway methods for groups, in addition to the operations. */
-export interface GroupFace {
+export interface GroupMethods {
   /**
    * Returns the stored groups of the account, also without a connected session. Queries the platform first if the groups were never listed, or with
    * `force`. A second `force` within some seconds has no effect.
@@ -79,8 +79,8 @@ export interface GroupFace {
 }
 
 /** Gateway methods for channels, in addition to the operations. */
-export interface ChannelFace {
-  /** Returns the stored channels that the account follows. Queries the platform first if the channels were never listed. */
+export interface ChannelMethods {
+  /** Returns the stored channels that the account follows. Asks the platform if they were never listed for this account. */
   listChannels(id: InstanceId): Promise<Result<readonly Channel[]>>;
   /** Creates a channel. `picture`: a URL, a data URL or base64; '' for none. */
   createChannel(
@@ -106,7 +106,7 @@ interface ProductInput {
   readonly picture: string | null;
 }
 
-export interface BusinessFace {
+export interface BusinessMethods {
   /** Adds a product to the account's catalog, or changes one. Refuses like a file of a message if the picture is not valid. */
   saveProduct(id: InstanceId, input: ProductInput): Promise<Result<Product>>;
 }

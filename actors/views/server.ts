@@ -153,7 +153,7 @@ export interface SignInMemory {
   end(key: string): void;
 }
 
-export interface ServerFace {
+export interface ServerMethods {
   /** Null if sign-ins are kept in memory alone. */
   readonly signIns: SignIns | null;
   /** Returns the nodes of the last hour that have not left. Empty without a cluster. */
@@ -201,7 +201,7 @@ interface RefusedPage {
   readonly more: boolean;
 }
 
-export interface RefusedFace {
+export interface RefusedMethods {
   /** Returns entries that the database refused because of their data. `instance`: null for all. */
   refusedEntries(query: { readonly instance: InstanceId | null; readonly limit: number; readonly offset: number }): Promise<RefusedPage>;
   /** Stores the entry now, with its events. Refuses with `notFound`, or with `conflict` if the database refuses the entry again. */

@@ -115,7 +115,7 @@ export interface StreamPast {
 }
 
 /** Webhooks, their deliveries, and the live events of an instance. */
-export interface WebhookFace {
+export interface WebhookMethods {
   webhooks(id: InstanceId): readonly Webhook[];
   saveWebhook(id: InstanceId, input: WebhookInput): Promise<Result<SavedWebhooks>>;
   webhookErrors(id: InstanceId): Promise<ErrorHistory>;
@@ -150,7 +150,7 @@ export interface ChatwootSettings extends Omit<ChatwootInbox, 'hook' | 'former'>
   readonly url: string;
 }
 
-export interface ChatwootFace {
+export interface ChatwootMethods {
   /** Returns the settings with a masked access token; null if none were ever saved. */
   chatwoot(id: InstanceId): ChatwootSettings | null;
   /**

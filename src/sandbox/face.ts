@@ -3,12 +3,12 @@
  * contacts, groups and queues. `control/` and the page use only this interface. Every method rejects with a `SandboxError` if its input is
  * invalid. Any other rejection is a bug.
  */
-import type { AccountFace, PasskeysFace, PeopleFace } from './face/people.ts';
-import type { BusinessFace } from './face/business.ts';
-import type { CallsFace, MessagesFace } from './face/messages.ts';
-import type { ChannelsFace, GroupsFace, PostsFace } from './face/groups.ts';
-import type { PlatformFace } from './face/platform.ts';
-import type { SettingsFace } from './face/settings.ts';
+import type { AccountMethods, PasskeysMethods, PeopleMethods } from './face/people.ts';
+import type { BusinessMethods } from './face/business.ts';
+import type { CallsMethods, MessagesMethods } from './face/messages.ts';
+import type { ChannelsMethods, GroupsMethods, PostsMethods } from './face/groups.ts';
+import type { PlatformMethods } from './face/platform.ts';
+import type { SettingsMethods } from './face/settings.ts';
 
 export type * from './face/people.ts';
 export type * from './face/business.ts';
@@ -21,14 +21,14 @@ export type * from './face/settings.ts';
 /** The operations on the simulated platform, by area. A new capability belongs to one area. */
 export interface Sandbox
   extends
-    PeopleFace,
-    PasskeysFace,
-    MessagesFace,
-    SettingsFace,
-    AccountFace,
-    GroupsFace,
-    ChannelsFace,
-    PostsFace,
-    BusinessFace,
-    CallsFace,
-    PlatformFace {}
+    PeopleMethods,
+    PasskeysMethods,
+    MessagesMethods,
+    SettingsMethods,
+    AccountMethods,
+    GroupsMethods,
+    ChannelsMethods,
+    PostsMethods,
+    BusinessMethods,
+    CallsMethods,
+    PlatformMethods {}

@@ -1,7 +1,7 @@
 /** Alerts in memory: settings, state with its version, reports of nodes, and a mail server that keeps received mails. */
 import { type AlertSecrets, type AlertSettings, done, usualAlertSettings } from '#actors/model.ts';
 import type { AlertRow, AlertStore, Mail, Mailer, TroubleReport } from '#actors/ports.ts';
-import type { AlertFace, FigureFace } from '#actors/views/operators.ts';
+import type { AlertMethods, FigureMethods } from '#actors/views/operators.ts';
 import { figurePorts } from './figures.ts';
 import type { Attempt } from './definitions.ts';
 
@@ -43,7 +43,7 @@ export const watchPorts = () => ({ ...figurePorts(), alertRows: new FakeAlerts()
 
 const view = { settings: usualAlertSettings, secrets: [], troubles: [], total: 0, outcomes: [] };
 
-export const alertCalls = (attempt: Attempt): AlertFace & FigureFace => ({
+export const alertCalls = (attempt: Attempt): AlertMethods & FigureMethods => ({
   figureHistory: async () => ({ from: 0, step: 5, steps: 0, nodes: [] }),
   alerts: async () => view,
   saveAlerts: (settings) => attempt(() => done({ ...view, settings })),

@@ -1,5 +1,5 @@
 /** Commands of the gateway in memory on campaigns. */
-import { type Campaign, type CampaignFace, done } from '#actors/gateway.ts';
+import { type Campaign, type CampaignMethods, done } from '#actors/gateway.ts';
 import { campaignSend } from '#test/support/campaign-rows.ts';
 import { message, now } from '#test/contract/samples.ts';
 import type { Attempt } from './definitions.ts';
@@ -30,7 +30,7 @@ const send = { ...campaignSend, content: { kind: 'text', text: 'Hello', preview:
 
 const recipient = { position: 0, number: '5511999999999', chatId: message.chatId, error: '', messageId: message.messageId, at: now, send };
 
-export const campaignCommands = (attempt: Attempt): CampaignFace => {
+export const campaignCommands = (attempt: Attempt): CampaignMethods => {
   const nothing = () => attempt(() => done(null));
   return {
     createCampaign: (_id, { recipients }) => attempt(() => done({ id: campaign.id, count: recipients.length, duplicates: 0, failed: 0 })),

@@ -59,7 +59,7 @@ export type ProfileChange = Partial<Omit<BusinessProfile, 'cover'>> & { readonly
 /** A change of a product. `picture` adds a picture in base64. */
 type ProductChange = Partial<Omit<ProductView, 'id' | 'images' | 'videos'>> & { readonly picture?: string };
 
-export interface BusinessFace {
+export interface BusinessMethods {
   /**
    * Changes the profile of the business for the owner of the phone. A person without a business gets one, and the phone gets the app for
    * businesses.

@@ -52,7 +52,7 @@ export interface GroupView {
 }
 
 /** Groups, and actions of their members. */
-export interface GroupsFace {
+export interface GroupsMethods {
   createGroup(input: {
     readonly subject: string;
     readonly creator: Digits;
@@ -140,7 +140,7 @@ export interface ChannelFacts {
 }
 
 /** Channels, and actions of people on them. */
-export interface ChannelsFace {
+export interface ChannelsMethods {
   createChannel(input: { readonly name: string; readonly owner: Digits; readonly description?: string }): Promise<ChannelView>;
   changeChannel(jid: string, by: Digits, change: ChannelChange): Promise<ChannelView>;
   setChannelFacts(jid: string, facts: ChannelFacts): Promise<ChannelView>;
@@ -183,7 +183,7 @@ export type PostChange =
   | { readonly action: 'view'; readonly by: Digits };
 
 /** Posts of channels, and actions on them. */
-export interface PostsFace {
+export interface PostsMethods {
   /** Posts a text, media or a poll. `by` is an admin; the owner if absent. */
   post(
     channel: string,

@@ -126,7 +126,7 @@ export interface ShownMessage {
 }
 
 /** Messages and presence of people. */
-export interface MessagesFace {
+export interface MessagesMethods {
   /** Sends a message of a person to `to` (digits, or a group's jid). The message waits while the receiver is offline. Returns the platform's message id. */
   send(
     from: Digits,
@@ -183,7 +183,7 @@ export interface CallView {
 }
 
 /** Calls between people. */
-export interface CallsFace {
+export interface CallsMethods {
   /** Makes a step of a call from `from` to `to`. Returns the call's id. */
   call(from: Digits, to: Digits, step: CallStep): Promise<{ readonly id: string }>;
   /** Returns all calls since the start, oldest first. */

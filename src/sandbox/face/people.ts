@@ -68,7 +68,7 @@ export interface Restrictions {
 }
 
 /** People, and the clients that are linked to them. */
-export interface PeopleFace {
+export interface PeopleMethods {
   /** Makes the phone scan a QR code (`qr`: its text) and link the client that shows it. Creates a person if `number` is new or absent. */
   scan(input: { readonly qr: string; readonly number?: Digits; readonly name?: string; readonly history?: History }): Promise<PersonView>;
   /** Enters the pairing code that the client shows, for the phone's owner. */
@@ -139,7 +139,7 @@ export interface AccountView {
   readonly subscriptions: readonly Digits[];
 }
 
-export interface AccountFace {
+export interface AccountMethods {
   account(number: Digits): AccountView;
   /** Changes the account on the owner's phone. `picture` has the bytes in base64; '' removes the picture. */
   changeAccount(
@@ -202,7 +202,7 @@ export interface PasskeyView {
 type CreationOptions = Readonly<Record<string, unknown>>;
 export type Registration = Readonly<Record<string, unknown>>;
 
-export interface PasskeysFace {
+export interface PasskeysMethods {
   /** Returns the options that a real authenticator needs to make a passkey for the account. */
   passkeyOptions(number: Digits): Promise<CreationOptions>;
   /** Gives the account a passkey of a real authenticator. Without `registration`, the sandbox makes a passkey and keeps its private key. */

@@ -165,7 +165,7 @@ export interface Stanza {
 }
 
 /** Functions of the platform as a whole. */
-export interface PlatformFace {
+export interface PlatformMethods {
   /** Replaces the rules about versions. Connections that are open stay open. */
   requireVersion(rules: VersionRules): void;
   /** Sets the version of the current web client. With null, the page names none. */

@@ -79,7 +79,7 @@ export interface SettingsView {
 }
 
 /** The changes of a phone's owner, and the settings that the phone shows. */
-export interface SettingsFace {
+export interface SettingsMethods {
   /**
    * Changes settings on behalf of the phone's owner. All linked devices share them, including devices that are linked later. Devices get one
    * notification of all collections that changed.

@@ -1,7 +1,7 @@
 /** Businesses: changes by their owners on the phone, and the catalog as customers see it. */
 import { keepPicture } from '../account.ts';
 import type { Collection, Product, Profile } from '../business/shape.ts';
-import { SandboxError, type BusinessFace, type BusinessView, type CollectionView, type ProductView } from '../face.ts';
+import { SandboxError, type BusinessMethods, type BusinessView, type CollectionView, type ProductView } from '../face.ts';
 import type { Parts } from '../parts.ts';
 import { knownPerson } from './people.ts';
 
@@ -34,7 +34,7 @@ function view(parts: Parts, number: string, products: readonly Product[]): Busin
   };
 }
 
-function putProduct(parts: Parts, number: string, { id, picture: file, ...change }: Parameters<BusinessFace['putProduct']>[1]): Product {
+function putProduct(parts: Parts, number: string, { id, picture: file, ...change }: Parameters<BusinessMethods['putProduct']>[1]): Product {
   const { media, random, shops } = parts;
   const added = file === undefined ? undefined : picture(parts, file);
   const images = id === undefined ? [] : shops.product(number, id).images;
@@ -44,7 +44,7 @@ function putProduct(parts: Parts, number: string, { id, picture: file, ...change
     : shops.changeProduct(number, id, { ...change, ...pictured });
 }
 
-export function businessRoom(parts: Parts): BusinessFace {
+export function businessRoom(parts: Parts): BusinessMethods {
   const { db, people, shops } = parts;
   const whole = (number: string): BusinessView => view(parts, number, shops.products(number));
   return {

@@ -1,6 +1,6 @@
 /** Groups, and the actions of their members. The rights are those that the platform enforces for clients. */
 import { createCommunity, decide, joinByCode, linkGroups, refusalOf, unlinkGroups } from '../communities.ts';
-import { type GroupChange, type GroupRule, type GroupsFace, SandboxError } from '../face.ts';
+import { type GroupChange, type GroupRule, type GroupsMethods, SandboxError } from '../face.ts';
 import { type Group, rankOf, viewGroup } from '../groups.ts';
 import { type BinaryNode, node } from '../nodes.ts';
 import type { Parts } from '../parts.ts';
@@ -34,7 +34,7 @@ function applied(group: Group, rule: Exclude<GroupRule, { readonly action: 'invi
   }
 }
 
-export function groupsRoom(parts: Parts): GroupsFace {
+export function groupsRoom(parts: Parts): GroupsMethods {
   const { db, groups, people } = parts;
   return {
     async createGroup({ subject, creator, participants, addressing = 'lid' }) {

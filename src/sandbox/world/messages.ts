@@ -5,7 +5,7 @@ import { erasedOf, shownIn } from '../messages/shown.ts';
 import { viewSettings } from '../app-state/view.ts';
 import { stepCall } from '../calls.ts';
 import { emitPerson } from '../device-life.ts';
-import { type CallsFace, type Digits, type MessagesFace, SandboxError, type Setting, type SettingsFace } from '../face.ts';
+import { type CallsMethods, type Digits, type MessagesMethods, SandboxError, type Setting, type SettingsMethods } from '../face.ts';
 import { chatOf, compose } from '../messages/compose.ts';
 import type { Parts } from '../parts.ts';
 import { knownPerson, placeOf, targetOf } from './people.ts';
@@ -23,7 +23,7 @@ function spokenIn({ messages, people }: Parts, owner: Digits, to: string): Addre
   return (other && messages.lastIn(owner, chatOf(other))?.extra.addressing) ?? 'pn';
 }
 
-export function messagesRoom(parts: Parts): MessagesFace {
+export function messagesRoom(parts: Parts): MessagesMethods {
   const { db, groups, inbox, messages, outbox, people, presence, random, receipts } = parts;
   return {
     async send(from, to, content, options = {}) {
@@ -76,7 +76,7 @@ export function messagesRoom(parts: Parts): MessagesFace {
 }
 
 /** Calls between people. */
-export function callsRoom(parts: Parts): CallsFace {
+export function callsRoom(parts: Parts): CallsMethods {
   const { db, people } = parts;
   return {
     async call(from, to, step) {
@@ -94,7 +94,7 @@ const chatsOf = (setting: Setting): readonly string[] => {
   return 'chat' in setting ? [setting.chat] : [];
 };
 
-export function settingsRoom(parts: Parts): SettingsFace {
+export function settingsRoom(parts: Parts): SettingsMethods {
   const { appState, people } = parts;
   return {
     async change(number, ...settings) {

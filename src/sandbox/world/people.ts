@@ -3,8 +3,8 @@ import { generateRegistrationOptions, verifyRegistrationResponse } from '@simple
 import { changePrivacy, keepPicture, setBlocked, setPicture } from '../account.ts';
 import { type Addressing, isGroupJid, isMissingNumber, isNumber, jidOf, pnJid } from '../address.ts';
 import { emitPerson, unlink } from '../device-life.ts';
-import { type AccountFace, type AccountView, type Digits, type PeopleFace, type PersonView, SandboxError } from '../face.ts';
-import type { PasskeysFace, PasskeyView, Registration } from '../face/people.ts';
+import { type AccountMethods, type AccountView, type Digits, type PeopleMethods, type PersonView, SandboxError } from '../face.ts';
+import type { PasskeysMethods, PasskeyView, Registration } from '../face/people.ts';
 import type { Target } from '../messages/outbox.ts';
 import { node, unixSeconds } from '../nodes.ts';
 import type { Parts } from '../parts.ts';
@@ -69,7 +69,7 @@ async function setUpAnew(parts: Parts, person: Person): Promise<void> {
       parts.links.deliver(device, node('notification', { ...attrs, id: parts.random.id() }, [node('identity')]));
 }
 
-export function peopleRoom(parts: Parts): PeopleFace {
+export function peopleRoom(parts: Parts): PeopleMethods {
   const { people, pairing } = parts;
   let nextNumber = 0;
 
@@ -117,7 +117,7 @@ export function peopleRoom(parts: Parts): PeopleFace {
 
 const maxAbout = 500;
 
-export function accountRoom(parts: Parts): AccountFace {
+export function accountRoom(parts: Parts): AccountMethods {
   const { db, people } = parts;
   return {
     account: (number) => view(parts, knownPerson(parts, number)),
@@ -177,7 +177,7 @@ const verified = async (registration: Registration, expectedChallenge: string): 
   }
 };
 
-export function passkeysRoom(parts: Parts): PasskeysFace {
+export function passkeysRoom(parts: Parts): PasskeysMethods {
   const { people, pairing } = parts;
   /** Challenges of registrations, by number. */
   const challenges = new Map<Digits, string>();

@@ -1,6 +1,6 @@
 /** Faults, counters and the live stream of the platform. */
 import { damageKinds } from '../media-host.ts';
-import { SandboxError, type Fault, type PlatformFace, type Stanza } from '../face.ts';
+import { SandboxError, type Fault, type PlatformMethods, type Stanza } from '../face.ts';
 import { applyFault, isLive } from '../live-faults.ts';
 import { type BinaryNode, node } from '../nodes.ts';
 import type { Parts } from '../parts.ts';
@@ -22,9 +22,9 @@ const anonymous: readonly Fault['kind'][] = [
   'uploadCut',
 ];
 
-export type Trust = ReturnType<PlatformFace['trust']>;
+export type Trust = ReturnType<PlatformMethods['trust']>;
 
-export function platformRoom(parts: Parts, trust: Trust): PlatformFace {
+export function platformRoom(parts: Parts, trust: Trust): PlatformMethods {
   return {
     requireVersion: (rules) => parts.versions.require(rules),
     currentVersion: () => parts.versions.current,
