@@ -80,7 +80,7 @@ export interface GroupMethods {
 
 /** Gateway methods for channels, in addition to the operations. */
 export interface ChannelMethods {
-  /** Returns the stored channels that the account follows. Asks the platform if they were never listed for this account. */
+  /** Returns the stored channels that the account follows. Queries the platform first if the channels were never listed. */
   listChannels(id: InstanceId): Promise<Result<readonly Channel[]>>;
   /** Creates a channel. `picture`: a URL, a data URL or base64; '' for none. */
   createChannel(

@@ -1,6 +1,6 @@
 /** The public side of an account: its picture and about text, and the notifications about their changes to other people. */
 import { jidOf, pnJid } from './address.ts';
-import { type Digits, SandboxError } from './face.ts';
+import { type Digits, SandboxError } from './interface.ts';
 import { node, unixSeconds } from './nodes.ts';
 import type { Parts } from './parts.ts';
 import type { Device, Person, Picture } from './people.ts';

@@ -1,7 +1,7 @@
 /** Jids: the names of people, their devices and groups in the protocol. */
 import { createHash } from 'node:crypto';
 import { jidDecode } from '@whiskeysockets/baileys';
-import type { Digits } from './face.ts';
+import type { Digits } from './interface.ts';
 
 export type Addressing = 'pn' | 'lid';
 

@@ -1,7 +1,7 @@
 /** Calls: signalling only (offer, accept, reject, end), without sound. */
 import { proto } from '@whiskeysockets/baileys';
 import { jidOf, toldPn } from './address.ts';
-import type { CallStep } from './face.ts';
+import type { CallStep } from './interface.ts';
 import { firstChild, node, platformJid, unixSeconds, type BinaryNode } from './nodes.ts';
 import type { Parts } from './parts.ts';
 import type { Device, Person } from './people.ts';

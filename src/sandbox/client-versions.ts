@@ -1,6 +1,6 @@
 /** The oldest versions of clients that the platform serves. A stale version may log in and still fail to link ("Couldn't link device", no `pair-success`). */
 import type { proto } from '@whiskeysockets/baileys';
-import { SandboxError, type VersionRules } from './face.ts';
+import { SandboxError, type VersionRules } from './interface.ts';
 
 const format = /^\d+\.\d+\.\d+$/;
 

@@ -1,7 +1,7 @@
 /** The rules for joining a group, and communities, which are groups of groups. */
 import { addressBookHas } from './account.ts';
 import { type Addressing, isMissingNumber, jidOf, toldPn } from './address.ts';
-import { SandboxError } from './face.ts';
+import { SandboxError } from './interface.ts';
 import { type Group, maxMembers, rankOf } from './groups.ts';
 import { type BinaryNode, node, unixSeconds } from './nodes.ts';
 import type { Parts } from './parts.ts';

@@ -4,7 +4,7 @@ import { applyFault, liveKinds } from './live-faults.ts';
 import { sendHistory } from './messages/peer.ts';
 import { node, platformJid } from './nodes.ts';
 import type { Parts } from './parts.ts';
-import type { Digits } from './face.ts';
+import type { Digits } from './interface.ts';
 import type { Device } from './people.ts';
 import { deviceRemoved, type Connection } from './wire/connection.ts';
 

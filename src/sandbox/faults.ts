@@ -1,7 +1,7 @@
 /**
  * Armed faults, each of which waits for the step that it breaks. Faults that apply to an open connection at once are in `live-faults.ts`.
  */
-import type { Digits, Fault } from './face.ts';
+import type { Digits, Fault } from './interface.ts';
 
 interface Armed {
   readonly fault: Fault;

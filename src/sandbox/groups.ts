@@ -1,7 +1,7 @@
 /** Groups: members, ranks and settings, and the notifications to members of every change. */
 import { jidOf, toldPn, type Addressing } from './address.ts';
 import { communityNodes, viewCommunity, type CommunityFields } from './community-shape.ts';
-import { SandboxError, type Digits, type GroupView } from './face.ts';
+import { SandboxError, type Digits, type GroupView } from './interface.ts';
 import type { Links } from './links.ts';
 import { node, unixSeconds, type BinaryNode } from './nodes.ts';
 import type { People, Person, Picture } from './people.ts';

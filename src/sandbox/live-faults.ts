@@ -1,5 +1,5 @@
 /** Faults that apply to open connections. */
-import type { Fault } from './face.ts';
+import type { Fault } from './interface.ts';
 import { deviceRemoved, replaced, streamError, type Connection } from './wire/connection.ts';
 import { node } from './nodes.ts';
 

@@ -9,7 +9,7 @@ import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep, setTimeout as wait } from 'node:timers/promises';
 import { generate } from 'selfsigned';
-import type { Fault } from './face.ts';
+import type { Fault } from './interface.ts';
 import type { Faults } from './faults.ts';
 import { channelPath, handleOf, isPreview, makePreview, maxMedia, type Media } from './media.ts';
 import type { Counters } from './stats.ts';

@@ -5,7 +5,7 @@ import { readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { aesDecryptWithIV, aesEncrypWithIV, getMediaKeys, hmacSign } from '@whiskeysockets/baileys';
 import type { MediaPart } from './content.ts';
-import { SandboxError } from './face.ts';
+import { SandboxError } from './interface.ts';
 import type { Random } from './random.ts';
 
 /** Largest file, in bytes. */

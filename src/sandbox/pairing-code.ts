@@ -9,7 +9,7 @@ import {
   type KeyPair,
   proto,
 } from '@whiskeysockets/baileys';
-import type { Digits } from './face.ts';
+import type { Digits } from './interface.ts';
 import { type BinaryNode, bytes, child, childBytes } from './nodes.ts';
 import type { Random } from './random.ts';
 import type { SignedPreKey } from './store/keys.ts';

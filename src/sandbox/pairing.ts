@@ -5,7 +5,7 @@ import { Curve, proto } from '@whiskeysockets/baileys';
 import { jidOf } from './address.ts';
 import { versionOf, type ClientVersions } from './client-versions.ts';
 import { announceDevice, rawIdOf } from './device-lists.ts';
-import { SandboxError, type Digits, type History } from './face.ts';
+import { SandboxError, type Digits, type History } from './interface.ts';
 import type { Faults } from './faults.ts';
 import type { Links } from './links.ts';
 import { child, firstChild, node, text, platformJid, unixSeconds, type BinaryNode } from './nodes.ts';

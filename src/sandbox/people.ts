@@ -10,7 +10,7 @@ import {
   type Restrictions,
   type StatusPrivacy,
   type WorldEvent,
-} from './face.ts';
+} from './interface.ts';
 import type { Records } from './store/database.ts';
 import type { Passkey } from './passkey/authenticator.ts';
 import type { PhoneKeys } from './signal/identity.ts';

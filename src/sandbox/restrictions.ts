@@ -1,5 +1,5 @@
 /** The platform's limits for messages to strangers: the notifications to clients, and the refused messages. */
-import type { Restrictions } from './face.ts';
+import type { Restrictions } from './interface.ts';
 import { node, platformJid, unixSeconds } from './nodes.ts';
 import type { Parts } from './parts.ts';
 import type { Person } from './people.ts';

@@ -13,7 +13,7 @@ import { ClientVersions } from './client-versions.ts';
 import { Channels, LiveUpdates } from './channels/channels.ts';
 import { buildControl } from './control/app.ts';
 import { answerHttpErrors, refuse } from './control/errors.ts';
-import type { Sandbox } from './face.ts';
+import type { Sandbox } from './interface.ts';
 import { Faults } from './faults.ts';
 import { Groups } from './groups.ts';
 import { Links } from './links.ts';

@@ -1,5 +1,5 @@
 /** Counters and calls since the start. Tests compare the gateway with both. */
-import type { CallStep, CallView, Digits, Stats } from './face.ts';
+import type { CallStep, CallView, Digits, Stats } from './interface.ts';
 
 // Counters since the start. Tests compare the gateway with them.
 

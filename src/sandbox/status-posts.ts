@@ -2,7 +2,7 @@
  * Status posts: the lists of readers that the platform accepts, the audience of the account's privacy setting, and the lifetime of a post.
  */
 import { jidOf, statusJid } from './address.ts';
-import { SandboxError } from './face.ts';
+import { SandboxError } from './interface.ts';
 import { child, children, node, unixSeconds, type BinaryNode } from './nodes.ts';
 import type { People, Person } from './people.ts';
 

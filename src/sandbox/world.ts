@@ -1,5 +1,5 @@
 /** Composes the interface of the simulated platform from its parts, for the control interface and for tests. */
-import type { Sandbox } from './face.ts';
+import type { Sandbox } from './interface.ts';
 import type { Parts } from './parts.ts';
 import { accountRoom, passkeysRoom, peopleRoom } from './world/people.ts';
 import { businessRoom } from './world/business.ts';

@@ -1,6 +1,6 @@
 /** Starts the simulated platform of a bench and reads its counters. */
 import { request } from 'undici';
-import type { Stats } from '#src/sandbox/face.ts';
+import type { Stats } from '#src/sandbox/interface.ts';
 import type { Child, Workshop } from './workshop.ts';
 
 export interface BenchSandbox extends Child {

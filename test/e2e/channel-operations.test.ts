@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import sharp from 'sharp';
-import type { ChannelChange, ChannelView } from '#src/sandbox/face.ts';
+import type { ChannelChange, ChannelView } from '#src/sandbox/interface.ts';
 import { channelBench } from '#test/support/channel-bench.ts';
 import { isPart, type Json } from '#test/support/group-bench.ts';
 import { picked } from '#test/support/operation-rows.ts';

@@ -4,7 +4,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import type { Content, Fault } from '#src/sandbox/face.ts';
+import type { Content, Fault } from '#src/sandbox/interface.ts';
 import type { Account } from '#test/support/account.ts';
 import { typeOf } from '#src/media/intake.ts';
 import { synthesize, withFfmpeg } from '#test/support/ffmpeg.ts';

@@ -1,7 +1,7 @@
 /** Tests every fault of the simulated platform with the real gateway. Each fault has its outcome and affects only its own session. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import type { Fault } from '#src/sandbox/face.ts';
+import type { Fault } from '#src/sandbox/interface.ts';
 import { Account, type InstanceSeen } from '#test/support/account.ts';
 import { GatewayProcess } from '#test/support/gateway.ts';
 import { openPlatform, type TestPlatform } from '#test/support/platform.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { eventTypes } from '#actors/gateway.ts';
-import type { Content, Setting } from '#src/sandbox/face.ts';
+import type { Content, Setting } from '#src/sandbox/interface.ts';
 import { Account } from '#test/support/account.ts';
 import { aboutAnother, kinds } from '#test/support/contents.ts';
 import { GatewayProcess } from '#test/support/gateway.ts';

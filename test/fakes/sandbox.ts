@@ -16,7 +16,7 @@ import {
   type Stats,
   type VersionRules,
   type WorldEvent,
-} from '#src/sandbox/face.ts';
+} from '#src/sandbox/interface.ts';
 
 const stats: Stats = {
   connections: { open: 1, total: 3 },

@@ -1,7 +1,7 @@
 /** Tests every way in which a connection ends, including those that the library never reports. Each is one close with its code. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { Fault } from '#src/sandbox/face.ts';
+import type { Fault } from '#src/sandbox/interface.ts';
 import { until } from '#test/support/until.ts';
 import { type Bench, connected, type Instance, startBench } from './setup.ts';
 

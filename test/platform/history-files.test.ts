@@ -7,7 +7,7 @@ import { after, before, test, type TestContext } from 'node:test';
 import { Agent, Dispatcher1Wrapper } from 'undici';
 import type { Log } from '#actors/ports.ts';
 import { HistoryFiles } from '#src/platform/outbound/history-files.ts';
-import type { Fault } from '#src/sandbox/face.ts';
+import type { Fault } from '#src/sandbox/interface.ts';
 import { until } from '#test/support/until.ts';
 import { type Bench, quietLog, startBench } from './setup.ts';
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Attachment, MediaContent, Message, Send } from '#actors/model.ts';
 import type { AnswerOf, InputOf, OperationName, Outcome } from '#actors/ports.ts';
-import type { Fault } from '#src/sandbox/face.ts';
+import type { Fault } from '#src/sandbox/interface.ts';
 import { type Bench, connected, type Instance, startBench } from './setup.ts';
 
 export const friend = '5511900000812';

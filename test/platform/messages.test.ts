@@ -6,7 +6,7 @@ import { downloadContentFromMessage } from '@whiskeysockets/baileys';
 import { Agent, Dispatcher1Wrapper } from 'undici';
 import type { AnswerOf, InputOf, OperationName, Outcome } from '#actors/ports.ts';
 import type { Message, Send, TextContent } from '#actors/model.ts';
-import type { Content } from '#src/sandbox/face.ts';
+import type { Content } from '#src/sandbox/interface.ts';
 import { until } from '#test/support/until.ts';
 import { type Bench, connected, type Instance, largePicture, startBench } from './setup.ts';
 

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { Curve, type BinaryNode } from '@whiskeysockets/baileys';
 import type { PasskeyFact } from '#actors/ports.ts';
 import { PasskeyPairing, problemOf } from '#src/platform/link/passkey.ts';
-import type { RequestOptions } from '#src/sandbox/face.ts';
+import type { RequestOptions } from '#src/sandbox/interface.ts';
 import { makePasskey, signAssertion, webOrigin } from '#src/sandbox/passkey/authenticator.ts';
 import { PasskeyCeremony } from '#src/sandbox/passkey/ceremony.ts';
 import { createRandom } from '#src/sandbox/random.ts';

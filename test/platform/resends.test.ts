@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { AnswerOf, InputOf, OperationName, Outcome } from '#actors/ports.ts';
 import type { Message, SendContent } from '#actors/model.ts';
-import type { ReceivedMessage } from '#src/sandbox/face.ts';
+import type { ReceivedMessage } from '#src/sandbox/interface.ts';
 import { until } from '#test/support/until.ts';
 import { type Bench, connected, type Instance, startBench } from './setup.ts';
 

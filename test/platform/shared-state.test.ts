@@ -8,7 +8,7 @@ import { type Mutation, removeAction, setAction } from '#src/platform/app-state/
 import type { PatchNotes } from '#src/platform/keys/patch-notes.ts';
 import { createSharedState, type SharedState } from '#src/platform/app-state/shared-state.ts';
 import { unreadActionOf } from '#src/platform/events/library-values.ts';
-import type { ChatSettings, SettingsView } from '#src/sandbox/face.ts';
+import type { ChatSettings, SettingsView } from '#src/sandbox/interface.ts';
 import { type Client, eventually, openSandbox, pair, type TestSandbox } from '#test/sandbox/client.ts';
 
 const owner = '5511999990071';

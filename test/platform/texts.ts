@@ -1,6 +1,6 @@
 /** Texts from an instance to phones. */
 import assert from 'node:assert/strict';
-import type { ReceivedMessage, Sandbox } from '#src/sandbox/face.ts';
+import type { ReceivedMessage, Sandbox } from '#src/sandbox/interface.ts';
 import { until } from '#test/support/until.ts';
 import type { Instance } from './setup.ts';
 

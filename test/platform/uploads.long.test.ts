@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
 import { after, afterEach, before, beforeEach, test } from 'node:test';
-import type { Fault } from '#src/sandbox/face.ts';
+import type { Fault } from '#src/sandbox/interface.ts';
 import { until } from '#test/support/until.ts';
 import { MediaScene } from './media-scene.ts';
 import { connected, folder, uploadLimits } from './setup.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { mediaBodyLimit } from '#src/sandbox/control/contents.ts';
-import { SandboxError } from '#src/sandbox/face.ts';
+import { SandboxError } from '#src/sandbox/interface.ts';
 import { callerCheck } from '#src/sandbox/control/guard.ts';
 import { serve } from './serve.ts';
 
@@ -90,7 +90,7 @@ const requests: readonly (readonly [string, string, unknown, number, RegExp])[] 
   ['POST', '/faults', { kind: 'delay', ms: -1 }, 400, /^ms must be a time/],
   ['GET', '/nothing', undefined, 404, /^nothing is at \/nothing$/],
   ['GET', '/page/../../control/app.ts', undefined, 404, /^nothing is at/],
-  ['GET', '/page/..%2F..%2Fface.ts', undefined, 404, /^nothing is at/],
+  ['GET', '/page/..%2F..%2Finterface.ts', undefined, 404, /^nothing is at/],
   ['GET', '/%zz', undefined, 400, /^the address is not a valid URL$/],
   ['GET', `/contacts/${'1'.repeat(3000)}/messages`, undefined, 414, /./],
   ['DELETE', '/phones', undefined, 405, /^\/phones does not know the method DELETE$/],

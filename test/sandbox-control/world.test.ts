@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import type { GroupView, PersonView, ReceivedMessage, Stats } from '#src/sandbox/face.ts';
+import type { GroupView, PersonView, ReceivedMessage, Stats } from '#src/sandbox/interface.ts';
 import { startSandbox } from '#src/sandbox/server.ts';
 
 const dataDir = await mkdtemp(join(tmpdir(), 'control-world-'));

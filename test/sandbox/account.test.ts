@@ -5,7 +5,7 @@ import { after, before, test } from 'node:test';
 import { getBinaryNodeChild, type BinaryNode } from '@whiskeysockets/baileys';
 import sharp from 'sharp';
 import { fetch } from 'undici';
-import type { AccountView } from '#src/sandbox/face.ts';
+import type { AccountView } from '#src/sandbox/interface.ts';
 import { connect, eventually, opened, openSandbox, pair, qrOf, closeCode, type Client, type TestSandbox } from './client.ts';
 
 const ana = '5511999990061';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { getBinaryNodeChild, getBinaryNodeChildren, type BinaryNode } from '@whiskeysockets/baileys';
-import type { GroupView } from '#src/sandbox/face.ts';
+import type { GroupView } from '#src/sandbox/interface.ts';
 import { eventually, openSandbox, pair, type Client, type TestSandbox } from './client.ts';
 
 const ana = '5511999990051';

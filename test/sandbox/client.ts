@@ -17,7 +17,7 @@ import {
 import { verify } from 'curve25519-js';
 import { pino } from 'pino';
 import { Agent as Dispatcher, buildConnector, Dispatcher1Wrapper } from 'undici';
-import type { History, Sandbox } from '#src/sandbox/face.ts';
+import type { History, Sandbox } from '#src/sandbox/interface.ts';
 import { startSandbox, type RunningSandbox } from '#src/sandbox/server.ts';
 import { freePort } from '#test/support/ports.ts';
 import { silenceSignal } from '#src/sandbox/silence.ts';

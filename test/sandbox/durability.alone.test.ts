@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { request } from 'undici';
-import type { ReceivedMessage, Stats } from '#src/sandbox/face.ts';
+import type { ReceivedMessage, Stats } from '#src/sandbox/interface.ts';
 import { closeCode, connect, eventuallyAsync, opened, qrOf, type Auth, type Client } from './client.ts';
 import { freePort } from '#test/support/ports.ts';
 import { endAfterTests } from '#test/support/together.ts';

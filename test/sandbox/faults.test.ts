@@ -1,7 +1,7 @@
 /** Tests every fault with the reaction of a real client. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { Fault } from '#src/sandbox/face.ts';
+import type { Fault } from '#src/sandbox/interface.ts';
 import { closeCode, connect, eventually, opened, openSandbox, pair, type Auth, type Client, type TestSandbox } from './client.ts';
 
 const me = '5511999990031';

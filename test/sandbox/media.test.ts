@@ -4,7 +4,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { downloadMediaMessage, type AnyMessageContent } from '@whiskeysockets/baileys';
 import { Agent, Dispatcher1Wrapper, fetch } from 'undici';
-import type { Content } from '#src/sandbox/face.ts';
+import type { Content } from '#src/sandbox/interface.ts';
 import { eventually, openSandbox, pair, type Client, type TestSandbox } from './client.ts';
 
 const me = '5511999990002';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { proto, type AnyMessageContent, type WAMessage } from '@whiskeysockets/baileys';
-import type { Content, ReceivedMessage } from '#src/sandbox/face.ts';
+import type { Content, ReceivedMessage } from '#src/sandbox/interface.ts';
 import { eventually, openSandbox, pair, type Client, type TestSandbox } from './client.ts';
 
 const me = '5511999990001';

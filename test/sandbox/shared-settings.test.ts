@@ -13,7 +13,7 @@ import {
   type WAPatchCreate,
   type WAPatchName,
 } from '@whiskeysockets/baileys';
-import type { ChatSettings, Setting, SettingsView } from '#src/sandbox/face.ts';
+import type { ChatSettings, Setting, SettingsView } from '#src/sandbox/interface.ts';
 import { connect, eventually, opened, openSandbox, pair, type Client, type TestSandbox } from './client.ts';
 
 const owner = '5511999990041';

@@ -1,5 +1,5 @@
 /** One message of every kind that a contact can write, by the name of its case in the golden file. */
-import type { Content } from '#src/sandbox/face.ts';
+import type { Content } from '#src/sandbox/interface.ts';
 
 const file = {
   url: 'https://mmg.whatsapp.net/file',

@@ -1,7 +1,7 @@
 /** Groups of one account on a running gateway: one that it administers and one with plain membership, as the gateway and the platform show them. */
 import assert from 'node:assert/strict';
 import { after, before } from 'node:test';
-import type { GroupView } from '#src/sandbox/face.ts';
+import type { GroupView } from '#src/sandbox/interface.ts';
 import type { Account } from './account.ts';
 import { contact, Scene } from './scene.ts';
 import { until } from './until.ts';

@@ -1,7 +1,7 @@
 /** Runs each row as a test of one operation. Checks the answer, the phones, the stored rows and the event. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { MessageSettings, ReceivedMessage, ShownMessage } from '#src/sandbox/face.ts';
+import type { MessageSettings, ReceivedMessage, ShownMessage } from '#src/sandbox/interface.ts';
 import type { Account } from './account.ts';
 import { contact, Scene } from './scene.ts';
 import { until } from './until.ts';

@@ -1,6 +1,6 @@
 /** Accounts that have a passkey, and browsers of their owners. */
 import assert from 'node:assert/strict';
-import type { Assertion, RequestOptions } from '#src/sandbox/face.ts';
+import type { Assertion, RequestOptions } from '#src/sandbox/interface.ts';
 import type { Account } from './account.ts';
 import type { Answer } from './gateway.ts';
 import type { Scene } from './scene.ts';

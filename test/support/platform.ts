@@ -1,5 +1,5 @@
 /** The simulated platform inside the test process. It survives every kill of a gateway, and tests assert on its counters. */
-import type { History, Sandbox } from '#src/sandbox/face.ts';
+import type { History, Sandbox } from '#src/sandbox/interface.ts';
 import { type SandboxOptions, startSandbox } from '#src/sandbox/server.ts';
 import { silenceSignal } from '#src/sandbox/silence.ts';
 import { removeFolder, temporaryFolder } from './processes.ts';

@@ -1,7 +1,7 @@
 /** Channels of one account on a running gateway: one that it owns and one that it follows, as the gateway and the platform show them. */
 import assert from 'node:assert/strict';
 import { after, before } from 'node:test';
-import type { Content, PostView } from '#src/sandbox/face.ts';
+import type { Content, PostView } from '#src/sandbox/interface.ts';
 import type { Account } from './account.ts';
 import { contact, Scene } from './scene.ts';
 import { isPart, type Json } from './group-bench.ts';

@@ -1,6 +1,6 @@
 /** Causes all faults of sessions, each a fixed number of times in random order. Two storms of the same size have the same faults. */
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Fault } from '#src/sandbox/face.ts';
+import type { Fault } from '#src/sandbox/interface.ts';
 import type { Database } from '#src/storage/postgres/database.ts';
 import type { Account } from './account.ts';
 import type { Flow } from './flow.ts';

@@ -4,7 +4,7 @@
  */
 import { proto } from '@whiskeysockets/baileys';
 import { jidOf } from '../address.ts';
-import type { Digits } from '../face.ts';
+import type { Digits } from '../interface.ts';
 import type { Links } from '../links.ts';
 import type { Media } from '../media.ts';
 import { bytes, child, children, node, unixSeconds, type BinaryNode } from '../nodes.ts';

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { proto } from '@whiskeysockets/baileys';
 import { isGroupJid, jidOf, lidJid, pnJid } from '../address.ts';
-import { SandboxError, type Setting } from '../face.ts';
+import { SandboxError, type Setting } from '../interface.ts';
 import type { Parts } from '../parts.ts';
 import type { Person } from '../people.ts';
 import type { Stored } from '../store/messages.ts';

@@ -1,7 +1,7 @@
 /** One collection of shared settings of one account: the sum of all its patches. */
 import { createCipheriv, createHash, createHmac, hkdfSync } from 'node:crypto';
 import { proto } from '@whiskeysockets/baileys';
-import type { Digits } from '../face.ts';
+import type { Digits } from '../interface.ts';
 import type { Media } from '../media.ts';
 import type { Random } from '../random.ts';
 import type { Database } from '../store/database.ts';

@@ -4,7 +4,7 @@
  */
 import { proto } from '@whiskeysockets/baileys';
 import { isGroupJid, parseUser } from '../address.ts';
-import type { ChatSettings, Digits, MessageSettings, SettingsView } from '../face.ts';
+import type { ChatSettings, Digits, MessageSettings, SettingsView } from '../interface.ts';
 import type { People } from '../people.ts';
 import type { MessageStore, Stored } from '../store/messages.ts';
 import type { Action } from './codec.ts';

@@ -1,5 +1,5 @@
 /** The types of a business: its profile, its products, its collections. */
-import type { BusinessProfile, CollectionView, ProductView } from '../face.ts';
+import type { BusinessProfile, CollectionView, ProductView } from '../interface.ts';
 import { type BinaryNode, child, children, node, text } from '../nodes.ts';
 import type { Picture } from '../people.ts';
 

@@ -1,5 +1,5 @@
 /** The profiles, products and collections of businesses, with their storage. */
-import { SandboxError, type Digits } from '../face.ts';
+import { SandboxError, type Digits } from '../interface.ts';
 import type { Random } from '../random.ts';
 import type { Records } from '../store/database.ts';
 import { emptyProduct, emptyProfile, type Collection, type Order, type Product, type Profile } from './shape.ts';

@@ -1,6 +1,6 @@
 /** Actions of people on a channel, for clients and for simulated people alike: the rights, the change, and the notifications. */
 import { lidJid } from '../address.ts';
-import { type Digits, type ReactionCodes, SandboxError } from '../face.ts';
+import { type Digits, type ReactionCodes, SandboxError } from '../interface.ts';
 import { node, platformJid, unixSeconds } from '../nodes.ts';
 import type { Parts } from '../parts.ts';
 import type { Person, Picture } from '../people.ts';

@@ -1,5 +1,5 @@
 /** Channels: their followers and roles, their facts and invitations, and their storage. Posts are in `posts.ts`. */
-import { type ChannelRole, type ChannelView, type Digits, type ReactionCodes, SandboxError } from '../face.ts';
+import { type ChannelRole, type ChannelView, type Digits, type ReactionCodes, SandboxError } from '../interface.ts';
 import type { Device, People, Person, Picture } from '../people.ts';
 import type { Random } from '../random.ts';
 import type { Records } from '../store/database.ts';

@@ -4,7 +4,7 @@
  */
 import { proto } from '@whiskeysockets/baileys';
 import { stanzaKind } from '../content.ts';
-import { type Digits, SandboxError } from '../face.ts';
+import { type Digits, SandboxError } from '../interface.ts';
 import { type BinaryNode, node, unixSeconds } from '../nodes.ts';
 import type { Parts } from '../parts.ts';
 import type { Device, Person } from '../people.ts';

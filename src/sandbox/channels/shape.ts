@@ -1,5 +1,5 @@
 /** Channels in the JSON of the platform: numbers are texts, times Unix seconds. */
-import { type Digits, SandboxError } from '../face.ts';
+import { type Digits, SandboxError } from '../interface.ts';
 import { unixSeconds } from '../nodes.ts';
 import type { Parts } from '../parts.ts';
 import type { Person } from '../people.ts';

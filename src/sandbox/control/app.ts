@@ -7,7 +7,7 @@ import fastify from 'fastify';
 import type { FastifyError, FastifyInstance, FastifyPluginAsync } from 'fastify';
 import { lazyValidators } from '../../base/lazy-validators.ts';
 import { addReference } from '../../reference/page.ts';
-import type { Sandbox } from '../face.ts';
+import type { Sandbox } from '../interface.ts';
 import { createCamera } from './camera.ts';
 import { handleErrors, sendError } from './errors.ts';
 import { callerCheck } from './guard.ts';

@@ -1,6 +1,6 @@
 /** The camera of the simulated phone, which reads the QR code in a picture. It works in a thread, because a difficult picture would block the process. */
 import { Piscina } from 'piscina';
-import { SandboxError } from '../face.ts';
+import { SandboxError } from '../interface.ts';
 import { parseBase64 } from './contents.ts';
 import type { CameraResult } from './camera-worker.ts';
 

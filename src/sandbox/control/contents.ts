@@ -1,6 +1,6 @@
 /** Schemas of the control interface: those that several routes share, and the body of the route by which a person sends. */
 import { type TProperties, type TSchema, Type } from 'typebox';
-import { type Content, type GroupView, type PersonView, SandboxError } from '../face.ts';
+import { type Content, type GroupView, type PersonView, SandboxError } from '../interface.ts';
 
 // Schemas that several routes of the control interface share. The views have the types of the `Sandbox` interface.
 

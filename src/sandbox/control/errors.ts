@@ -3,7 +3,7 @@ import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } 
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifySchemaValidationError, RouteOptions } from 'fastify';
-import { SandboxError } from '../face.ts';
+import { SandboxError } from '../interface.ts';
 
 type Finding = FastifySchemaValidationError & {
   readonly parentSchema?: { readonly description?: string; readonly oneOf?: readonly Branch[] };

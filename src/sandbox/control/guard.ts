@@ -1,7 +1,7 @@
 /** Access to the control interface. Programs and pages of this machine may use it; pages of other origins may not. */
 import type { FastifyRequest } from 'fastify';
 import { isLoopback } from '../../base/loopback.ts';
-import { SandboxError } from '../face.ts';
+import { SandboxError } from '../interface.ts';
 
 /**
  * Makes a hook that throws a 403 for a foreign host or origin. Browsers send the origin of a page with every request that could change data.

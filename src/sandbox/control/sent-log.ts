@@ -1,6 +1,6 @@
 /** The log of messages that were sent through this interface, with their receipts. The platform itself stores only received messages. */
 import type { ServerResponse } from 'node:http';
-import type { Content, Digits, Sandbox, WorldEvent } from '../face.ts';
+import type { Content, Digits, Sandbox, WorldEvent } from '../interface.ts';
 
 export interface SentMessage {
   readonly id: string;

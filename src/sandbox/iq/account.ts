@@ -4,7 +4,7 @@ import { Curve } from '@whiskeysockets/baileys';
 import { changePrivacy, keepPicture, maySee, setBlocked, setPicture } from '../account.ts';
 import { deviceKey, isGroupJid, jidOf } from '../address.ts';
 import { afterAnswer, goLive, unlink } from '../device-life.ts';
-import { SandboxError } from '../face.ts';
+import { SandboxError } from '../interface.ts';
 import { rankOf } from '../groups.ts';
 import { previewOf } from '../media.ts';
 import { type BinaryNode, bytes, child, childBytes, childNumber, children, node, text, uint, unixSeconds } from '../nodes.ts';

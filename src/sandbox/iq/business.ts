@@ -14,7 +14,7 @@ import {
   productNode,
   type Profile,
 } from '../business/shape.ts';
-import { SandboxError } from '../face.ts';
+import { SandboxError } from '../interface.ts';
 import { type BinaryNode, child, children, node, text } from '../nodes.ts';
 import type { Person } from '../people.ts';
 import type { Answer, DeviceQueries, DeviceQuery } from './query.ts';

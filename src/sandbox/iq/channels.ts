@@ -7,7 +7,7 @@ import { lidJid, pnJid } from '../address.ts';
 import * as act from '../channels/actions.ts';
 import { type Channel, found, inView, isAdmin, type Page, pageOf } from '../channels/channels.ts';
 import { acceptNotice, channelShape, listedShape, requireNotice, stateShape, threadShape, type Wanted } from '../channels/shape.ts';
-import { SandboxError, type ReactionCodes } from '../face.ts';
+import { SandboxError, type ReactionCodes } from '../interface.ts';
 import type { Person, Picture } from '../people.ts';
 import type { DeviceQueries, DeviceQuery, MexQueries, Variables } from './query.ts';
 

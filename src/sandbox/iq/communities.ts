@@ -1,6 +1,6 @@
 /** Requests of clients about communities and the groups that belong to them. */
 import { linkGroups, subgroupsOf, unlinkGroups, type LinkResult } from '../communities.ts';
-import { SandboxError } from '../face.ts';
+import { SandboxError } from '../interface.ts';
 import { child, children, node, type BinaryNode } from '../nodes.ts';
 import { asAdmin, asMember, type Asked } from './groups.ts';
 import type { DeviceQueries, DeviceQuery } from './query.ts';

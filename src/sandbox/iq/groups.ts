@@ -11,7 +11,7 @@ import {
   request as requestMembership,
   requestNodes,
 } from '../communities.ts';
-import { SandboxError } from '../face.ts';
+import { SandboxError } from '../interface.ts';
 import { rankOf, type Group } from '../groups.ts';
 import { child, children, firstChild, node, text, type BinaryNode } from '../nodes.ts';
 import type { Person } from '../people.ts';

@@ -1,5 +1,5 @@
 /** Queries in JSON (`w:mex`), by the id of the query. The JSON of a result contains the errors of its query. The stanza contains none. */
-import { SandboxError } from '../face.ts';
+import { SandboxError } from '../interface.ts';
 import { bytes, node } from '../nodes.ts';
 import { maySee } from '../account.ts';
 import { cappingOf, timeLockOf } from '../restrictions.ts';

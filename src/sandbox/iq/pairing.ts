@@ -1,6 +1,6 @@
 /** The client's two requests of pairing by code. */
 import { isMissingNumber, isNumber, parseUser } from '../address.ts';
-import { SandboxError } from '../face.ts';
+import { SandboxError } from '../interface.ts';
 import { type BinaryNode, child, childBytes, node, text } from '../nodes.ts';
 import type { PasskeyCeremony } from '../passkey/ceremony.ts';
 import type { Answer, OpenQueries, Query } from './query.ts';

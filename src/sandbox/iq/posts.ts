@@ -2,7 +2,7 @@
 import { isChannelJid } from '../address.ts';
 import type { Channel } from '../channels/channels.ts';
 import { listed, liveSeconds } from '../channels/posts.ts';
-import { SandboxError } from '../face.ts';
+import { SandboxError } from '../interface.ts';
 import { node } from '../nodes.ts';
 import type { Post } from '../store/messages.ts';
 import type { DeviceQueries, DeviceQuery } from './query.ts';

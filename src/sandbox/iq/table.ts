@@ -1,5 +1,5 @@
 /** Dispatches requests of clients by `xmlns/type/child`. An unknown request is refused, logged and counted. */
-import { SandboxError } from '../face.ts';
+import { SandboxError } from '../interface.ts';
 import { allChildren, firstChild, node, type BinaryNode } from '../nodes.ts';
 import type { Parts } from '../parts.ts';
 import type { Device } from '../people.ts';

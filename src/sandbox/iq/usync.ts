@@ -1,6 +1,6 @@
 /** Requests about people (usync): identifiers, devices, and whether a number has an account. */
 import { proto } from '@whiskeysockets/baileys';
-import { SandboxError } from '../face.ts';
+import { SandboxError } from '../interface.ts';
 import { devicesOf, hashOf, keyIndexList } from '../device-lists.ts';
 import { type Addressing, isMissingNumber, isNumber, lidJid, parseUser, pnJid } from '../address.ts';
 import { child, children, node, text, unixSeconds, type BinaryNode } from '../nodes.ts';

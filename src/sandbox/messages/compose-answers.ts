@@ -3,7 +3,7 @@ import { proto, proto as types } from '@whiskeysockets/baileys';
 import { pnJid } from '../address.ts';
 import type { Product } from '../business/shape.ts';
 import type { Shops } from '../business/shops.ts';
-import { type Content, SandboxError } from '../face.ts';
+import { type Content, SandboxError } from '../interface.ts';
 import { interactiveOf } from '../interactive.ts';
 import type { Random } from '../random.ts';
 

@@ -4,7 +4,7 @@ import { proto as types } from '@whiskeysockets/baileys';
 import { jidOf, pnJid, statusJid, type Addressing } from '../address.ts';
 import { chatInKey } from '../status-posts.ts';
 import { type MediaPart, pollOf, secretOf } from '../content.ts';
-import { SandboxError, type Content } from '../face.ts';
+import { SandboxError, type Content } from '../interface.ts';
 import type { SealedMedia } from '../media.ts';
 import type { People, Person } from '../people.ts';
 import { composeOrder, composeProduct, composeTap } from './compose-answers.ts';

@@ -5,7 +5,7 @@ import { isOver } from '../status-posts.ts';
 import { interactiveOf } from '../interactive.ts';
 import { decryptEdit, decryptVote, type PollContext } from './polls-and-events.ts';
 import { expirationOf, headsOf, kindOf, mediaFacts, mediaOf, pollOf, secretOf, textOf, toJson } from '../content.ts';
-import type { ReceivedMessage } from '../face.ts';
+import type { ReceivedMessage } from '../interface.ts';
 import type { Links } from '../links.ts';
 import type { Media } from '../media.ts';
 import { node, uint, unixSeconds, type BinaryNode } from '../nodes.ts';

@@ -2,7 +2,7 @@
 import { encodeWAMessage, type proto } from '@whiskeysockets/baileys';
 import { isGroupJid, jidOf, lidJid, toldPn, type Addressing } from '../address.ts';
 import { stanzaKind, type StanzaKind } from '../content.ts';
-import { SandboxError } from '../face.ts';
+import { SandboxError } from '../interface.ts';
 import { rankOf, type Group, type Groups } from '../groups.ts';
 import type { Links } from '../links.ts';
 import { node, unixSeconds, type BinaryNode } from '../nodes.ts';

@@ -2,7 +2,7 @@
 import { createHash, hkdfSync } from 'node:crypto';
 import { aesDecryptGCM, aesEncryptGCM, decryptPollVote, hkdf, hmacSign, proto } from '@whiskeysockets/baileys';
 import { secretOf } from '../content.ts';
-import { type Content, SandboxError } from '../face.ts';
+import { type Content, SandboxError } from '../interface.ts';
 import type { Random } from '../random.ts';
 import type { Stored } from '../store/messages.ts';
 

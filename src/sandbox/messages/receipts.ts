@@ -1,7 +1,7 @@
 /** Receipts: records confirmations by person and message, and notifies the author's devices. */
 import { isRoomJid, jidOf, pnJid, statusJid, type Addressing } from '../address.ts';
 import { readerReceipt } from '../status-posts.ts';
-import { SandboxError, type Digits } from '../face.ts';
+import { SandboxError, type Digits } from '../interface.ts';
 import type { Groups } from '../groups.ts';
 import type { Links } from '../links.ts';
 import { node, unixSeconds } from '../nodes.ts';

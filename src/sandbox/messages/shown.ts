@@ -3,7 +3,7 @@ import { normalizeMessageContent, proto } from '@whiskeysockets/baileys';
 import { isGroupJid, jidOf } from '../address.ts';
 import { viewSettings } from '../app-state/view.ts';
 import { secretOf, textOf } from '../content.ts';
-import type { Digits, ShownMessage } from '../face.ts';
+import type { Digits, ShownMessage } from '../interface.ts';
 import { type Group, rankOf } from '../groups.ts';
 import type { Parts } from '../parts.ts';
 import type { People, Person } from '../people.ts';

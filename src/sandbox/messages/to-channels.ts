@@ -3,7 +3,7 @@ import { getContentType, proto } from '@whiskeysockets/baileys';
 import type { Channel } from '../channels/channels.ts';
 import { edit, publish, react, revoke } from '../channels/posts.ts';
 import { mediaOf, stanzaKind } from '../content.ts';
-import { SandboxError } from '../face.ts';
+import { SandboxError } from '../interface.ts';
 import { handleOf } from '../media.ts';
 import { bytes, child, children, type BinaryNode } from '../nodes.ts';
 import type { Parts } from '../parts.ts';

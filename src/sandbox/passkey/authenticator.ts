@@ -1,6 +1,6 @@
 /** A passkey of an account, and a built-in authenticator for owners without a browser. */
 import { createHash, createSign, generateKeyPairSync, randomBytes } from 'node:crypto';
-import type { Assertion, RequestOptions } from '../face.ts';
+import type { Assertion, RequestOptions } from '../interface.ts';
 
 /** The identifier of the platform in WebAuthn. */
 export const rpId = 'whatsapp.com';

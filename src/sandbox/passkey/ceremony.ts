@@ -5,7 +5,7 @@
 import { createDecipheriv, createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { Curve, hkdf, type KeyPair, proto } from '@whiskeysockets/baileys';
 import { verifyAuthenticationResponse } from '@simplewebauthn/server';
-import { type CeremonyFault, type CeremonyStage, type RequestOptions, SandboxError } from '../face.ts';
+import { type CeremonyFault, type CeremonyStage, type RequestOptions, SandboxError } from '../interface.ts';
 import { bytes, childBytes, node, type BinaryNode } from '../nodes.ts';
 import type { Random } from '../random.ts';
 import { type Passkey, rpId, webOrigin } from './authenticator.ts';

@@ -1,6 +1,6 @@
 /** Storage of the messages of simulated people, and of the posts of channels. */
 import { proto } from '@whiskeysockets/baileys';
-import type { Digits, ReceivedMessage } from '../face.ts';
+import type { Digits, ReceivedMessage } from '../interface.ts';
 import { type Database, decode, encode } from './database.ts';
 
 // Storage of the messages that simulated phones received and wrote.

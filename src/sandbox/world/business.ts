@@ -1,7 +1,7 @@
 /** Businesses: changes by their owners on the phone, and the catalog as customers see it. */
 import { keepPicture } from '../account.ts';
 import type { Collection, Product, Profile } from '../business/shape.ts';
-import { SandboxError, type BusinessMethods, type BusinessView, type CollectionView, type ProductView } from '../face.ts';
+import { SandboxError, type BusinessMethods, type BusinessView, type CollectionView, type ProductView } from '../interface.ts';
 import type { Parts } from '../parts.ts';
 import { knownPerson } from './people.ts';
 

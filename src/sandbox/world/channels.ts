@@ -16,7 +16,7 @@ import {
   type PostsMethods,
   type PostView,
   SandboxError,
-} from '../face.ts';
+} from '../interface.ts';
 import { sha256 } from '../media.ts';
 import { compose } from '../messages/compose.ts';
 import type { Parts } from '../parts.ts';

@@ -1,6 +1,6 @@
 /** Groups, and the actions of their members. The rights are those that the platform enforces for clients. */
 import { createCommunity, decide, joinByCode, linkGroups, refusalOf, unlinkGroups } from '../communities.ts';
-import { type GroupChange, type GroupRule, type GroupsMethods, SandboxError } from '../face.ts';
+import { type GroupChange, type GroupRule, type GroupsMethods, SandboxError } from '../interface.ts';
 import { type Group, rankOf, viewGroup } from '../groups.ts';
 import { type BinaryNode, node } from '../nodes.ts';
 import type { Parts } from '../parts.ts';

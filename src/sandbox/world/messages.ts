@@ -5,7 +5,7 @@ import { erasedOf, shownIn } from '../messages/shown.ts';
 import { viewSettings } from '../app-state/view.ts';
 import { stepCall } from '../calls.ts';
 import { emitPerson } from '../device-life.ts';
-import { type CallsMethods, type Digits, type MessagesMethods, SandboxError, type Setting, type SettingsMethods } from '../face.ts';
+import { type CallsMethods, type Digits, type MessagesMethods, SandboxError, type Setting, type SettingsMethods } from '../interface.ts';
 import { chatOf, compose } from '../messages/compose.ts';
 import type { Parts } from '../parts.ts';
 import { knownPerson, placeOf, targetOf } from './people.ts';

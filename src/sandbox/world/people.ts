@@ -3,8 +3,8 @@ import { generateRegistrationOptions, verifyRegistrationResponse } from '@simple
 import { changePrivacy, keepPicture, setBlocked, setPicture } from '../account.ts';
 import { type Addressing, isGroupJid, isMissingNumber, isNumber, jidOf, pnJid } from '../address.ts';
 import { emitPerson, unlink } from '../device-life.ts';
-import { type AccountMethods, type AccountView, type Digits, type PeopleMethods, type PersonView, SandboxError } from '../face.ts';
-import type { PasskeysMethods, PasskeyView, Registration } from '../face/people.ts';
+import { type AccountMethods, type AccountView, type Digits, type PeopleMethods, type PersonView, SandboxError } from '../interface.ts';
+import type { PasskeysMethods, PasskeyView, Registration } from '../interface/people.ts';
 import type { Target } from '../messages/outbox.ts';
 import { node, unixSeconds } from '../nodes.ts';
 import type { Parts } from '../parts.ts';

@@ -1,6 +1,6 @@
 /** Faults, counters and the live stream of the platform. */
 import { damageKinds } from '../media-host.ts';
-import { SandboxError, type Fault, type PlatformMethods, type Stanza } from '../face.ts';
+import { SandboxError, type Fault, type PlatformMethods, type Stanza } from '../interface.ts';
 import { applyFault, isLive } from '../live-faults.ts';
 import { type BinaryNode, node } from '../nodes.ts';
 import type { Parts } from '../parts.ts';

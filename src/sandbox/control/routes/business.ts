@@ -1,7 +1,7 @@
 /** Routes for the profile, the products and the collections of a business, and for its catalog as a customer sees it. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from 'typebox';
-import type { BusinessView, CollectionView, ProductView, ProfileChange, Sandbox } from '../../face.ts';
+import type { BusinessView, CollectionView, ProductView, ProfileChange, Sandbox } from '../../interface.ts';
 import { answers, Digits, Done, done, mediaBodyLimit, NumberParams } from '../contents.ts';
 
 const tags = ['business'];

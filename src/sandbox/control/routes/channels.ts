@@ -1,7 +1,7 @@
 /** Routes of channels: make, show, change and follow them. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from 'typebox';
-import type { ChannelChange, ChannelView, PostChange, PostView, Sandbox } from '../../face.ts';
+import type { ChannelChange, ChannelView, PostChange, PostView, Sandbox } from '../../interface.ts';
 import { answers, ChannelJid, contentOf, Digits, mediaBodyLimit, MessageId, Name, parseBase64, Post } from '../contents.ts';
 
 const tags = ['channels'];

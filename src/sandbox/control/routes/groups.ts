@@ -1,7 +1,7 @@
 /** Routes for making, listing and changing groups. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from 'typebox';
-import type { GroupChange, Sandbox } from '../../face.ts';
+import type { GroupChange, Sandbox } from '../../interface.ts';
 import { addressing, answers, Digits, Group, GroupJid, Groups, NumberParams, Participants } from '../contents.ts';
 
 const tags = ['groups'];

@@ -1,7 +1,7 @@
 /** Routes for contacts and for the messages that simulated people send and receive, with their receipts, presence and calls. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from 'typebox';
-import { type CallView, type ReceivedMessage, type Sandbox, SandboxError } from '../../face.ts';
+import { type CallView, type ReceivedMessage, type Sandbox, SandboxError } from '../../interface.ts';
 import { answers, contentOf, Digits, Done, done, GroupJid, mediaBodyLimit, Message, MessageId, NumberParams, People } from '../contents.ts';
 import type { SentLog, SentMessage } from '../sent-log.ts';
 

@@ -1,7 +1,7 @@
 /** Routes for phones: link a client, rename a person, remove linked devices, the profile that an account shows, and passkeys. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from 'typebox';
-import { type AccountView, type Assertion, type RequestOptions, type Sandbox, SandboxError } from '../../face.ts';
+import { type AccountView, type Assertion, type RequestOptions, type Sandbox, SandboxError } from '../../interface.ts';
 import type { Camera } from '../camera.ts';
 import { answers, Digits, Done, done, mediaBodyLimit, Name, NumberParams, People, Person } from '../contents.ts';
 

@@ -1,7 +1,7 @@
 /** Routes for settings that a phone shares with its linked devices. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { type TProperties, Type } from 'typebox';
-import type { Sandbox, Setting, SettingsView, ShownMessage } from '../../face.ts';
+import type { Sandbox, Setting, SettingsView, ShownMessage } from '../../interface.ts';
 import { answers, Digits, Done, done, MessageId, Name, NumberParams, Recipient } from '../contents.ts';
 
 const tags = ['phones'];

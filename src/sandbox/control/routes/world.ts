@@ -2,7 +2,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from 'typebox';
 import { chainForgeries } from '../../certificates.ts';
-import type { Fault, Sandbox, Stats } from '../../face.ts';
+import type { Fault, Sandbox, Stats } from '../../interface.ts';
 import type { EventStream } from '../sent-log.ts';
 import { answers, Digits, Done, done, NumberParams } from '../contents.ts';
 

@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import sharp from 'sharp';
-import type { ReceivedMessage } from '#src/sandbox/face.ts';
+import type { ReceivedMessage } from '#src/sandbox/interface.ts';
 import type { Account } from '#test/support/account.ts';
 import { contact, Scene } from '#test/support/scene.ts';
 import { until } from '#test/support/until.ts';

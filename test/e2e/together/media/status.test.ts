@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { proto } from '@whiskeysockets/baileys';
 import sharp from 'sharp';
-import type { ReceivedMessage } from '#src/sandbox/face.ts';
+import type { ReceivedMessage } from '#src/sandbox/interface.ts';
 import type { Account } from '#test/support/account.ts';
 import { contact, Scene } from '#test/support/scene.ts';
 import { until } from '#test/support/until.ts';

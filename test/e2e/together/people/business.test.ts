@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import sharp from 'sharp';
-import type { BusinessView, ProductView } from '#src/sandbox/face.ts';
+import type { BusinessView, ProductView } from '#src/sandbox/interface.ts';
 import type { Account } from '#test/support/account.ts';
 import { picked, type Json } from '#test/support/operation-rows.ts';
 import { contact, Scene } from '#test/support/scene.ts';

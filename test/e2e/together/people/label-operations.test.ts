@@ -1,7 +1,7 @@
 /** Tests labels and quick replies in both directions: changes over the API reach the phone, and changes on the phone reach the gateway. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { Setting, SettingsView } from '#src/sandbox/face.ts';
+import type { Setting, SettingsView } from '#src/sandbox/interface.ts';
 import { Account } from '#test/support/account.ts';
 import { type Json, same } from '#test/support/operation-rows.ts';
 import { contact, Scene } from '#test/support/scene.ts';

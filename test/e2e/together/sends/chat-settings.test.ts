@@ -1,7 +1,7 @@
 /** Tests changes of chats by the owner: from the call to the phone's state, and from the phone to fields and events. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { ChatSettings, Setting } from '#src/sandbox/face.ts';
+import type { ChatSettings, Setting } from '#src/sandbox/interface.ts';
 import type { Account } from '#test/support/account.ts';
 import { type Json, picked, same } from '#test/support/operation-rows.ts';
 import { contact, Scene } from '#test/support/scene.ts';

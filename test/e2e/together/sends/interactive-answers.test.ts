@@ -1,7 +1,7 @@
 /** Tests answers to messages with choices: a tap on the phone, and texts that choose an option of a message from the contact. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { Content, ReceivedMessage } from '#src/sandbox/face.ts';
+import type { Content, ReceivedMessage } from '#src/sandbox/interface.ts';
 import type { Account } from '#test/support/account.ts';
 import { type Json, picked } from '#test/support/operation-rows.ts';
 import { contact, Scene } from '#test/support/scene.ts';

@@ -5,7 +5,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, test } from 'node:test';
 import sharp from 'sharp';
-import type { ReceivedMessage } from '#src/sandbox/face.ts';
+import type { ReceivedMessage } from '#src/sandbox/interface.ts';
 import type { Account } from '#test/support/account.ts';
 import { type Json, picked } from '#test/support/operation-rows.ts';
 import { contact, Scene } from '#test/support/scene.ts';

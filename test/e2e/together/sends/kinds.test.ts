@@ -1,7 +1,7 @@
 /** Tests sends of every small kind, in every way of sending, as the phones of the receivers decrypt and show them. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { ReceivedMessage } from '#src/sandbox/face.ts';
+import type { ReceivedMessage } from '#src/sandbox/interface.ts';
 import type { Account } from '#test/support/account.ts';
 import { type Json, picked } from '#test/support/operation-rows.ts';
 import { contact, Scene } from '#test/support/scene.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import sharp from 'sharp';
-import type { PostView } from '#src/sandbox/face.ts';
+import type { PostView } from '#src/sandbox/interface.ts';
 import { type Json, postBench } from '#test/support/post-bench.ts';
 import { openReceiver } from '#test/support/receivers.ts';
 import { contact } from '#test/support/scene.ts';

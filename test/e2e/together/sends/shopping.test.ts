@@ -1,7 +1,7 @@
 /** Tests customers on simulated phones. Their orders and questions arrive as messages of their kind, with a readable text, and can be answered. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { Content } from '#src/sandbox/face.ts';
+import type { Content } from '#src/sandbox/interface.ts';
 import type { Account } from '#test/support/account.ts';
 import { picked, type Json } from '#test/support/operation-rows.ts';
 import { contact, Scene } from '#test/support/scene.ts';

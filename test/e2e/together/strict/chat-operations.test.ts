@@ -1,7 +1,7 @@
 /** Tests reading and typing as the other side sees them, in direct chats and in groups. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { WorldEvent } from '#src/sandbox/face.ts';
+import type { WorldEvent } from '#src/sandbox/interface.ts';
 import { type Json, type Row, tryRows } from '#test/support/operation-rows.ts';
 import { contact } from '#test/support/scene.ts';
 import { until } from '#test/support/until.ts';

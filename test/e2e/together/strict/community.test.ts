@@ -1,7 +1,7 @@
 /** Tests communities that the API and phones create, fill and empty: the state of the platform, the events, and the chats of their groups. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { GroupView } from '#src/sandbox/face.ts';
+import type { GroupView } from '#src/sandbox/interface.ts';
 import { bia, groupBench, isPart, type Json } from '#test/support/group-bench.ts';
 import { picked } from '#test/support/operation-rows.ts';
 import { contact } from '#test/support/scene.ts';

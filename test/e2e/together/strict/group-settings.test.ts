@@ -1,7 +1,7 @@
 /** Tests settings of groups: the request, its answer, the state of the platform, the event, the list, changes on phones, and refusals. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { GroupView } from '#src/sandbox/face.ts';
+import type { GroupView } from '#src/sandbox/interface.ts';
 import type { Scene } from '#test/support/scene.ts';
 import { contact } from '#test/support/scene.ts';
 import { bia, carl, groupBench, isPart, jid, type Json } from '#test/support/group-bench.ts';
