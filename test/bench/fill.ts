@@ -2,15 +2,18 @@
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Log } from '#actors/ports.ts';
-import { openDatabase, type Database } from '#src/storage/postgres/database.ts';
+import { openDatabase, type Database, type Limits } from '#src/storage/postgres/database.ts';
 import { startEmbedded } from '#src/storage/postgres/embedded.ts';
 
 export const quiet: Log = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 
+/** Limits in milliseconds. To insert a group of rows or to analyze a million rows takes longer than a statement of the gateway may take. */
+const limits: Limits = { statement: 120_000, connection: 3_000 };
+
 /** Opens the database of a gateway that runs or has run in this folder. */
 export const withDatabase = async <T>(folder: string, work: (database: Database) => Promise<T>): Promise<T> => {
   const server = await startEmbedded({ dataDir: join(folder, 'data'), log: quiet });
-  const database = await openDatabase({ url: server.url, log: quiet });
+  const database = await openDatabase({ url: server.url, log: quiet, limits });
   try {
     return await work(database);
   } finally {
@@ -23,7 +26,7 @@ export const withDatabase = async <T>(folder: string, work: (database: Database)
 export const analyze = (folder: string): Promise<unknown> =>
   withDatabase(folder, (database) => database.rows({ name: '', text: 'analyze' }, []));
 
-/** The number of rows of one statement. More rows would exceed the time-out of a statement. */
+/** The number of rows of one statement. */
 const group = 10_000;
 const empty: Readonly<Record<string, string>> = {
   text: `''`,
