@@ -176,8 +176,8 @@ export class Replies {
   }
 
   /**
-   * Stores the begin of an attempt, then makes the attempt. If the attempt kills the process, the stored count stays. Another account may have been paired since the
-   * row was read. The rows of the former account were then marked as failed, and no attempt begins.
+   * Stores that an attempt begins, then makes the attempt. If the attempt kills the process, the stored count stays. Another account may have been paired
+   * since the row was read. The rows of the former account were then marked as failed, and no attempt begins.
    */
   async #counted(at: InboxOf, reply: ChatwootReply, sign: boolean): Promise<Step> {
     const { seq, begun } = reply;

@@ -54,8 +54,8 @@ export class NodeLease {
 
   /**
    * Joins the cluster, and then renews the lease regularly. Rejects with a sentence for the operator if a live node has the same name. If a killed node had
-   * this name, waits for the end of its lease. This lease ends by the clock of the database. This node ends the lease if its own clock shows no renewal
-   * for a full lease.
+   * this name, waits until the lease of that node has ended by the clock of the database. If the clock of this node shows no renewal of that lease for a
+   * full lease, this node ends it.
    */
   async start(): Promise<void> {
     const { store, time, policy, node, term } = this.#input;

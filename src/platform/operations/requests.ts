@@ -224,7 +224,10 @@ const lookedUp = (forms: readonly string[], answers: ReadonlyMap<string, Answer>
   return { chatId: pn, businessName };
 };
 
-/** Looks up the accounts of numbers. Each number is a list of its possible forms. Stores the LIDs in the answers, because migrated accounts receive messages only by LID. */
+/**
+ * Looks up the accounts of numbers. Each number is a list of its possible forms. Stores the LIDs in the answers, because migrated accounts receive messages
+ * only by LID.
+ */
 export async function lookUpNumbers(sock: Sock, numbers: readonly (readonly string[])[]): Promise<readonly (LookedUp | null)[]> {
   const users = [...new Set(numbers.flat())].map((form) => plain('user', [plain('contact', Buffer.from(`+${userOf(form)}`))]));
   const contact: BinaryNode = { tag: 'contact', attrs: { addressing_mode: 'lid' } };
