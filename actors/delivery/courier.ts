@@ -291,13 +291,13 @@ export class Courier {
     this.#window.finish(row, last, true);
   }
 
-  /** Makes one attempt. `tried` is the row with this attempt in its list. The caller counts the attempt. */
+  /** Makes one attempt. `tried` is the row with this attempt in its count and its list. */
   async #send(row: Delivery, webhook: Webhook, send: Sending): Promise<{ readonly outcome: Attempt; readonly tried: Delivery }> {
     const { time, log, meter } = this.#host;
     const started = time.now();
     this.#posting += 1;
     const outcome = await send().finally(() => (this.#posting -= 1));
-    const tried = { ...row, tries: withTry(row.tries, outcome, started, time.now() - started) };
+    const tried = { ...row, attempts: row.attempts + 1, tries: withTry(row.tries, outcome, started, time.now() - started) };
     if (this.#isStopped && !outcome.ok) return { outcome, tried };
     const fields = { instance: row.instanceId, webhook: webhook.id, event: row.type, attempt: row.attempts + 1, status: outcome.status };
     const [ended, isRefusal] = [time.now(), outcome.status !== undefined];
@@ -307,10 +307,9 @@ export class Courier {
     return { outcome, tried };
   }
 
-  #judge(row: Delivery, webhook: Webhook, outcome: Attempt): void {
-    const tried = { ...row, attempts: row.attempts + 1 };
+  #judge(tried: Delivery, webhook: Webhook, outcome: Attempt): void {
     if (!outcome.ok) return this.#retry(tried, webhook, outcome);
-    this.#window.finish(row, { ...lastOf(tried), status: outcome.status, error: '' }, false);
+    this.#window.finish(tried, { ...lastOf(tried), status: outcome.status, error: '' }, false);
   }
 
   #retry(row: Delivery, webhook: Webhook, outcome: FailedAttempt): void {

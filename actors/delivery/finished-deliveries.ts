@@ -40,20 +40,24 @@ export class FinishedDeliveries {
    * rejects, the rows wait as before.
    */
   async takeOut(): Promise<readonly number[]> {
-    const rows = [...this.#waiting];
+    const [claim, rows] = [this.#claim(), this.#waiting];
     this.#waiting = new Map();
-    for (const [seq] of rows) this.#leaving.add(seq);
+    const archived: (Ended & Claim)[] = [];
+    const removed: ({ readonly seq: number } & Claim)[] = [];
+    for (const [seq, ended] of rows) {
+      this.#leaving.add(seq);
+      if (this.#isKept(ended)) archived.push({ ...ended, ...claim });
+      else removed.push({ seq, ...claim });
+    }
     try {
-      const claim = this.#claim();
-      const archived = rows.map(([, ended]) => ended).filter((ended) => this.#isKept(ended));
-      await this.#outbox.archive(archived.map((ended) => ({ ...ended, ...claim })));
-      await this.#outbox.remove(rows.filter(([, ended]) => !this.#isKept(ended)).map(([seq]) => ({ seq, ...claim })));
-      return rows.map(([seq]) => seq);
+      if (archived.length > 0) await this.#outbox.archive(archived);
+      if (removed.length > 0) await this.#outbox.remove(removed);
+      return [...rows.keys()];
     } catch (error) {
       for (const [seq, ended] of rows) this.#waiting.set(seq, ended);
       throw error;
     } finally {
-      for (const [seq] of rows) this.#leaving.delete(seq);
+      for (const seq of rows.keys()) this.#leaving.delete(seq);
     }
   }
 

@@ -24,9 +24,9 @@ export class ReceiverHealth {
   /** Last failures by event, oldest first. */
   readonly #waiting = new Map<string, LastAttempt>();
 
-  /** Takes the outcome of an attempt. */
+  /** Takes the outcome of an attempt. `row`: the row with this attempt in its count. */
   judge(row: Delivery, outcome: Attempt, now: number): void {
-    const { eventId, attempts } = row;
+    const { eventId } = row;
     this.#outcomes.push(outcome.ok);
     if (this.#outcomes.length > counted) this.#outcomes.shift();
     this.#failures = outcome.ok ? 0 : this.#failures + 1;
@@ -34,7 +34,7 @@ export class ReceiverHealth {
     if (outcome.ok) return;
     const { status = 0, error } = outcome;
     this.#lastError = { at: now, status, error };
-    this.#waiting.set(eventId, { ...lastOf(row), attempts: attempts + 1, status, error });
+    this.#waiting.set(eventId, { ...lastOf(row), status, error });
     const [oldest] = this.#waiting.keys();
     if (this.#waiting.size > keptRows && oldest !== undefined) this.#waiting.delete(oldest);
   }

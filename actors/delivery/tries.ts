@@ -10,7 +10,7 @@ const errorLength = 200;
 const withoutAnswer = ({ answer: _answer, ...one }: Try): Try => one;
 
 /** Appends an attempt, and drops the oldest one if the list is full. Only the new attempt keeps the answer of the receiver. */
-export function withTry(before: readonly Try[] = [], outcome: Attempt, at: number, ms: number): readonly Try[] {
+export function withTry(before: readonly Try[] | undefined, outcome: Attempt, at: number, ms: number): readonly Try[] {
   const made: Try = outcome.ok
     ? { at, ms, status: outcome.status, error: '' }
     : {
@@ -20,7 +20,7 @@ export function withTry(before: readonly Try[] = [], outcome: Attempt, at: numbe
         error: outcome.error.slice(0, errorLength),
         ...(outcome.answer === undefined ? {} : { answer: outcome.answer }),
       };
-  return [...before.slice(1 - mostTries).map(withoutAnswer), made];
+  return before === undefined ? [made] : [...before.slice(1 - mostTries).map(withoutAnswer), made];
 }
 
 /** Returns the attempts that are stored with the row. */

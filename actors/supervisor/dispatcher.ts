@@ -164,11 +164,11 @@ export class Dispatcher {
   }
 
   #setFailing(instance: InstanceId, webhookId: string, isFailing: boolean): void {
-    const all = this.#failing.get(instance) ?? new Set<string>();
-    if (all.has(webhookId) === isFailing) return;
-    if (isFailing) this.#failing.set(instance, all.add(webhookId));
-    else all.delete(webhookId);
-    if (all.size === 0) this.#failing.delete(instance);
+    const all = this.#failing.get(instance);
+    if ((all?.has(webhookId) ?? false) === isFailing) return;
+    if (isFailing) this.#failing.set(instance, (all ?? new Set()).add(webhookId));
+    else all?.delete(webhookId);
+    if (all?.size === 0) this.#failing.delete(instance);
     this.#input.troubled?.(instance);
   }
 
