@@ -1,4 +1,4 @@
-/** Makes a route of the server from a row. A fault of a row ends the start. */
+/** Makes a route of the server from a row. A row with a fault makes the start fail. */
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
 import type { Gateway, InstanceId } from '#actors/gateway.ts';
 import { isAudited } from './audit.ts';
@@ -14,7 +14,8 @@ const shortId = /^r[0-9a-f]{14}$/;
 const usualFields = ['number', 'chatid'] as const;
 
 /**
- * Returns the body unchanged if it names no chat by such an id, or a chat that is not stored. `more` lists further fields that name a chat.
+ * Returns the body with the platform's id in place of each short id. A short id of a chat that is not stored stays. `more` lists further fields that
+ * name a chat.
  */
 const withChatIds = async <Body>(gateway: Gateway, id: InstanceId, body: Body, more: readonly string[] = []): Promise<Body> => {
   if (typeof body !== 'object' || body === null) return body;

@@ -22,7 +22,7 @@ interface Serialised {
 export const serialise = (value: unknown): string =>
   (typeof value === 'object' && value !== null ? (value as Serialised)[text] : undefined) ?? JSON.stringify(value);
 
-/** Space that is reserved for all other parts of an answer. In bytes. */
+/** Space that is reserved for the parts of an answer outside its list. In bytes. */
 const rest = 1024;
 
 export interface Page<View> {
@@ -89,7 +89,8 @@ const shown: ReadonlySet<string> = new Set([
 const headerText = /^[\x20-\x7e]{1,200}$/;
 
 /**
- * Headers of a kept file. The bytes under a name never change and belong to one reader. The name is a secret, so pages send no referrer.
+ * Headers of every kept file. The bytes under a name never change, so browsers may cache them, but shared caches may not. The name is a secret, so a
+ * page that shows the file sends no referrer.
  */
 const always = {
   'x-content-type-options': 'nosniff',
@@ -117,7 +118,7 @@ const headersOf = (file: KeptFile): Readonly<Record<string, string>> => {
 export const isKnown = (headers: IncomingHttpHeaders, file: KeptFile): boolean =>
   (headers['if-none-match'] ?? '').split(',').some((tag) => ['*', tagOf(file)].includes(tag.trim().replace(/^W\//, '')));
 
-/** Returns the requested range. A range of a file with other bytes is ignored. */
+/** Returns the header `Range`. The header is ignored if `If-Range` names other bytes than those of the file. */
 export const rangeHeader = (headers: IncomingHttpHeaders, file: KeptFile): string | undefined => {
   const condition = headers['if-range'];
   return condition === undefined || condition === tagOf(file) ? headers.range : undefined;
@@ -157,7 +158,7 @@ export const rangeOf = (header: string | undefined, size: number): ByteRange | n
   if (first === '' && last === '') return null;
   const start = first === '' ? Math.max(0, size - Number(last)) : Number(first);
   const end = first === '' || last === '' ? size - 1 : Math.min(Number(last), size - 1);
-  // A last byte before the first byte is not a valid range.
+  // A range whose last byte is before its first byte is not valid, so the whole file is sent.
   if (first !== '' && last !== '' && Number(last) < Number(first)) return null;
   return start < size && start <= end ? { start, end } : 'unsatisfiable';
 };

@@ -32,7 +32,10 @@ declare module 'fastify' {
 
 export type { HttpLog, HttpOptions, StreamLimits } from './options.ts';
 
-/** Returns the client's own request id if it is harmless. A line of this log can then be found from the client's log. */
+/**
+ * Returns the client's own request id if it is harmless, and otherwise a random id. With the client's id, a line of this log can be found from the
+ * client's log.
+ */
 const requestIdOf = ({ headers }: { readonly headers: IncomingHttpHeaders }): string => {
   const given = headers['x-request-id'];
   return typeof given === 'string' && /^[\w.:-]{1,64}$/.test(given) ? given : randomUUID();
@@ -45,7 +48,7 @@ const answerWithId = (app: FastifyInstance): void => {
   });
 };
 
-/** Forbids caching, because answers hold tokens and messages. Only a row may give a lifetime. */
+/** Forbids caching of JSON answers, because they hold tokens and messages. A route that sets the header itself keeps its value. */
 const forbidCaching = (app: FastifyInstance): void => {
   app.addHook('onSend', (_request, reply, payload, next) => {
     const isJson = String(reply.getHeader('content-type') ?? '').startsWith('application/json');
@@ -54,7 +57,7 @@ const forbidCaching = (app: FastifyInstance): void => {
   });
 };
 
-/** Traces requests. A trace has the route's pattern, because addresses may contain tokens. */
+/** Traces requests. A trace has the route's pattern in place of the address, because addresses may contain tokens. */
 const traceRequests = (app: FastifyInstance, tracing: RequestTracing): void => {
   const ends = new WeakMap<FastifyRequest, (status: number) => void>();
   app.addHook('onRequest', (request, _reply, next) => {
@@ -174,7 +177,7 @@ export const buildApp = async (gateway: Gateway, options: HttpOptions, more: rea
     ajv: inputRules,
     http: { requireHostHeader: false },
   });
-  // Views build the answers. A serialiser from the schemas could only drop fields.
+  // The views have already made the answers. A serialiser made from the schemas would only drop fields that a schema lacks.
   app.setSerializerCompiler(() => serialise);
 
   const hub = new Hub({ gateway, limits: { ...defaultStreamLimits, ...options.stream }, log, meter: options.metrics?.meter });

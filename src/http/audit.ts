@@ -44,14 +44,14 @@ const exceptions: Readonly<Record<string, boolean>> = {
   'POST /business/catalog/info': false,
   'POST /business/catalog/list': false,
   'POST /sender/listmessages': false,
-  // This route sets whether the account is shown as online.
+  // This route sets whether the account is shown as online, which is not a setting.
   'POST /instance/presence': false,
   // Each tool call is a request to the route of its operation, which notes it.
   'POST /mcp': false,
   'DELETE /mcp': false,
-  // Chatwoot posts every message of an agent.
+  // Chatwoot posts every message of an agent to this route.
   'POST /chatwoot/webhook/:hook': false,
-  // This route names the fields of all leads.
+  // This route names the fields of all leads, so it changes settings.
   'POST /instance/updateFieldsMap': true,
   // This route shows a secret.
   'GET /admin/session/token': true,
@@ -76,7 +76,7 @@ const callerOf = ({ caller, instanceId }: FastifyRequest): Pick<AuditNote, 'acto
 const namedBy = (gateway: Gateway, request: FastifyRequest): string => {
   const { instance = '', id = '' } = (request.params ?? {}) as Readonly<Record<string, string>>;
   const ofPath = instance || ((request.routeOptions.url ?? '').startsWith('/admin/actors/') ? id : '');
-  // A request that is refused for its role was not looked up, so the header alone names its instance.
+  // If a request is refused for its role, its instance was not looked up. Only the header `x-instance` names the instance then.
   const named = textOf(ofPath || (request.caller?.actor === 'user' ? request.headers['x-instance'] : ''));
   return named !== '' && gateway.view(named) !== null ? named : '';
 };
@@ -111,7 +111,7 @@ export const auditRequests = (app: FastifyInstance, gateway: Gateway, now: () =>
       if (made !== null) gateway.audit(made);
     };
     reply.raw.once('finish', () => note(reply.raw.statusCode));
-    // A client that disconnects does not undo its request.
+    // A client that disconnects does not undo its request, so the request is noted too. Its status is 0 if no answer was sent.
     reply.raw.once('close', () => note(reply.raw.headersSent ? reply.raw.statusCode : 0));
     next();
   });

@@ -69,14 +69,15 @@ const sessionGuard = (gateway: Gateway, sessions: AdminSessions, limit: Authenti
     const { role: least = 'administrator' } = request.routeOptions.config;
     if (user !== null && !mayAct(user.role, least)) return { status: 403, text: roleText(user.role, least) };
     request.adminSession = name;
-    // Only streams continue after the answer. A request that ends its own session must be answered first.
+    // A stream ends with its session, and only a GET request can be a stream. Other answers are not tied, because a request that ends its own session
+    // must get its answer.
     if (request.method === 'GET') sessions.tie(name, reply.raw);
     return true;
   };
 
   return {
     admit,
-    /** Calls the instance that the dashboard names as with its token. The page therefore needs no token. */
+    /** Admits a call to the instance that the header `x-instance` names, as if the call had the token of the instance. The page therefore needs no token. */
     async admitAsInstance(request: FastifyRequest, reply: FastifyReply): Promise<Denied | boolean> {
       const named = textOf(request.headers['x-instance']);
       const session = named !== '' && (await admit(request, reply));
@@ -88,11 +89,11 @@ const sessionGuard = (gateway: Gateway, sessions: AdminSessions, limit: Authenti
   };
 };
 
-/** Fields that are removed from answers to the page. A viewer could use a code to link another phone. */
+/** Fields that are empty in answers to the page. Codes are empty only for a viewer, who could link another phone with them. */
 const secretFields: readonly string[] = ['token'];
 const secretFieldsOfViewers: readonly string[] = [...secretFields, 'qrcode', 'paircode'];
 
-/** Returns an answer without the secrets in its known fields. `payload` is the body that was posted to a receiver. */
+/** Returns an answer whose secret fields are empty, also those of its `instance` and its `payload`. `payload` is the body that was posted to a receiver. */
 const without = (secrets: readonly string[], answer: unknown): unknown => {
   if (Array.isArray(answer)) return answer.map((one) => without(secrets, one));
   if (typeof answer !== 'object' || answer === null) return answer;
@@ -108,8 +109,8 @@ const without = (secrets: readonly string[], answer: unknown): unknown => {
 const isViewer = ({ caller }: FastifyRequest): boolean => caller?.actor === 'user' && !mayAct(caller.user.role, 'operator');
 
 /**
- * Looks up a token. A token in the cache costs no try, and a missing token costs none. In a cluster any other token costs a query; a valid one
- * is in the cache within a second.
+ * Finds the instance of a token. A missing token and a token in the cache do not count as tries. Any other token counts as a try until it is found.
+ * In a cluster its look-up is a query. A new token is in the cache within a second.
  */
 const instanceGuess =
   (gateway: Gateway, { instance }: AuthenticationLimit) =>
@@ -119,7 +120,7 @@ const instanceGuess =
     return guessed(instance, request, () => gateway.lookUp(token));
   };
 
-/** Wrong link codes of one network within a minute. Codes are short, so without this limit they could be guessed. */
+/** Largest number of wrong link codes of one network within a minute. Codes are short, so without this limit they could be guessed. */
 const wrongCodes = 20;
 
 /** Makes the check of requests that carry a one-time code of an account's owner. */
@@ -145,7 +146,7 @@ const linkGuard = (gateway: Gateway, note: NoteGuess) => {
 
 /**
  * Returns the check that the credential of an admitted request is still valid. A client may send its body slowly, and the credential may end
- * meanwhile. A valid credential is found in memory.
+ * meanwhile. A valid credential is usually found in memory.
  */
 const recheckOf =
   (gateway: Gateway, sessions: AdminSessions, allowQueryTokens: boolean) =>
@@ -221,7 +222,8 @@ export const guardRoutes = (
   const { allowQueryTokens, log } = options;
   decorateRequests(app);
 
-  // The dashboard authenticates its calls by its session. A faulty page cannot leak a token, because it never gets one.
+  // The dashboard authenticates its calls by its session, so it needs no tokens. Without tokens, a faulty page cannot leak them. Only routes with
+  // `givesToken` show them.
   app.addHook('preSerialization', (request, _reply, answer, next) =>
     next(
       null,
@@ -268,7 +270,7 @@ export const guardRoutes = (
   });
 };
 
-// Sheds load before the event loop stalls: 503 with `Retry-After` while the average delay of three seconds exceeds the limit. Rows with
+// Sheds load before the event loop stalls: 503 with `Retry-After` while the delay, averaged over three seconds, exceeds the limit. Rows with
 // `relieves` are always answered, because they reduce the load or show its cause.
 
 declare module 'fastify' {
@@ -289,7 +291,7 @@ export const refuseOverload = async (app: FastifyInstance, { overloadLagMs, over
     maxEventLoopDelay: overloadLagMs,
     sampleInterval: overloadSampleMs ?? sampleInterval,
     exposeStatusRoute: false,
-    // Lets the request pass if the handler sends no answer.
+    // The request passes if this handler sends no answer.
     pressureHandler: (request, reply) => {
       if (request.routeOptions.config.relieves === true) return;
       sendRefusal(reply, {

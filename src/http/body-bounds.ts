@@ -25,8 +25,8 @@ export class BodyError extends Error {
 export const deepest = 100;
 
 /**
- * Largest number of values in one body. A campaign of 100,000 messages has ten values for each message. A million empty lists need 45 MB;
- * distinct names cost 4 s of processor time at worst.
+ * Largest number of values in one body. A campaign of 100,000 messages has ten values for each message. A million empty lists need 45 MB. A million
+ * distinct field names cost 4 s of processor time at worst.
  */
 export const mostValues = 1_000_000;
 

@@ -108,7 +108,7 @@ const validatorOf = lazyValidators().compilersFactory.buildValidator({}, inputRu
 /** Returns the errors of a value; an empty list if the value fits. */
 export type InputCheck = (value: unknown) => readonly FastifySchemaValidationError[];
 
-/** Checks a value from another place by the rules of a route's body. */
+/** Makes a check by the rules of a route's body, for values that are not a body. */
 export const inputCheck = (schema: TSchema): InputCheck => {
   const validate = validatorOf({ schema, method: '', url: '' });
   return (value) => (validate(value) === true ? [] : ((validate.errors ?? []) as readonly FastifySchemaValidationError[]));
@@ -116,7 +116,7 @@ export const inputCheck = (schema: TSchema): InputCheck => {
 
 // Describes the first fault of a validation in one sentence.
 
-/** Fixed texts of a route, the most specific first: `<field>:<keyword>`, `<field>`, `*`. For a missing field, `<field>` is its own name. */
+/** Fixed texts of a route, the most specific first: `<field>:<keyword>`, `<field>`, `*`. For a missing field, `<field>` ends with the name of that field. */
 export type InvalidTexts = Readonly<Record<string, string>>;
 
 const typeWords: Readonly<Record<string, string>> = {
@@ -150,14 +150,14 @@ const demands: Readonly<Record<string, (params: Readonly<Record<string, unknown>
   maximum: ({ limit }) => `must be at most ${String(limit)}`,
 };
 
-/** Turns `/events/0` into `events.0`. For a missing field, returns its own name. */
+/** Turns `/events/0` into `events.0`. For a missing field, adds its name to the path. */
 const fieldOf = ({ keyword, instancePath, params }: FastifySchemaValidationError): string => {
   const path = instancePath.slice(1).replaceAll('/', '.');
   if (keyword !== 'required') return path;
   return `${path === '' ? '' : `${path}.`}${String(params['missingProperty'])}`;
 };
 
-/** Answers invalid input. `hint` has the field and its error, if the fixed text of the route does not name them. */
+/** The answer to invalid input. `hint` names the field and its error, if the fixed text of the route does not begin with the field. */
 interface InvalidInput {
   readonly error: string;
   readonly hint?: string;

@@ -3,7 +3,7 @@ import cors from '@fastify/cors';
 import type { FastifyInstance } from 'fastify';
 import type { HttpOptions } from './options.ts';
 
-/** The options of all answers. Credentials are sent in headers. Cookies are not allowed, so no page can act for its visitor. */
+/** Headers that a page may send. Credentials are among them. Cookies are not allowed, so no page can act for its visitor. */
 const allowedHeaders = [
   'content-type',
   'token',

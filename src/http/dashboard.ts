@@ -33,7 +33,7 @@ const views = [
   '/admin/sessions/*',
 ];
 
-/** Answers an unknown address. A browser gets the page, and other clients get an error of the API. */
+/** Any other address below `/admin`. A browser gets the page, and other clients get an error of the API. */
 const unknown = '/admin/*';
 
 interface Head {
@@ -94,7 +94,7 @@ export const addDashboard = async (app: FastifyInstance): Promise<void> => {
 // Sessions of the dashboard. A cookie holds a random name in place of the admin token or the user's password, so no page has a secret.
 // Sessions are in memory and in the database. They therefore survive a restart and are valid on every node.
 
-/** The largest number of sessions. More people do not sign in at once, so a further session ends the oldest one. */
+/** The largest number of sessions in memory. A further session ends the oldest one. So many people do not sign in at once. */
 const most = 1_000;
 const cookieName = 'dormouse_session';
 const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
@@ -168,7 +168,7 @@ const openSessions = () => {
   };
 };
 
-/** Looks sessions up in the database, and remembers those that it knows. */
+/** Looks sessions up in the database, and keeps the found sessions in memory. */
 const findingIn = (memory: ReturnType<typeof openSessions>, shared: SignIns | null) => {
   /** Counts the ends of sessions. If the count changed during a query, its result may be a session that has ended, and is not used. */
   let ends = 0;
@@ -220,7 +220,7 @@ export const createAdminSessions = (lifeMs: number, shared: SignIns | null): Adm
       // Without a database users have no sessions, because no change could end them.
       const isKept = shared === null ? user === null : await shared.add(key, lifeMs, { user, address });
       if (!isKept) return null;
-      // After such an end, the next request looks the session up in the database.
+      // If a session ended during the query, this session may be the one. It is then not kept, and the next request looks it up in the database.
       if (isCurrent()) memory.open(key, lifeMs, { user, address });
       return name;
     },

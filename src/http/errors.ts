@@ -64,7 +64,7 @@ const limitFields = ({ timeLock, cap }: NonNullable<Refusal['limits']>) => ({
   },
 });
 
-/** Returns the name of a code. If the time-lock of the account is known to be inactive, the refusal has another reason. */
+/** Returns the name of a code. Code 463 has no name if the time-lock of the account is known to be inactive, because the refusal then has another cause. */
 const errorKeyOf = ({ code = 0, limits }: Refusal): string | undefined =>
   code === 463 && limits?.timeLock?.ok === true && !limits.timeLock.value.active ? undefined : errorKeys[code];
 
@@ -221,7 +221,7 @@ export const frameworkErrors =
   (error: FastifyError, request: FastifyRequest, reply: FastifyReply): void =>
     void sendError(log, error, request, reply);
 
-/** Answers errors of Node's HTTP parser. Such input never becomes a request. */
+/** The answers to errors of Node's HTTP parser. Input with such an error never becomes a request. */
 const parserErrors: Readonly<Record<string, readonly [status: number, text: string]>> = {
   HPE_HEADER_OVERFLOW: [431, 'the headers are too large'],
   HPE_CHUNK_EXTENSIONS_OVERFLOW: [413, 'the chunk extensions are too large'],

@@ -26,7 +26,7 @@ interface Shape {
   readonly format?: string;
 }
 
-/** Returns true if an optional field is shown in examples. A field with an empty value is left out. */
+/** Makes the example of an object. An optional field is left out unless its schema has examples. */
 const objectExample = ({ properties = {}, required = [] }: Shape, shared: SharedSchemas): Readonly<Record<string, unknown>> =>
   Object.fromEntries(
     Object.entries(properties)

@@ -207,7 +207,7 @@ interface RowSpec<Params extends TSchema, Body extends TSchema, Query extends TS
   /** Fixed texts for input that does not fit the schemas. */
   readonly invalidTexts?: InvalidTexts;
   readonly refusals?: Refusals;
-  /** True if the answer shows tokens to the dashboard. Tokens are removed from all other answers to it. */
+  /** True if the answer shows tokens to the dashboard. In all other answers to the dashboard, tokens are empty. */
   readonly givesToken?: true;
   /** The text of a 500 for an unexpected failure; `Internal server error` if absent. */
   readonly failure?: FailureAnswer;

@@ -1,6 +1,6 @@
 /**
- * Answers while the database is migrated, or reads its log after a crash. Both may need minutes, in which the process is alive but not ready.
- * The gateway then takes the port over.
+ * Answers while the database is migrated, or reads its log after a crash. Both may need minutes, in which the process is alive but not ready. When
+ * the database is ready, the gateway takes the port over.
  */
 import { createServer, type Server } from 'node:http';
 
@@ -59,7 +59,7 @@ export const createWaitingRoom = (
   const room: WaitingRoom = {
     tell(waited) {
       now = waited;
-      // With port 0, every bind would give another port.
+      // With port 0, every bind would give another port, so the room does not listen at all.
       if (address.port !== 0) server ??= open();
     },
     told: { onMigrating: (progress) => room.tell(progress), onRecovering: () => room.tell('recovering') },

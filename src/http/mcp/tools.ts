@@ -69,7 +69,7 @@ const textsOf = (input: Json, { properties }: Part): Readonly<Record<string, str
     Object.keys(properties).flatMap((name) => (input[name] === undefined || input[name] === null ? [] : [[name, textOf(input[name])]])),
   );
 
-/** Reads the text of an error answer. */
+/** Returns an error in the form of the interface's error answers. */
 const errorText = (error: string): string => JSON.stringify({ error });
 
 /** Returns true for path segments that HTTP clients remove. With such a segment the request would reach another operation. */
