@@ -143,7 +143,7 @@ const restartRow = ({ restart }: HttpOptions): Route =>
     answer: RestartingAnswer,
     refusals: { conflict: { example: underWay } },
     run: ({ reply }) => {
-      // Continues even if the client has disconnected meanwhile.
+      // Resolves even if the client has disconnected, so that the restart continues.
       const answered = new Promise<void>((resolve) => void finished(reply.raw, () => resolve()));
       const came = restart(answered);
       if (came === 'underWay') return refuse('conflict', underWay);

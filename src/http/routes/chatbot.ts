@@ -104,7 +104,7 @@ export const chatbotRoutes: readonly Route[] = [
       const dialogue = messages.map(({ role, text }) => ({ by: role, text }));
       const key = randomUUID();
       let isAnswered = false;
-      // The next trial of the instance is refused until the current trial ends.
+      // A client that disconnects ends its trial, because the next trial of the instance is refused until then.
       reply.raw.once('close', () => {
         if (!isAnswered) void gateway.endTrial(id, key).catch(() => undefined);
       });

@@ -49,7 +49,7 @@ const linkView = ({ code, group }: { readonly code: string; readonly group: Stor
   ...changedView(group, call),
 });
 
-/** Groups that are read concurrently for one answer. */
+/** Largest number of groups in one read of the storage. */
 const piece = 100;
 
 interface Listing extends GroupQuery {

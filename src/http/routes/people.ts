@@ -91,7 +91,7 @@ export const peopleRoutes: readonly Route[] = [
 
 const tag = 'contact';
 
-/** The names that the interface uses. */
+/** Texts that the interface fixes. */
 const texts = {
   saved: 'Contact added successfully',
   removed: 'Contact removed successfully',

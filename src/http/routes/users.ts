@@ -219,13 +219,13 @@ const exportPage = 1_000;
 
 const columns = ['id', 'at', 'actor', 'who', 'address', 'method', 'route', 'instance', 'subject', 'status'] as const;
 
-/** Quotes a cell (RFC 4180). A spreadsheet reads a text that begins with a sign of the pattern as a formula, so a quote goes before it. */
+/** Quotes a cell (RFC 4180). A spreadsheet reads a text that begins with a sign of the pattern as a formula, so an apostrophe goes before it. */
 const cell = (value: string | number): string => {
   const text = typeof value === 'number' ? String(value) : value.replace(/^\s*[=+\-@\t\r\n]/, "'$&");
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 };
 
-/** Makes the CSV line of an entry. People and spreadsheets can read its time. */
+/** Makes the CSV line of an entry. Its time is in ISO form, which people and spreadsheets can read. */
 const csvLine = (entry: AuditEntry): string =>
   `${columns.map((name) => cell(name === 'at' ? isoTime(entry.at) : entry[name])).join(',')}\r\n`;
 

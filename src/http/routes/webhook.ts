@@ -35,7 +35,7 @@ const inputOf = ({ action = '', id = '', url = '', ...rest }: Static<typeof shap
   ...pick(rest),
 });
 
-/** Reads a delete. It has the id, or the address, which some clients send. All other fields are ignored. */
+/** Keeps only the id of a delete, or the address, which some clients send in place of the id. Other bodies stay unchanged. */
 const relevantFields = (body: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> => {
   const { action, id, url } = body;
   if (action !== 'delete') return body;
@@ -151,14 +151,14 @@ export const webhookRoutes: readonly Route[] = [...localRoutes, ...globalRoutes]
 
 const [usualPage, largestPage, usualReplay] = [100, 500, 1000];
 
-/** Returns one or several members of an enumeration; null if a name is no member. */
+/** Returns the names as a list; undefined if they are absent, and null if one of them is no member of the enumeration. */
 const known = <T extends string>(names: string | readonly string[] | undefined, all: readonly T[]): readonly T[] | undefined | null => {
   if (names === undefined) return undefined;
   const list = [names].flat() as T[];
   return list.every((name) => all.includes(name)) ? list : null;
 };
 
-/** Returns the Unix milliseconds of a time; null if the text is not a time. */
+/** Returns the Unix milliseconds of a time; undefined if it is absent, and null if the text is not a time. */
 const momentOf = (value: string | number | undefined): number | undefined | null => {
   if (value === undefined || typeof value === 'number') return value;
   const at = /^\d+$/.test(value) ? Number(value) : Date.parse(value);

@@ -3,7 +3,7 @@ import { type TSchema, Type } from 'typebox';
 import { type PrivacySettings, privacyValues } from '#actors/gateway.ts';
 import { Count, fields, like, LooseText, numberExample, OneOf, optional, Text } from './common.ts';
 
-/** Largest length of a profile name at the platform. */
+/** Largest length of a profile name at the platform, in characters. */
 const longestName = 25;
 
 export const ProfileNameBody = Type.Object({

@@ -5,7 +5,7 @@ import { Count, OneOf, optional, Text } from './common.ts';
 
 const Minute = (description: string) => Count(0, 1_439, `${description}, in minutes since midnight`);
 
-/** The schema of one mail address. Characters that separate addresses or end a line are excluded, because they would add recipients. */
+/** The pattern of one mail address. Characters that separate addresses or end a line are excluded, because they would add recipients. */
 const mailbox = '[^\\s@,;<>"()]+@[^\\s@,;<>"()]+';
 const sender = `^(|${mailbox}|[^<>\\r\\n,;]* <${mailbox}>)$`;
 

@@ -96,7 +96,7 @@ export const FindChatsBody = Type.Unsafe<Readonly<Record<string, string | number
 
 const inEvery: ReadonlySet<string> = new Set(compactFields);
 
-/** A compact chat, which has some of the fields. Its example answers the example of the request, which asks for compact chats. */
+/** A found chat. A compact chat has only some of the fields. The example is compact, because the example of the request asks for compact chats. */
 const FoundChat = Type.Unsafe<CompactChatView & Partial<ChatView>>({
   ...Type.Object(
     Object.fromEntries(Object.entries(ChatShape.properties).map(([name, shape]) => [name, inEvery.has(name) ? shape : optional(shape)])),
@@ -210,7 +210,7 @@ export const FieldsMapBody = Type.Unsafe<Readonly<Record<string, string | undefi
   ),
 );
 
-/** Returns the fields of a lead. Other keys of a body are ignored. */
+/** Returns the names that a body gives to the custom fields of leads. Other keys of the body are ignored. */
 export const namesOf = (body: Readonly<Record<string, string | undefined>>): Readonly<Record<string, string>> =>
   Object.fromEntries(customFields.flatMap((name) => (body[name] === undefined ? [] : [[name, body[name].trim()]])));
 

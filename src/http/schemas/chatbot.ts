@@ -45,7 +45,7 @@ export const EditAgentBody = Type.Object({
   agent: optional(Type.Object(agentBody, { description: 'Fields that are not given stay as they are' })),
 });
 
-/** Bounds of a trial. It has fewer and shorter texts than the memory of an agent. */
+/** Largest number of messages of a trial, and of characters of each message. Both are below the bounds of an agent's memory. */
 const mostMessages = 100;
 const longestMessage = 8_000;
 

@@ -201,7 +201,7 @@ export const AdminFieldsBody = Type.Object({
   adminField02: optional(Text(1000, 'Free field of the administrator')),
 });
 
-/** The longest delay, in seconds. With a longer delay the queue would outlive its messages. */
+/** The longest delay, in seconds. */
 const longestDelay = 3_600;
 export const DelayBody = Type.Object({
   msg_delay_min: Count(0, longestDelay, 'Seconds between two messages of the asynchronous queue, at least'),

@@ -20,7 +20,7 @@ import { Recipient, sendHeaders, sendOptions, SentAnswer, uncertainFields } from
 
 // The stored form of each kind of message, for the documents. A test sends the example bodies and compares the results.
 
-/** The name of a kind, and an outline of its content: names of fields, and of a button also its name. */
+/** The name of a kind, and an outline of its content: the names of its fields, and the name of a button. */
 interface Stored {
   readonly messageType: string;
   readonly content: string;
@@ -157,7 +157,7 @@ export interface Sending {
   readonly send: Send;
 }
 
-/** Returns the idempotency key of the client with a digest of the request. `fields` are the fields that the send reads. */
+/** Returns the idempotency key of the client with the request as canonical JSON; empty without a key. `fields` are the fields that the send reads. */
 export const onceOf = (request: FastifyRequest, label: string, fields: Readonly<Record<string, unknown>>): Pick<SendOptions, 'once'> => {
   const key = request.headers['idempotency-key'];
   return typeof key === 'string' ? { once: { key, request: canonical([label, fields]) } } : {};

@@ -123,8 +123,8 @@ const common = { credential: 'instance', tag: 'sender', requestHeaders: campaign
 
 const yearMs = 31_622_400_000;
 /**
- * Bounds for reading a time. Up to ten years a number is in minutes from now. Larger numbers are moments in seconds, and beyond the second
- * bound in milliseconds.
+ * Bounds for reading a time. A number up to `mostMinutes`, which is ten years, is in minutes from now. A larger number is a time in Unix seconds, and
+ * from `mostSeconds` on in Unix milliseconds.
  */
 const mostMinutes = 5_256_000;
 const mostSeconds = 1e11;
@@ -137,7 +137,8 @@ const readTime = (written: unknown): unknown => {
   if (match === null) return written;
   const zone = match[0].length > 10 && match.groups?.['zone'] === undefined ? 'Z' : '';
   const at = Date.parse(match[0].replace(' ', 'T') + zone);
-  // A smaller number would be read as minutes. With both numbers, the time is long past.
+  // A time before 1973 is a smaller number, which would be read as minutes or seconds. The bound is returned instead, which is a time in the past
+  // too.
   return Number.isNaN(at) ? written : Math.max(at, mostSeconds);
 };
 
