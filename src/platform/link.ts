@@ -277,7 +277,10 @@ export class BaileysLink implements PlatformLink {
     return { auth, timers: timed, version };
   }
 
-  /** Checks the account of the credentials. If another account is allowed, the data of the former account is removed first. */
+  /**
+   * Returns false if the instance refuses the account of the credentials. If another account than before is allowed, the data of the former account
+   * is removed first.
+   */
   async #isAccepted(auth: AuthState): Promise<boolean> {
     const identity = identityOf(auth, offline);
     const answer = identity.owner === '' ? 'same' : this.#host.accountOf(identity.owner);
@@ -307,7 +310,7 @@ export class BaileysLink implements PlatformLink {
     this.#lastFrameAt = this.lastFrameAt();
     this.#session = null;
     this.#ended();
-    // The simulated platform may have new keys after a restart.
+    // The simulated platform may have new keys after a restart, so its certificates must be fetched again.
     if (close.data?.['reason'] === 'certificateRefused') this.#parts.trust.forget();
     if (this.#version !== null && close.code === 405 && close.data?.['stage'] !== 'upgrade') this.#parts.versions.refused(this.#version);
     if (close.data?.['reason'] === 'linkingStalled') this.#parts.versions.doubted();

@@ -1,7 +1,7 @@
 /**
- * Changes of the state that the account's devices share: chats, labels, contacts and quick replies. This file replaces the library's
- * `appPatch`, which treats a refusal as a success and allows only one mutation in a patch. The library stores the state of a collection in
- * its key store. Its locks serialise its own synchronisations and these patches.
+ * Changes of the state that the account's devices share: chats, labels, contacts and quick replies. This file replaces the library's `appPatch`,
+ * which treats a refusal as a success and allows only one mutation in a patch. The library stores the state of a collection in its key store. The
+ * locks of that store serialise the library's own synchronisations and these patches.
  */
 import {
   ALL_WA_PATCH_NAMES,
@@ -218,7 +218,8 @@ class LiveSharedState implements SharedState {
       // The lock of the keys is released now. The library's events must not be handled inside a transaction of its keys.
       if (isConflict) await this.#sock.resyncAppState([collection], false);
       else await this.#readAnew([collection]);
-      // A refusal may mean that the stored state is wrong, because the library continues after a patch that it could not verify.
+      // A refusal may mean that the stored state is wrong, because the library continues after a patch that it could not verify. The collection is
+      // therefore read anew, but only once.
       isReread ||= !isConflict;
     }
   }

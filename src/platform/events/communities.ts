@@ -15,9 +15,9 @@ const changeIn = (entry: Entry): GroupChange | null => (entry.kind === 'news' &&
 
 export class Communities {
   readonly #nameOf: (groupId: string) => string;
-  /** Communities by the id of the subgroup. */
+  /** Memberships by the id of the subgroup. */
   readonly #memberships: Map<string, Membership>;
-  /** Subgroups by the id of the community. */
+  /** Picture addresses by the id of the community. */
   readonly #pictures: Map<string, Pictures>;
   /** Cached views by the id of the community, until a community changes. Every message in a subgroup needs such a view. */
   readonly #made = new Map<string, ParentCommunity>();

@@ -176,7 +176,7 @@ export const isOwnDeletion = (entry: Entry): boolean => entry.kind === 'chatEras
 type Reader = (action: SharedAction, directory: Directory) => Entry[];
 
 const readers: Readonly<Record<string, Reader>> = {
-  // An empty value means that the record was removed.
+  // The library has no event for a contact whose value is empty. An empty value means that the contact was removed.
   contact: ({ index: [, id = ''] }, directory) => fromAddressBook({ id }, directory),
   clearChat: fromCleared,
   deleteChat: fromDeleted,

@@ -56,8 +56,9 @@ const grouped = (confirmations: readonly Confirmation[], directory: Directory): 
 };
 
 /**
- * Converts receipts in direct chats. Other updates are left out. Edits and deletions arrive as separate messages, and `fromStars` converts stars. The
- * sender waits for the answer to a refused send. Receipts of own devices for own messages change no status.
+ * Converts receipts in direct chats. All other updates are left out, because they are handled elsewhere. Edits and deletions arrive as separate
+ * messages, `fromStars` converts stars, and the send of a message waits for its refusal itself. Receipts of own devices for own messages are left out
+ * too, because they change no status.
  */
 export const fromMessageUpdates = (updates: readonly WAMessageUpdate[], directory: Directory): Entry[] => {
   const confirmations: Confirmation[] = [];

@@ -112,8 +112,8 @@ export const channelHandlers: Handlers<ChannelOperations> = {
     return answered(null, found.ok && follows(found.value) ? followedEntries(found.value, true) : []);
   },
 
-  // This setting belongs to the app's switch for followers. The setting for the activity of followers is only for admins. Sources: the web
-  // client and oxidezap/whatsapp-rust.
+  // `MUTE_ADMIN_ACTIVITY` belongs to the switch that the app shows to followers. Another setting, for the activity of followers, is only for admins.
+  // Sources: the web client and oxidezap/whatsapp-rust.
   'channel.mute': (connection, { channelId, mute }) =>
     changing(
       connection,

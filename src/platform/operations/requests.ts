@@ -214,7 +214,10 @@ const answersOf = (users: readonly BinaryNode[]): ReadonlyMap<string, Answer> =>
   return answers;
 };
 
-/** Returns the account of a number with these forms. Returns null if no answered form has an account, and an answer is missing. */
+/**
+ * Returns the account of a number with these forms. If no answered form has an account, returns null while an answer is missing, and an empty chat id
+ * otherwise.
+ */
 const lookedUp = (forms: readonly string[], answers: ReadonlyMap<string, Answer>): LookedUp | null => {
   const found = forms.map((form) => answers.get(userOf(form)));
   const there = found.filter((answer) => answer !== undefined && answer.pn !== '') as Answer[];

@@ -66,7 +66,7 @@ export class Resends {
   readonly #left = createLruMap<Leaving>(remembered);
   /** Requests by the id of the message. */
   readonly #asked = new Map<string, Asked>();
-  /** True while the library handles a request. Otherwise it would ignore the request for a status post like other stanzas of that chat. */
+  /** True while the library handles a request. The library ignores stanzas of the chat of status posts, but must not ignore a request for a post. */
   preparing = false;
 
   constructor(options: ResendOptions) {
