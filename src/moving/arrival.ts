@@ -82,8 +82,8 @@ const shortName = (name: string): string =>
     .trim()
     .slice(0, longestName);
 
-/** Yields the rows. A fault of a row becomes a fault of the source. */
-async function* problemsOf(rows: AsyncIterable<ArchivedRows>): AsyncIterable<ArchivedRows> {
+/** Yields the rows. A `SourceFault` becomes a `SourceProblem`, the error that the port defines. */
+async function* withPortErrors(rows: AsyncIterable<ArchivedRows>): AsyncIterable<ArchivedRows> {
   try {
     yield* rows;
   } catch (error) {
@@ -113,7 +113,7 @@ const arrivingOf = async (found: FoundSession): Promise<ArrivingSession> => {
     settings: settingsOf(settings.own),
     lost: settings.lost,
     notes: [...stateNotes[state], ...notes],
-    ...(rows && { rows: () => problemsOf(rows()) }),
+    ...(rows && { rows: () => withPortErrors(rows()) }),
   };
 };
 

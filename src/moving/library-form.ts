@@ -193,7 +193,7 @@ const tokenOf = (value: unknown): unknown => {
   return token === null ? null : { ...(value as object), token };
 };
 
-/** Converters by type, with null for a damaged value. Types without a converter are left out, because the library makes them again. */
+/** Converters by type. A converter returns null for a damaged value. Keys of other types are left out, because the library makes them again. */
 const converters: Readonly<Partial<Record<KeyType, (value: unknown) => unknown>>> = {
   'pre-key': (value) => {
     const pair = isRecord(value) ? [bytesOf(value['public']), bytesOf(value['private'])] : [];

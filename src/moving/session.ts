@@ -112,8 +112,8 @@ export interface Reader {
   readonly examples: readonly string[];
   readonly upload: UploadForm;
   /**
-   * Reads the sessions one after the other; the caller ends it early by `return`. Changes nothing in the source. A session that cannot be read
-   * becomes a refusal. Throws `SourceFault` if the source as a whole cannot be read.
+   * Reads the sessions one after the other. The caller may end the read early by `return`. Changes nothing in the source. A session that cannot be
+   * read becomes a refusal. Throws `SourceFault` if the source as a whole cannot be read.
    */
   read(options: SourceOptions): AsyncIterable<Found>;
 }

@@ -120,7 +120,7 @@ class SqliteThread {
 
 // Reads an SQLite file of another program from a copy. The source is never written.
 
-/** The database file, its write-ahead log with committed changes, and the journal of an interrupted transaction. */
+/** The database file, its write-ahead log with committed changes, the index of that log, and the journal of an interrupted transaction. */
 const parts = ['', '-wal', '-shm', '-journal'] as const;
 const magic = Buffer.from('SQLite format 3\0');
 

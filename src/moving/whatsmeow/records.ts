@@ -199,8 +199,8 @@ const entryOf = (state: GoObject, age: number, now: number): SessionEntry => {
 };
 
 /**
- * Converts a record. Returns null if no session of the record can be carried. Throws `UnreadableRecord`. `now` is in Unix milliseconds.
- * libsignal-node tries sessions in the order of their last use.
+ * Converts a record. Returns null if no session of the record can be carried. Throws `UnreadableRecord`. `now` is in Unix milliseconds. The times of
+ * the last use keep the order of the states, because libsignal-node tries sessions in that order.
  */
 export const sessionRecordOf = (record: Uint8Array, now: number): SessionRecord | null => {
   const { SessionState, PreviousStates } = parseRecord(record);
@@ -208,7 +208,7 @@ export const sessionRecordOf = (record: Uint8Array, now: number): SessionRecord 
   for (const [age, state] of [objectOf(SessionState), ...listOf(PreviousStates)].entries()) {
     if (lostFirstMessages(state)) continue;
     const entry = entryOf(state, age, now);
-    // whatsmeow may keep an old copy of the current state among the previous ones.
+    // whatsmeow may keep an old copy of the current state among the previous ones. The newer state comes first, and is kept.
     sessions[entry.indexInfo.baseKey] ??= entry;
   }
   return Object.keys(sessions).length === 0 ? null : { _sessions: sessions, version: 'v1' };

@@ -9,7 +9,7 @@ import { bareUser, deviceJid, type LidMap, type Row, textIn } from './rows.ts';
 
 // The tables of whatsmeow (`store/sqlstore/upgrades`), of any schema. Missing tables are not queried.
 
-/** Names in one statement that looks up mappings. */
+/** Largest number of names in one statement that looks up mappings. */
 const namesAtOnce = 400;
 
 interface Table {
@@ -64,7 +64,7 @@ export class WhatsmeowStore {
     const columns = await this.#existing(database, table.name, wanted);
     if (columns.length === 0) return;
     const jid = deviceJid(textIn(device, 'jid'));
-    // Schema 5 changed the form of the jid, in this table only where foreign keys were checked.
+    // Schema 5 changed the form of the jid. If foreign keys were not checked, this table still has the old form.
     const forms = [jid, jid.replace(':', '.0:')];
     yield* database.stream<Row>(`select ${columns.join()} from ${table.name} where ${table.owner} in ($1, $2) ${end}`, forms);
   }

@@ -8,7 +8,7 @@ import { foundDevice, numberOf } from './found.ts';
 import { exists, mainPlace, WhatsmeowStore, withDatabases } from './store.ts';
 import { carriedWebhook, type EventTable, named } from '../settings.ts';
 
-/** `constants.go` of 2026. */
+/** Events by their names in `constants.go` of wuzapi (2026). */
 export const wuzapiEvents: EventTable = {
   All: 'all',
   ...named('Message UndecryptableMessage', 'messages'),
