@@ -80,7 +80,7 @@ const isWay = (setting: Json): boolean => {
   return isObject(details) && Object.hasOwn(ways, type) && (ways[type]?.every((field) => said(details[field])) ?? false);
 };
 
-/** Reads a button. `text` is its label in the language of the phone. */
+/** Makes the reader of a button for payments. `text` is the label of the button in the language of the phone. */
 const payment =
   (text: string): Reader =>
   (params) => {

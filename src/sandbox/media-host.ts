@@ -136,7 +136,7 @@ async function take(
   return [200, answerOf(media, type, directPath)];
 }
 
-/** Returns the type of a file from its first bytes. */
+/** Returns true if the first bytes of a file are those of a JPEG. */
 const isJpeg = async (file: string): Promise<boolean> => {
   await using opened = await open(file, 'r');
   const { buffer } = await opened.read(Buffer.alloc(3), 0, 3, 0);
@@ -198,7 +198,7 @@ async function* damaged(
   }
 }
 
-/** The certificate of the authority, in PEM. */
+/** The certificate of the authority, and the certificate and private key of the host, in PEM. */
 interface Certificates {
   readonly authority: string;
   readonly certificate: string;

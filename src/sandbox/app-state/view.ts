@@ -54,7 +54,10 @@ class Phone {
     return this.#known.people.resolve(jid)?.person.number;
   }
 
-  /** Returns the chat. Phones index people by LID, and find no chat under a number. */
+  /**
+   * Changes the settings of the chat of a jid. Returns the reason if the phone finds no such chat. Phones index people by LID, and find no chat under
+   * a number.
+   */
   inChat(jid: string | undefined, change: (chat: Writable<ChatSettings>) => void): string | undefined {
     const chat = this.chatOf(jid);
     if (chat === undefined) return 'no such chat';

@@ -108,7 +108,7 @@ export class Channels {
     return { text, id: String(Date.now() * 1000 + this.#random.bytes(1).readUInt8(0)), at: Date.now() };
   }
 
-  /** Adds a follower. An existing follower gets the role only if it is higher than the old one. */
+  /** Adds a follower. An existing follower gets the role, unless the role is `SUBSCRIBER`. */
   follow(channel: Channel, { number }: Person, role: ChannelRole = 'SUBSCRIBER'): void {
     const known = followerOf(channel, number);
     if (!known) channel.followers.push({ number, role, muted: false, followersMuted: false, since: Date.now() });

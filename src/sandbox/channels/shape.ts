@@ -33,7 +33,7 @@ export const partsOf = (channel: Channel, names: readonly Changeable[]): Record<
 
 const setting = (type: string, muted: boolean) => ({ type, value: muted ? 'ON' : 'OFF' });
 
-/** Returns the role of a person in the channel; null for a person who does not follow it. */
+/** Returns the role and the settings of a follower; null for a person who does not follow the channel. */
 export const viewerShape = (channel: Channel, number: Digits) => {
   const follower = followerOf(channel, number);
   if (!follower) return null;

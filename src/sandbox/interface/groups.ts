@@ -74,8 +74,6 @@ export interface GroupsMethods {
   groups(): readonly GroupView[];
 }
 
-// Channels and their posts, for owners, admins and followers.
-
 // Channels, as their owners, admins and followers use them.
 
 export type ChannelRole = 'OWNER' | 'ADMIN' | 'SUBSCRIBER';
@@ -121,7 +119,7 @@ export interface ChannelView {
 /** Actions of people on a channel. The rights are those that the platform enforces for clients. */
 export type ChannelChange =
   | { readonly action: 'follow' | 'unfollow' | 'mute' | 'unmute' | 'acceptAdmin' | 'delete' }
-  /** Posts a status, which no channel stores. */
+  /** Changes the name or the description, or posts a status, which no channel stores. */
   | { readonly action: 'name' | 'description' | 'status'; readonly text: string }
   /** Sets the picture. `data` has the bytes in base64; '' removes the picture. */
   | { readonly action: 'picture'; readonly data: string }

@@ -21,7 +21,7 @@ interface DeviceView {
   readonly queued: number;
 }
 
-/** The audience. A white list has the numbers that see the posts, and a black list the numbers that do not. */
+/** The audience of status posts. A white list has the numbers that see the posts, and a black list the numbers that do not see them. */
 export interface StatusPrivacy {
   readonly type: 'contacts' | 'whitelist' | 'blacklist';
   readonly numbers: readonly Digits[];

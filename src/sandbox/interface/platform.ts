@@ -168,7 +168,7 @@ export interface Stanza {
 export interface PlatformMethods {
   /** Replaces the rules about versions. Connections that are open stay open. */
   requireVersion(rules: VersionRules): void;
-  /** Sets the version of the current web client. With null, the page names none. */
+  /** Returns the version of the current web client, which `/sw.js` names; null if it names none. */
   currentVersion(): string | null;
   fault(fault: Fault): Promise<{ readonly hit: number }>;
   /** Injects a stanza into the connections of an account, as an attacker on the path could. Content is bytes or further stanzas. */

@@ -59,8 +59,8 @@ const errorOf = (parts: Parts, group: Group | undefined, me: Person, { person, e
   refusalOf(parts, group, me, person) ?? (person && !parts.tokens.isShown(person, me, element, 'privacy') ? ('403' as const) : undefined);
 
 /**
- * Returns the attributes of a person. Since 2026-08-06 groups name people by LID and add the number (tulir/whatsmeow 39b719ba, 1142895b). People
- * without a LID are named by number.
+ * Refuses new members in the form of older clients. Since 2026-08-06 requests name people by LID and add the number (tulir/whatsmeow 39b719ba,
+ * 1142895b). People without a LID are named by number.
  */
 function checkNewcomers({ parts }: DeviceQuery, parent: BinaryNode | undefined): void {
   if (!parts.versions.newForms) return;

@@ -30,5 +30,8 @@ export type DeviceQueries = Readonly<Record<string, (query: DeviceQuery) => Answ
 /** Variables of a query in JSON (`w:mex`). */
 export type Variables = Readonly<Record<string, unknown>>;
 
-/** Answers with the value of `data`. A handler that throws a `SandboxError` answers with an error, whose code is the status. */
+/**
+ * Handlers by the id of the query. A handler returns the value of `data`. A handler that throws a `SandboxError` answers with an error, whose code is
+ * the status.
+ */
 export type MexQueries = Readonly<Record<string, (query: DeviceQuery, variables: Variables) => unknown>>;

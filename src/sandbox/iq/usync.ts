@@ -71,7 +71,7 @@ const isReachable = (jid: string): boolean => {
   return isNumber(user) && !isMissingNumber(user);
 };
 
-/** Makes the list of key indexes. A phone without linked devices has published none. */
+/** Makes the list of a person's devices, with the list of their key indexes. A phone without linked devices has published no key indexes. */
 function deviceList(parts: Parts, person: Person, addressing: Addressing): BinaryNode {
   const devices = parts.people.devices(person.number);
   const linked = devices.map((one) => node('device', { id: String(one.device), 'key-index': String(one.keyIndex) }));

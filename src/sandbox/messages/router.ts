@@ -117,8 +117,9 @@ async function deliver(parts: Parts, device: Device, stanza: BinaryNode): Promis
 }
 
 /**
- * Checks the addressing. Since 2026-06 stanzas of private chats have the LID and in addition the number (WhiskeySockets/Baileys 2683,
- * tulir/whatsmeow 4f8f64e0). Repetitions for one device and messages to the account itself are exempt.
+ * Returns the code that refuses an address in the form of older clients; undefined for an accepted one. Since 2026-06 stanzas of private chats have
+ * the LID and in addition the number (WhiskeySockets/Baileys 2683, tulir/whatsmeow 4f8f64e0). Repetitions for one device and messages to the account
+ * itself are exempt.
  */
 function oldFormRefusal({ versions, people }: Parts, sender: Person, { attrs }: BinaryNode): string | undefined {
   const { to = '', peer_recipient_pn: number, device_fanout: fanout } = attrs;
@@ -218,22 +219,22 @@ const garbled = ({ type, ciphertext }: Envelope): Envelope => {
   return { type, ciphertext: bytes };
 };
 
-/** Refuses a message or a repetition without the privacy token that the receiver requires (vinikjkkj/zapo 9a5bede). */
+/** Returns the code that refuses a message or a repetition without the privacy token that the receiver requires (vinikjkkj/zapo 9a5bede). */
 function tokenRefusal({ people, tokens }: Parts, sender: Person, stanza: BinaryNode): string | undefined {
   const { to = '', category } = stanza.attrs;
   const other = isRoomJid(to) || category === 'peer' ? undefined : people.resolve(to)?.person;
   return !other || tokens.isShown(other, sender, stanza, 'tctoken') ? undefined : '463';
 }
 
-/** Refuses a message to the number of a person who migrated. Such people are reached only by LID. */
+/** Returns the code that refuses a message to the number of a person who migrated. People who migrated are reached only by LID. */
 function migratedRefusal(parts: Parts, { attrs: { to, category, participant } }: BinaryNode): string | undefined {
   const address = category === 'peer' || participant ? undefined : parseUser(to);
   return address?.addressing === 'pn' && parts.people.find(address.user)?.migrated ? '463' : undefined;
 }
 
 /**
- * Returns the code that refuses a message to a person who never wrote to the account. It applies while that fault is armed, or while the account
- * is restricted.
+ * Returns the code that refuses a message to a person who never wrote to the account. Such messages are refused while the fault `refuseStrangers` is
+ * armed, or while the account is restricted.
  */
 function strangerRefusal(parts: Parts, sender: Person, { attrs }: BinaryNode): string | undefined {
   const { to = '', category, participant } = attrs;

@@ -114,7 +114,7 @@ export const shownIn = (all: readonly Stored[], owner: Person, people: People, g
 
 const actions: readonly (string | undefined)[] = ['clearChat', 'deleteChat', 'deleteMessageForMe', 'star'];
 
-/** Returns the removed messages of the account. */
+/** Returns a function that is true for the messages that the owner of the account removed. */
 export function erasedOf(
   { appState, people, messages }: Pick<Parts, 'appState' | 'people' | 'messages'>,
   owner: Digits,

@@ -24,7 +24,7 @@ const kinds: ReadonlySet<string | undefined> = new Set([
   'pollCreationMessageV3',
 ]);
 
-/** Refuses a stanza that the platform does not understand. */
+/** Makes the error for a stanza that the platform does not understand. */
 const malformed = (): SandboxError => new SandboxError(479, 'malformed');
 
 function contentOf(stanza: BinaryNode): proto.IMessage {

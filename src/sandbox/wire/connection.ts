@@ -223,7 +223,7 @@ export class Connection {
       this.#open(clientStatic, payload);
       return true;
     } catch (error) {
-      // Earlier frames were authentic, so a forged frame is not the cause of the failure.
+      // The first frame was authentic, so an old key is not the cause of the failure.
       if (this.#noise === noise) throw error;
       return false;
     }
