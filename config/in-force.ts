@@ -17,7 +17,7 @@ export interface SettingInForce {
   readonly isSet: boolean;
 }
 
-/** Addresses may hold credentials before the host and keys behind the question mark. */
+/** Masks an address, which may hold credentials before the host and keys after the question mark. */
 const masked = (value: string): string => {
   const plain = value.replace(/:\/\/[^/@\s]*@/g, '://***@');
   const query = plain.includes('://') ? plain.indexOf('?', plain.indexOf('://')) : -1;

@@ -38,7 +38,10 @@ export const milliseconds = (min = 1, max = longestTimer): Kind<number> => ({
   must: `a whole number of milliseconds from ${min} to ${max}`,
 });
 
-/** Returns the kind of an age in milliseconds, which is only compared. The limit is four weeks, because a longer age would be a mistake. */
+/**
+ * Returns the kind of an age in milliseconds. An age may exceed the longest timer, because no timer waits for it. The limit is four weeks, because a
+ * longer age would be a mistake.
+ */
 export const age = (min: number): Kind<number> => milliseconds(min, 4 * week);
 
 export const times: Kind<readonly number[]> = {

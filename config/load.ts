@@ -20,7 +20,7 @@ export const baseUrlOf = (host: string, port: number): string => {
   return `http://${reachable}:${port}`;
 };
 
-/** Settings of the compose file, which reads the same `.env`. */
+/** Names that only the compose file reads from the same `.env`. They do not count as unknown. */
 const strangers: ReadonlySet<string> = new Set(['POSTGRES_PASSWORD']);
 
 /** Returns the edit distance of two names. */

@@ -58,8 +58,8 @@ export const openDataDir = (dataDir: string): string => {
 };
 
 /**
- * Writes a new key to a file of its own, and links the file into place when it is complete. A crash leaves no partial key. Of two processes, both get
- * the key of the first.
+ * Writes a new key to a file of its own, and links the file into place when it is complete. A crash leaves no partial key. If two processes make a
+ * key at the same time, both use the key of the first one.
  */
 const makeKey = (path: string): void => {
   const unfinished = `${path}.${process.pid}`;

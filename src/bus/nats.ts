@@ -42,8 +42,8 @@ interface Listener {
 
 const reconnectMs = 500;
 /**
- * The pause between two pings, in milliseconds. After three pings without an answer the connection is closed. The library's default of two minutes is too
- * slow.
+ * The pause between two pings, in milliseconds. After three pings without an answer the connection is closed. With the library's default of two
+ * minutes, a dead connection would be noticed too late.
  */
 const pingMs = 4_000;
 /** Status of the message by which the server reports that there is no subscriber. */

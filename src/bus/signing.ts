@@ -48,8 +48,8 @@ const mostNonces = 200_000;
 const keyOf = (key: Uint8Array): Buffer => Buffer.from(hkdfSync('sha256', key, '', 'dormouse bus', 32));
 
 /**
- * The nonces of recent requests, in two generations of 60 s each. A nonce is remembered for at least 60 s, from `freshMs` before the time of its
- * message to `freshMs` after.
+ * The nonces of recent requests, in two generations of 60 s each. A nonce is remembered for at least 60 s. That is the whole time in which its
+ * message is accepted: from `freshMs` before the time of the message to `freshMs` after it.
  */
 class Nonces {
   #young = new Set<string>();

@@ -227,7 +227,7 @@ export class Ffmpeg {
     return runChild({ program, args, cwd: this.#options.folder, signal, onOutput });
   }
 
-  /** Returns the output of a program up to a bound; null if the program fails. */
+  /** Returns the output of a program; null if the program fails, or if its output is empty or exceeds the bound. */
   async #printed(program: string, args: readonly string[], signal: AbortSignal): Promise<Buffer | null> {
     const pieces: Buffer[] = [];
     let length = 0;

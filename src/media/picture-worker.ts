@@ -158,7 +158,7 @@ export const prepareSticker = (task: PictureTask): Promise<PictureOutcome> =>
         .resize(stickerSide, stickerSide, { fit: 'contain', background: { r: 0, g: 0, b: 0, alpha: 0 } })
         .webp({ quality, alphaQuality: quality, effort: isAnimated ? 3 : 5 })
         .toFile(task.target);
-      // The result is far too large, so the next qualities are skipped.
+      // The result is far too large, so all qualities above 20 are skipped.
       if (size > limit * 3) best = 20;
       if (size <= limit) return { ...usual, isNew: true, thumbnail: await thumbnailOf(sharp(task.target)) };
     }

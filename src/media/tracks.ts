@@ -88,7 +88,7 @@ const lookForSound = async (file: SourceFile, bench: Bench, as: string): Promise
 /** Prepares an `audio` or `myaudio`. A format that phones play stays unchanged; other formats become AAC. */
 export const audioMaker: Maker = async (file, bench) => {
   const facts = await lookForSound(file, bench, 'audio');
-  // Recorders write files that have only sound with the brands of videos.
+  // Some recorders mark files that have only sound as videos, so the type is corrected.
   const mimetype = facts.video === null ? file.mimetype.replace(/^video\/(mp4|ogg)/, 'audio/$1') : file.mimetype;
   const fit = playable.find(([type, codec]) => type.test(mimetype) && facts.audio?.codec === codec);
   if (fit) return { ...noFacts, path: file.path, size: file.size, mimetype: fit[2], seconds: facts.seconds };
