@@ -14,7 +14,7 @@ declare module 'fastify' {
   }
 }
 
-/** True for each tag whose changes are noted. Requests of all other tags are too many, and stored messages show their effects. */
+/** True for each tag whose changes are noted. Requests of all other tags are too many to be noted, and stored messages show their effects. */
 export const auditedTags: Readonly<Record<string, boolean>> = {
   admin: true,
   inspector: true,

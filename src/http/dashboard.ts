@@ -217,7 +217,7 @@ export const createAdminSessions = (lifeMs: number, shared: SignIns | null): Adm
       const name = randomBytes(32).toString('base64url');
       const key = keyOf(name);
       const isCurrent = unchanged();
-      // Without a database users have no sessions, because no change could end them.
+      // Without a database users get no sessions, because a change of a user could not end the sessions of the user.
       const isKept = shared === null ? user === null : await shared.add(key, lifeMs, { user, address });
       if (!isKept) return null;
       // If a session ended during the query, this session may be the one. It is then not kept, and the next request looks it up in the database.

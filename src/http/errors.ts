@@ -171,7 +171,7 @@ const sendError = (log: HttpLog, error: FastifyError, request: FastifyRequest, r
     const limit = config.ownBodyLimit ?? { bytes: request.routeOptions.bodyLimit ?? 0, setting: 'BODY_LIMIT' };
     return reply.code(413).send({ error: led(config.tooLarge, tooLargeText(limit)) });
   }
-  // The same applies to a body that is refused while its bytes still arrive.
+  // A body that is refused while its bytes still arrive has unread bytes too.
   if (status === 429) void reply.removeHeader('connection');
   // A body that cannot be read is invalid, like a body with wrong values.
   const fixed = status === 400 ? config.invalidTexts?.['*'] : undefined;

@@ -38,7 +38,7 @@ const runFor =
       remoteAddress: ip,
       headers: { ...request.headers, token, host, 'x-request-id': id, ...(traceparent === undefined ? {} : { traceparent }) },
     });
-    // The token is removed, because an attacker could persuade a model that knows it to send it to a third party.
+    // The token is removed from the answer. An attacker could persuade a model that sees the token to send the token to a third party.
     return { status: statusCode, text: payload.replaceAll(token, ''), hint: String(headers['x-error-hint'] ?? '') };
   };
 

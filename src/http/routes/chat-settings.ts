@@ -97,7 +97,7 @@ const changes: readonly Route[] = [
   }),
 ];
 
-/** The durations in seconds, with their names. */
+/** The durations of a disappearing timer in seconds, with their names. */
 const timers: readonly (readonly [seconds: number, label: string])[] = [
   [0, 'off'],
   [86_400, '1d'],

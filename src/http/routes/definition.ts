@@ -139,7 +139,7 @@ const quickReplyRoutes: readonly Route[] = [
     run: async ({ gateway, id, body }) => {
       const { id: given = '', shortCut, type, text = '', file = '', docName = '', delete: gone = false, onWhatsApp } = body;
       const reply = String(given).trim();
-      // People type a slash before a shortcut. It does not belong to the shortcut.
+      // People type a slash before a shortcut. The slash does not belong to the shortcut.
       const shortcut = shortCut.trim().replace(/^\//, '');
       const place = onWhatsApp === undefined ? {} : { onPhone: onWhatsApp };
       const edit = { id: reply, delete: gone, shortcut, type, text, file: file.trim(), docName, ...place };

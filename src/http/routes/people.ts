@@ -26,7 +26,7 @@ import { tooMany } from './send/row.ts';
 const common = { credential: 'instance', tag: 'chat' } as const;
 
 /**
- * Removes punctuation from a number, because clients send many kinds of it. A text with other characters, such as an id with its suffix, is
+ * Removes punctuation from a number, because clients write numbers in many forms. A text with other characters, such as an id with its suffix, is
  * returned unchanged.
  */
 const plainNumber = (written: string | number): string => {

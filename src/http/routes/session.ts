@@ -133,7 +133,7 @@ export const sessionRoutes = (
       answer: SessionAnswer,
       headers: { 'set-cookie': 'The session: HttpOnly, SameSite=Strict, and Secure over HTTPS' },
       run: async ({ gateway, request, reply }) => {
-        // A session must not begin another session, because its access would then never expire.
+        // A session must not begin another session. Otherwise a holder of a session could extend the access for ever.
         if (request.adminSession !== '') return refuse('invalid', 'the admin token is required to begin a session');
         const name = await sessions.begin(null, request.ip);
         if (name === null) return refuse('forbidden', 'the admin token was replaced meanwhile');

@@ -12,7 +12,7 @@ const onceKinds: readonly MediaKind[] = ['image', 'video', 'videoplay', 'audio',
 
 export const isAddress = (source: string): boolean => /^\s*https?:/i.test(source);
 
-/** Returns true for a file in the body. It is not stored with the other fields. */
+/** Returns true for a file that the body itself contains. `sendPayload` leaves such a file out. */
 export const isBare = (source: string): boolean => source !== '' && !isAddress(source);
 
 /** Returns the limit of a body with a file. The file is base64, often with line breaks. A thumbnail of up to a megabyte and texts come in addition. */

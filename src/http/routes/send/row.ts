@@ -163,7 +163,7 @@ export const onceOf = (request: FastifyRequest, label: string, fields: Readonly<
   return typeof key === 'string' ? { once: { key, request: canonical([label, fields]) } } : {};
 };
 
-/** Sends the message. Every send uses this function. Answers with the message and its instance. */
+/** Sends a message of any kind. Returns the message and the owner of the instance. */
 export const sendThrough = async (
   { gateway, id, request }: Pick<Call<unknown, unknown, unknown>, 'gateway' | 'id' | 'request'>,
   { label, body, known, left, send }: Sending,
