@@ -23,7 +23,7 @@ const openVote = (update: proto.Message.IPollUpdateMessage, content: proto.IMess
     .join('|');
 };
 
-/** The decrypted content of such a message, and the rights of its sender. */
+/** The decrypted content of a vote, an answer or an edit, and the rights of its sender. */
 export interface Reading {
   /** Names of the chosen options, joined by a bar. For an answer to an event: `GOING`, `NOT_GOING` or `MAYBE`. */
   readonly vote?: string;

@@ -5,8 +5,8 @@ import { Inflate } from 'node:zlib';
 import { SenderKeyState } from '@whiskeysockets/baileys/lib/Signal/Group/sender-key-state.js';
 import { TOKEN_MAP } from '@whiskeysockets/baileys/lib/WABinary/constants.js';
 
-// A limit for inflated bytes. The library inflates parts of the history (files or inside messages) and frames of the platform. It has no limit, so 200 KB
-// can become 200 MB. The patch applies to all inflate streams of the process. No other part of the process needs more.
+// A limit for inflated bytes. The library inflates parts of the history (files or inside messages) and frames of the platform. The library sets no
+// limit, so 200 KB can become 200 MB. The patch applies to all inflate streams of the process. No other part of the process needs more.
 
 /** The limit in bytes. Parts of the history of real phones have up to some ten million. */
 const usualMost = 128 * 1024 * 1024;

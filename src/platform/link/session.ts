@@ -320,7 +320,8 @@ class LiveSession implements Session {
     this.#expect(deadlines.login, () => ownCloses.restartTimeout);
     // A rejection means that the keys can never be stored, which ends the session elsewhere.
     this.#paired = auth.storeCredentials().then(
-      // An instance that changes its account keeps the identity of the former account until its data is removed. The next opening removes it.
+      // An instance that changes its account keeps the identity of the former account until the data of that account is removed. The next opening
+      // removes that data.
       () => (account === 'same' ? emit({ type: 'platform.paired', identity }) : undefined),
       () => undefined,
     );

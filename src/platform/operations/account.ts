@@ -31,8 +31,8 @@ const setPrivacy = ({ sock }: LiveConnection, name: string, value: string): Prom
   });
 
 /**
- * Sets a new name, and emits the event of a change by another device, so that the credentials and the record get it. The library then sends the name to
- * the platform. A name that the library's encoding would change is sent without `@`, as at each login.
+ * Sets a new name. Emits the event of a change by another device, so that the credentials and the record get the name. The library then sends the
+ * name to the platform. A name that the library's encoding would change is sent without `@`, as at each login.
  */
 const announce = async ({ sock }: LiveConnection, name: string): Promise<void> => {
   const { creds } = sock.authState;
@@ -80,7 +80,7 @@ export const accountHandlers: Handlers<AccountOperations> = {
 
   'account.picture': async ({ sock, directory }, { jpeg }) => {
     await sock.query(pictureQuery(null, jpeg));
-    // The platform informs only the other devices. This event triggers the look-up of the new address.
+    // The platform informs only the other devices of a new picture. This event triggers the look-up of the picture's new address.
     sock.ev.emit('contacts.update', [{ id: directory.me.pn, imgUrl: jpeg === null ? 'removed' : 'changed' }]);
     return answered(null);
   },

@@ -12,7 +12,7 @@ import { relayDeletion, relayEdit, relayReaction } from './posts.ts';
 import { relay } from './relay.ts';
 import type { Transmission } from './transmissions.ts';
 
-/** The content of such a message, or the reason for which it cannot be sent. */
+/** The content of a message about a stored message, or the reason for which the message cannot be sent. */
 type About = proto.IMessage | string;
 
 interface Target {

@@ -96,7 +96,7 @@ export class Resends {
     };
   }
 
-  /** Returns messages to the library for decrypting votes and answers to events. For a resend it gets no message. */
+  /** Returns messages to the library for decrypting votes and answers to events. For a resend the library gets no message. */
   readonly getMessage = async (key: WAMessageKey): Promise<proto.IMessage | undefined> => {
     const id = key.id ?? '';
     const asked = this.#asked.get(id);
