@@ -158,9 +158,9 @@ const pendingOf = (value: unknown): SessionEntry['pendingPreKey'] => {
 const isUnread = (chain: GoObject): boolean => objectOf(chain['ChainKey'])['Index'] === 0;
 
 /**
- * Returns true if a first message (`pkmsg`) of the contact was skipped. Its key cannot be converted. In a carried session the message would
- * fail as a repetition, and the library would not ask for it again. Without the session it fails for its used pre-key, and the contact sends
- * it again.
+ * Returns true if a first message (`pkmsg`) of the contact was skipped. The key of this message cannot be converted. In a carried session the message
+ * would fail as a repetition, and the library would not ask for the message again. Without the session, the message fails because its pre-key was
+ * used, and the contact sends it again.
  */
 const lostFirstMessages = (state: GoObject): boolean => {
   const chains = listOf(state['ReceiverChains']);
