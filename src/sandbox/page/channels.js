@@ -23,7 +23,7 @@ export const startChannels = () => byId('new-channel').addEventListener('click',
 
 const who = () => ({ name: 'who', label: 'Who', type: 'select', options: everybody() });
 
-/** The changes of a channel: label and, where there is one, the form field. */
+/** The changes of a channel: the label, and for some changes the function that makes the form field. */
 const changes = {
   follow: ['Follow'],
   unfollow: ['Stop following'],

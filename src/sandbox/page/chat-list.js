@@ -61,7 +61,10 @@ export const startChatList = () => {
   byId('new-group').addEventListener('click', startGroup);
 };
 
-/** Conversations of a contact: peer → last message. A contact without any is shown with the first phone. */
+/**
+ * Returns the conversations of a contact, each with its last message. They include groups without messages. A contact without conversations is shown
+ * with the first phone.
+ */
 const chatsOf = (me) => {
   const { received = [], sent = [] } = state.inboxes.get(me) ?? {};
   const last = new Map();

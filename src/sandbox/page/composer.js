@@ -74,7 +74,7 @@ const submit = async (text, answering) => {
   answering();
 };
 
-/** Makes a select that acts on each choice and then shows its first line again. */
+/** Makes a select. At each choice it shows its first line again and calls `choose` with the value. */
 const picker = (label, first, options, choose) => {
   const onchange = ({ target }) => {
     const { value } = target;

@@ -1,6 +1,9 @@
 /** Small helpers for the document. Data enters it as text or as a checked attribute, never as HTML. */
 
-/** Makes an element. Of `props`, `on…` are listeners; `class`, `data-…`, `aria-…` and the like are attributes; the rest are properties. */
+/**
+ * Makes an element. In `props`, names with `on…` are listeners. `class`, `role`, `for`, `list` and names with a hyphen are attributes. All others are
+ * properties.
+ */
 export const el = (tag, props = {}, ...children) => {
   const node = document.createElement(tag);
   for (const [name, value] of Object.entries(props)) {
@@ -17,9 +20,7 @@ export const byId = (id) => document.getElementById(id);
 
 const shown = new WeakMap();
 
-/**
- * Returns true if `data` differs from the last call for `node`. Views are redrawn only in this case, which keeps the focus and open menus.
- */
+/** Returns true if `data` differs from the data of the last call for `node`. Views are redrawn only in this case, to keep the focus and the open menus. */
 export const isNews = (node, data) => {
   const text = JSON.stringify(data);
   if (shown.get(node) === text) return false;

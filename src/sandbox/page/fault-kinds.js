@@ -1,6 +1,6 @@
 /**
- * All kinds of faults: label, description, and further fields with their usual values. An `anonymous` fault happens before the client names
- * its phone, so it cannot be limited to one phone.
+ * All kinds of faults: label, description, and further fields with their usual values. An `anonymous` fault cannot be limited to one phone. It
+ * affects the next connection, pairing, history or file transfer of any phone.
  */
 export const faultKinds = {
   close: { label: 'Close the connection', help: 'The WebSocket closes with a code.', fields: { code: 1000 } },

@@ -13,7 +13,7 @@ const readFile = (file) =>
 
 const kindOf = ({ type }) => ['image', 'video', 'audio'].find((kind) => type.startsWith(`${kind}/`)) ?? 'document';
 
-/** Returns the fields of a content with this file; `data` is a data URL. */
+/** Returns the fields of a message content with this file. `data` is a data URL. */
 export const contentOfFile = async (file, caption) => {
   if (file.size > maxFile) throw new Error('the file is larger than 11 MB');
   const data = await readFile(file);

@@ -5,7 +5,7 @@ import { nameOf, state } from './state.js';
 
 const people = (numbers) => numbers.map((number) => [number, nameOf(number)]);
 
-/** The changes of a group: label and form field. */
+/** The changes of a group: the label, and the function that makes the form field. */
 const changes = {
   add: ['Add people', (outside) => ({ name: 'participants', label: 'Who', type: 'checkboxes', options: people(outside) })],
   remove: ['Remove people', (_outside, inside) => ({ name: 'participants', label: 'Who', type: 'checkboxes', options: people(inside) })],
@@ -17,7 +17,7 @@ const changes = {
   locked: ['Who may change the group', () => ({ name: 'on', label: 'Who', type: 'select', options: [['false', 'everybody'], ['true', 'only admins']] })],
 };
 
-/** Returns groups that the person can add to the community or remove from it. */
+/** Asks for groups to add to the community or to remove from it, and changes the community. Shows the groups that were refused. */
 const communityChange = async (by, community, action) => {
   const fits = action === 'link' ? ({ parent, isCommunity }) => parent === undefined && !isCommunity : ({ parent, role }) => parent === community.jid && role === undefined;
   const options = [...state.groups.values()].filter(fits).map(({ jid, subject }) => [jid, subject]);

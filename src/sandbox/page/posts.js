@@ -4,7 +4,7 @@ import { ask, attempt, el, timeOf } from './dom.js';
 import { contentOfFile } from './files.js';
 import { contacts, nameOf, phones, state } from './state.js';
 
-/** The open dialog: its channel, its list, and the number of shown changes. */
+/** The open dialog: its channel, its list, and the number of post events at the last load. */
 let open;
 
 const named = ({ number }) => [number, nameOf(number)];
@@ -20,7 +20,7 @@ const write = async (channel) => {
   if (values) await attempt(async () => post(`/channels/${channel.jid}/posts`, { by: values.by, ...(await contentOf(values)) }), 'posted');
 };
 
-/** Actions on a post: the label, and further fields beside the acting person. */
+/** Actions on a post: the label, the people that can act, and further fields. */
 const changes = {
   view: ['See it', everybody, () => []],
   react: ['React', everybody, () => [{ name: 'emoji', label: 'Emoji; none takes the reaction back', maxLength: 8 }]],

@@ -13,7 +13,7 @@ const quantity = (product) => ({
   placeholder: '0',
 });
 
-/** Returns the messages to send: an order of all products with a quantity, or a question about each product. */
+/** Returns the messages to send: an order of all products with a quantity, or a question about each of these products. */
 const bodiesOf = (owner, { as, text, ...quantities }) => {
   const items = Object.entries(quantities).map(([productId, count]) => ({ productId, quantity: Number(count) })).filter((item) => item.quantity > 0);
   const more = { owner, ...(text && { text }) };
@@ -40,7 +40,7 @@ export const shop = (owner, send) =>
 
 const unreviewed = ({ status }) => status === 'PENDING';
 
-/** Reviews new products in the catalog of an account, for the platform. Creates the business if the account has none. */
+/** Approves products of an account for the platform, and adds a product for the owner. Creates the business if the account has none. */
 export const review = (owner) =>
   attempt(async () => {
     const found = await get(`/businesses/${owner}`).catch(() => undefined);

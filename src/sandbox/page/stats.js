@@ -7,7 +7,10 @@ const everyMs = 3000;
 
 const words = (name) => name.replace(/([A-Z])/g, ' $1').toLowerCase();
 
-/** Flattens the counters to names `a.b` with values. Tables by number or name are shown as separate lists. */
+/**
+ * Returns a row for each counter. A nested counter has a label of the form `a: b`. The page shows unknown requests, and logins by number, in separate
+ * tables.
+ */
 const rowsOf = (stats) =>
   Object.entries(stats)
     .filter(([name]) => name !== 'unknown')

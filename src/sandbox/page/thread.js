@@ -124,7 +124,7 @@ const footOf = ({ own, at, status, envelope, kind, edited, media }) =>
     own && el('span', { class: `ticks ${status}`, title: status, role: 'img', 'aria-label': status }, ticks[status]),
   );
 
-/** Makes the quoted message, with its text if it is known. */
+/** Makes the view of the quoted message. Returns undefined if the conversation does not contain that message. */
 const quoteOf = ({ about, content }, items) => {
   const id = about ?? content?.extendedTextMessage?.contextInfo?.stanzaId ?? content?.pollUpdateMessage?.pollCreationMessageKey?.id;
   const quoted = items.find((item) => item.id === id);
@@ -154,7 +154,7 @@ const bubble = (message, items) => {
   );
 };
 
-/** Confirms the messages of this conversation, by their ids: `type` is delivered, read or played. */
+/** Confirms the received messages of the open conversation, except those that could not be decrypted. `type` is delivered, read or played. */
 export const confirmAll = async (type) => {
   const { me, peer } = state.open;
   const ids = (state.inboxes.get(me)?.received ?? []).filter((message) => peerOf(message) === peer && !message.error).map(({ id }) => id);
