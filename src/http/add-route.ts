@@ -8,7 +8,7 @@ import { sendRefusal } from './errors.ts';
 import { coercerOf } from './body.ts';
 import { documentedSchema, type SharedSchemas } from './openapi.ts';
 
-// Bodies may name a chat by the `id` of `/chat/find`. The platform's id replaces it before the call.
+// Bodies may name a chat by the `id` of `/chat/find`. The platform's id replaces this `id` before the call.
 
 const shortId = /^r[0-9a-f]{14}$/;
 const usualFields = ['number', 'chatid'] as const;

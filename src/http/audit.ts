@@ -46,7 +46,7 @@ const exceptions: Readonly<Record<string, boolean>> = {
   'POST /sender/listmessages': false,
   // This route sets whether the account is shown as online, which is not a setting.
   'POST /instance/presence': false,
-  // Each tool call is a request to the route of its operation, which notes it.
+  // Each tool call makes a request to the route of its operation, and that request is noted.
   'POST /mcp': false,
   'DELETE /mcp': false,
   // Chatwoot posts every message of an agent to this route.

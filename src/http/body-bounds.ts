@@ -11,7 +11,7 @@ declare module 'fastify' {
 /** 401 to 404: the credential ended before the body did. */
 type BodyStatus = 400 | 401 | 403 | 404 | 413 | 415 | 429;
 
-/** A body that no route accepts. The error handler turns it into an answer with this status. */
+/** The error for a body that no route accepts. The error handler answers with the status of this error. */
 export class BodyError extends Error {
   override readonly name = 'BodyError';
   readonly statusCode: BodyStatus;

@@ -112,7 +112,7 @@ const insideDocument = (document: Json, replace: Replace): Json =>
       .map((name) => [name, mapped(document[name], (methods) => mapped(methods, (operation) => insideOperation(operation, replace)))]),
   );
 
-/** Returns the same document with its repeated parts as components. Errors are always components. Schemas with a name keep it. */
+/** Returns the same document with its repeated parts as components. Errors are always components. Schemas with a name keep their name. */
 export const withComponents = (document: Json): Json => {
   const given = isObject(document['components']) ? document['components'] : {};
   const schemas = Object.entries(isObject(given['schemas']) ? given['schemas'] : {}) as readonly (readonly [string, Json])[];

@@ -13,7 +13,7 @@ declare module 'fastify' {
   }
 }
 
-/** Views that have an address of their own. The page itself reads the part of the address after them. */
+/** Views that have an address of their own. The page itself reads the part of the address after the view. */
 const views = [
   '/admin',
   '/admin/start',

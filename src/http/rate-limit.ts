@@ -54,7 +54,7 @@ export const warnOfUnknownProxy = (app: FastifyInstance, log: HttpLog): void => 
   });
 };
 
-// Limits wrong codes and tokens by the caller's network. A try is taken before the look-up and refunded after a right one. Otherwise many
+// Limits wrong codes and tokens by the caller's network. A try is taken before the look-up, and refunded if the guess was right. Otherwise many
 // concurrent requests would all find the limit free.
 
 const windowMs = 60_000;

@@ -82,7 +82,7 @@ export const leastRoles: Readonly<Partial<Record<Address, Role>>> = {
   'POST /sender/listmessages': 'operator',
   'GET /sender/stats': 'operator',
 
-  // Settings, secrets, deletion and people. The default role is the same. The rows show that this role was chosen.
+  // Settings, secrets, deletion and people. A route without a row has the same role. These rows show that the role was chosen on purpose.
   'POST /instance/create': 'administrator',
   'POST /instance/updateAdminFields': 'administrator',
   'DELETE /admin/refused/:instance/:id': 'administrator',

@@ -25,7 +25,7 @@ export interface Denial {
 }
 
 export interface Credential {
-  /** The header of the credential, and the query parameter if one is allowed. */
+  /** The name of the header or of the query parameter, as `where` says. If the operator allows it, tokens in headers may also be in the query. */
   readonly name: 'token' | 'admintoken' | 'passkey-code';
   readonly where: 'header' | 'query';
   /** True if `Authorization: Bearer` is accepted too. */

@@ -69,7 +69,7 @@ const webRequestOf = ({ method, url, headers }: FastifyRequest): Request => {
 };
 
 /**
- * Sends an answer of the library, and waits until it has left. An answer within a session is a stream. Errors have the form of the
+ * Sends an answer of the library, and waits until all its bytes are sent. An answer within a session is a stream. Errors have the form of the
  * interface, because clients of the protocol read only the status.
  */
 const send = async (reply: FastifyReply, response: Response): Promise<void> => {

@@ -103,7 +103,7 @@ export const metricsRoutes = ({ metrics }: HttpOptions): readonly Route[] =>
 
 // The event stream of an instance.
 
-/** The Retry-After of a refused stream, in seconds. A broken connection is detected within this time. */
+/** The Retry-After of a refused stream, in seconds. Within this time a broken connection is detected, and its place becomes free. */
 const retryAfterSeconds = 15;
 
 export const streamRoutes = (hub: Hub): readonly Route[] => [

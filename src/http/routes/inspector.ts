@@ -66,7 +66,7 @@ const eventOf = ({ type, webhook, worker, level, minutes = 60 }: Static<typeof s
   return done(type === 'restartWorker' ? { type, worker: worker ?? null } : { type });
 };
 
-/** The Retry-After of a refused stream, in seconds. A broken connection is detected within this time. */
+/** The Retry-After of a refused stream, in seconds. Within this time a broken connection is detected, and its place becomes free. */
 const retryAfterSeconds = 15;
 
 /** Names the caller whose streams are counted together: all sessions of a user, or the network of an admin token. */

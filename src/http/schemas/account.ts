@@ -1,4 +1,4 @@
-/** Shapes of the account: its profile and its privacy; and of calls. */
+/** Shapes of calls, and of the account's profile and privacy settings. */
 import { type TSchema, Type } from 'typebox';
 import { type PrivacySettings, privacyValues } from '#actors/gateway.ts';
 import { Count, fields, like, LooseText, numberExample, OneOf, optional, Text } from './common.ts';

@@ -137,7 +137,7 @@ const dataOf = ({ type, payload }: GatewayEvent): unknown => {
 export const frameOf = (event: GatewayEvent): Buffer =>
   Buffer.from(`event: ${event.type}\ndata: ${JSON.stringify({ type: event.type, data: dataOf(event) })}\nid: ${event.id}\n\n`);
 
-/** Makes an event; `id` is left out if it is ''. */
+/** Makes the frame of an event. If `id` is '', the frame has no id. */
 export const plainFrame = (event: string, data: unknown, id = ''): Buffer =>
   Buffer.from(`event: ${event}\ndata: ${JSON.stringify(data)}\n${id === '' ? '' : `id: ${id}\n`}\n`);
 
