@@ -1,6 +1,6 @@
 /**
- * The cache of groups of one connection. It has the names of all groups, and the members of recently used groups. Other groups are read from the storage.
- * An unknown group is queried from the platform once. All entries about groups pass this cache, so known groups are never queried.
+ * The cache of groups of one connection. It has the names of all groups, and the members of recently used groups. Other groups are read from the
+ * storage. An unknown group is queried from the platform once. All entries about groups pass this cache, so a read of a known group needs no query.
  */
 import { getBinaryNodeChild, getBinaryNodeChildren, type BinaryNode, type GroupMetadata, type WASocket } from '@whiskeysockets/baileys';
 import {

@@ -1,8 +1,8 @@
 /**
  * The durable inbox sits between the socket and the library's handlers of messages, receipts, notifications and calls. It ensures that a stanza is
- * stored before its acknowledgement. A message is in the durable log before the library gets it (`inbound-log.ts`). Other stanzas are not logged. Their
- * acknowledgements are held until the resulting entries are stored (`held-acks.ts`). Stanzas keep their order: the next stanza is passed on only after
- * a message is handled completely.
+ * stored before its acknowledgement. A message is in the durable log before the library gets it (`inbound-log.ts`). Other stanzas are not logged.
+ * Their acknowledgements are held until the resulting entries are stored (`held-acks.ts`). Stanzas keep their order: the next stanza is passed on
+ * only after a message is handled, or after a time limit.
  */
 import type { BinaryNode, WASocket } from '@whiskeysockets/baileys';
 import { EpochLost, type Close, type Forgery } from '#actors/ports.ts';
@@ -362,7 +362,7 @@ export class DurableInbox {
       this.#tellFetched();
       if (typeof reported === 'object' && this.#tryAgain(logged)) return;
       this.#again.delete(logged);
-      // If the connection ended before an event, the library could not acknowledge the message. It then stays in the log.
+      // If the connection ended before an event, the library could not acknowledge the message. The message then stays in the log.
       if (reported || connected()) inbound.finish(logged, reported === true, this.#stored);
     });
     await within(systemTime, this.#limits.handling, handled);

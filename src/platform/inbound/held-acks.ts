@@ -2,12 +2,12 @@
  * Holds the acknowledgements of receipts, notifications and calls until the resulting entries are committed.
  *
  * The platform keeps a stanza until it is acknowledged, and repeats it at the next login. The library acknowledges these stanzas at the end of their
- * handlers, so a kill before the commit would lose them. Logging them too would cost a write for each, and a busy instance gets several receipts for each
- * message.
+ * handlers, so a kill before the commit would lose them. Unlike messages, these stanzas are not written to the durable log. Each would cost a write, and
+ * a busy instance gets several receipts for each message.
  */
 import { type BinaryNode, type Contact, decodeMessageNode, isJidNewsletter, isLidUser, type WASocket } from '@whiskeysockets/baileys';
 
-/** The error that the library gets when it builds a held acknowledgement. The library logs this error as the reason for which none was sent. */
+/** The error that the library gets when it builds a held acknowledgement. The library logs this error as the reason for which no acknowledgement was sent. */
 export const ackHeld = new Error('the acknowledgement is held until everything is stored');
 ackHeld.stack = '';
 

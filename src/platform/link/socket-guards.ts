@@ -45,7 +45,7 @@ const playedReceipts = (sock: WASocket): ((updates: Updates) => Updates) => {
 interface GuardHooks {
   /** Gets every event when it happens, before the library merges it with others. */
   event(event: BaileysEvent): void;
-  /** Notes that a frame of the platform arrived, which may wait for its turn. */
+  /** Notes that a frame of the platform arrived. The frame may still wait for its turn. */
   frame(): void;
   /** Reports the end of the upgrade and of the Noise handshake. */
   handshaken(): void;
@@ -124,8 +124,8 @@ const boundClose = (sock: WASocket, closeMs: number): void => {
 };
 
 /**
- * Ends waiting queries at the end of the connection. A query listens to `close`. The library removes these listeners without a call, so its queries would
- * wait for a minute. This function calls them.
+ * Ends waiting queries at the end of the connection. A query listens to `close`. The library removes these listeners without calling them, so its
+ * queries would wait for a minute. This function calls the listeners.
  */
 const releaseQueries = (sock: WASocket): void => {
   const { ws } = sock;
