@@ -68,7 +68,7 @@ async function* read({ url, path, signal }: SourceOptions): AsyncIterable<Found>
     try {
       yield* sessionsAt(place, signal);
     } catch (error) {
-      // The other sessions have databases of their own. A single file is the whole source.
+      // The other sessions have databases of their own, so they can still be read. A single file is the whole source, so its fault ends the read.
       if (!(error instanceof SourceFault) || place.name === '') throw error;
       yield { found: 'refused', name: place.name, reason: error.message };
     }
