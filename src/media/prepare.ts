@@ -79,7 +79,7 @@ const imageMaker = pictureMaker('image');
 const stickerMaker = pictureMaker('sticker');
 const portraitMakers = { portrait: pictureMaker('portrait'), product: pictureMaker('product') } as const;
 
-/** Returns the thumbnail of a file that is an image; null if there is none. A failure is not an error. */
+/** Makes the thumbnail of a file that is an image. Returns null for any other file, and also if the picture cannot be converted. */
 const ownThumbnail = async (file: SourceFile, bench: Bench): Promise<Uint8Array | null> => {
   if (!readable.has(file.mimetype)) return null;
   const { maxPixels, maxSide } = bench.limits;
