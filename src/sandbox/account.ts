@@ -58,7 +58,7 @@ export function changePrivacy(parts: Parts, person: Person, change: Readonly<Rec
 
 const maxPicture = 1024 * 1024;
 
-/** Stores a file as a picture with a new id. Without bytes, removes the picture. */
+/** Stores a file as a picture with a new id. Returns undefined without bytes, which stands for no picture. */
 export function keepPicture({ media, random }: Parts, file: Uint8Array | undefined): Picture | undefined {
   if (!file?.length) return undefined;
   if (file.length > maxPicture) throw new SandboxError(413, 'picture: too large');

@@ -9,7 +9,7 @@ import type { Connection } from './wire/connection.ts';
 
 const { CallOutcome } = proto.Message.CallLogMessage;
 
-/** The outcome that the called phone writes into its call log after each step. */
+/** The outcome that the called phone writes into its call log after these steps. */
 const outcomes: Partial<Record<CallStep['step'], proto.Message.CallLogMessage.CallOutcome>> = {
   accept: CallOutcome.CONNECTED,
   reject: CallOutcome.REJECTED,

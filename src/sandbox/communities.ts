@@ -82,7 +82,7 @@ export const linkGroups = (parts: Parts, community: Group, by: Person, jids: rea
     return { jid };
   });
 
-/** Removes groups. With `orphans`, members who are in no other group of the community leave the community. */
+/** Removes groups. With `orphans`, their members leave the community too, except its admins and the members of its other groups. */
 export const unlinkGroups = (parts: Parts, community: Group, by: Person, jids: readonly string[], orphans: boolean): LinkResult[] =>
   jids.map((jid) => {
     const group = parts.groups.find(jid);
@@ -184,7 +184,7 @@ export const requestNodes = ({ people }: Parts, group: Group): BinaryNode[] =>
     return node('membership_approval_request', { ...attrs, request_time: unixSeconds(at), request_method: method });
   });
 
-/** Approves or rejects requests. Returns the people to whom this applied. */
+/** Approves or rejects requests. Returns the people who had a request. */
 export function decide({ groups }: Parts, group: Group, by: Person, people: readonly Person[], approve: boolean): Person[] {
   const asked = people.filter(({ number }) => group.requests?.some((one) => one.number === number));
   group.requests = (group.requests ?? []).filter(({ number }) => !asked.some((one) => one.number === number));

@@ -36,7 +36,7 @@ export interface Group extends CommunityFields {
   requests?: readonly { readonly number: Digits; readonly at: number; readonly method: string }[];
   /** Invitations for people who could not be added. `expiration`: Unix seconds. */
   invited?: readonly { readonly number: Digits; readonly code: string; readonly expiration: number; readonly by: Digits }[];
-  /** Times at which people left. */
+  /** Times at which people left, in Unix milliseconds. */
   left?: Record<Digits, number>;
   /** Removed members. They may not return by the link. */
   removed?: readonly Digits[];

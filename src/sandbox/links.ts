@@ -39,7 +39,10 @@ export class Links {
     this.#counters = counters;
   }
 
-  /** Registers the connection of a login. An older connection of the device is closed with the reason "replaced". Returns true if there was one. */
+  /**
+   * Registers the connection of a login. An older connection of the device is closed with the reason "replaced". Returns true if there was an older
+   * connection.
+   */
   attach(connection: Connection, device: Device): boolean {
     const key = deviceKey(device.number, device.device);
     const older = this.#live.get(key);

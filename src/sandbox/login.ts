@@ -23,7 +23,8 @@ export function createHandler(parts: Parts): ConnectionHandler {
         return connection.finish(failure(405));
       }
       if (payload.devicePairingData) {
-        // Since 2026-06-30 the platform closes such a connection without an error code, before any QR code (WhiskeySockets/Baileys 2677).
+        // Since 2026-06-30 the platform closes the connection of a retired program without an error code, before any QR code (WhiskeySockets/Baileys
+        // 2677).
         if (isRetired(payload)) connection.close(1000);
         else if (!pairing.begin(connection, payload)) connection.finish(failure(400));
         else if (faults.take('earlySuccess')) connection.send(node('success', { t: unixSeconds(Date.now()) }));

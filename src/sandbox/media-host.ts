@@ -1,4 +1,4 @@
-/** The media host: HTTPS uploads and downloads of encrypted files, under a certificate of the sandbox's own authority. */
+/** The media host: HTTPS uploads and downloads of files, under a certificate of the sandbox's own authority. */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createReadStream, createWriteStream } from 'node:fs';
@@ -55,7 +55,7 @@ const path = /^\/(?:mms|product|pps|newsletter)\/(?<type>[\w-]+)\/(?<hash>[\w%=-
 
 const refused = (status: number, error: string): HostAnswer => [status, { error }];
 
-/** Passes on the allowed number of bytes. At `cutAt` the input ends, and `cut` is called. */
+/** Passes bytes on, and fails beyond `left` bytes. At `cutAt` the output ends, and `cut` is called. */
 const meter = (left: number, cutAt: number, cut: () => void): Transform => {
   let seen = 0;
   return new Transform({
@@ -176,7 +176,7 @@ const takeDamage = (faults: Faults): Fault | undefined => {
 /** The size of the chunks that a slow host sends. In bytes. */
 const slowChunk = 16_384;
 
-/** Yields the bytes of a file as the faulty host sends them; `cut` ends early. */
+/** Yields the bytes of a file with the effect of the fault, if there is one. With `mediaCut`, throws in the middle. */
 async function* damaged(
   path: string,
   range: { readonly start: number; readonly end: number },

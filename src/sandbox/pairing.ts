@@ -235,7 +235,7 @@ export class Pairing {
     return secret.advSecret;
   }
 
-  /** Returns the client that requested a code last. The screen of this client shows the valid code. */
+  /** Returns the client that requested a code for this number. Of several clients, returns the one that connected last. */
   #askedFor(number: Digits): Waiting | undefined {
     return [...this.#waiting.values()].findLast((one) => one.code?.number === number);
   }

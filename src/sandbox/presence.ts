@@ -76,7 +76,7 @@ export class Presence {
     this.#people.emit({ type: 'presence', of: person.number, chat: group?.jid ?? (other ? jidOf(other, 'pn') : to), state });
   }
 
-  /** Sends the new state to all subscribers, and to `also`. */
+  /** Sets the state, and sends it to subscribers and to `also`, if they may see it. */
   setOnline(person: Person, online: boolean, also?: Person): void {
     if (online) {
       this.#online.add(person.number);

@@ -140,7 +140,7 @@ export class Patches {
     const collection = new Collection(name);
     for (const patch of this.after(owner, name, 0, -1)) {
       if (collection.accept(proto.SyncdPatch.decode(patch), key) === undefined) continue;
-      // Only data folders of older versions hold patches that were not checked.
+      // This patch is not authentic. Older versions stored patches without a check, so the patch and all later ones are deleted.
       this.#drop.run(owner, name, collection.version + 1);
       break;
     }

@@ -33,7 +33,7 @@ export function tellState(parts: NewsParts, channel: Channel, requester: Digits 
   }
 }
 
-/** Notifies a follower's own devices that it muted the channel. */
+/** Notifies a follower's own devices of the follower's present settings for the channel, after a change of the muting. */
 function tellMuted(parts: NewsParts, channel: Channel, number: Digits): void {
   for (const setting of viewerShape(channel, number)?.settings ?? []) {
     const change = { id: channel.jid, setting };

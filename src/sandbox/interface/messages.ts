@@ -84,7 +84,7 @@ export interface ReceivedMessage {
   readonly pushName: string;
   /** The time of the message, in Unix milliseconds. */
   readonly at: number;
-  /** The type of the Signal envelope that carried the message. */
+  /** The type of the Signal envelope that carried the message. `plain`: another simulated phone sent the message, or it could not be decrypted. */
   readonly envelope: 'pkmsg' | 'msg' | 'skmsg' | 'plain';
   /** The first field of the protobuf message, such as `conversation`, `imageMessage` or `reactionMessage`; edits and deletions are a `protocolMessage`. */
   readonly kind: string;
@@ -138,7 +138,7 @@ export interface MessagesMethods {
      */
     options?: { readonly addressing?: 'pn' | 'lid'; readonly id?: string },
   ): Promise<{ readonly id: string }>;
-  /** Returns the messages that `number` received and decrypted, oldest first. */
+  /** Returns the messages that `number` received, oldest first. A message that could not be decrypted has `error`. */
   received(number: Digits): readonly ReceivedMessage[];
   /** Returns the messages that the phone of `number` shows in a chat (a number or the jid of a group), oldest first. */
   shown(number: Digits, chat: string): readonly ShownMessage[];

@@ -6,11 +6,11 @@ import type { ReceivedMessage } from './messages.ts';
 import type { PersonView } from './people.ts';
 
 /**
- * A fault, on demand. `number` limits the fault to one account. Without `number` the fault applies to every account and every new connection.
- * `times` counts the connections that the fault hits. For `noAck`, `ackError`, `refuseStrangers`, `garble` and `duplicate` it counts messages,
- * and for faults of media it counts requests. 0 clears the fault. By default a fault of open connections hits all of them, and any other fault
- * hits once. If fewer connections are open than `times`, the remaining uses wait for the next logins. Faults of the upgrade, the handshake, of
- * uploads and of downloads have no `number`, because the client does not name its account.
+ * A fault, on demand. `number` limits the fault to one account. Without `number` the fault applies to every account and every new connection. `times`
+ * counts the connections that the fault hits. For `noAck`, `ackError`, `refuseStrangers`, `garble` and `duplicate` it counts messages, and for faults
+ * of media it counts requests. 0 clears the fault. By default a fault of open connections hits all of them, and any other fault hits once. If fewer
+ * connections are open than `times`, the remaining uses wait for the next logins. Some kinds accept no `number`, because the step that they break is
+ * not assigned to an account. `world/platform.ts` lists these kinds.
  */
 export interface Fault {
   readonly kind:
@@ -108,7 +108,7 @@ export interface Stats {
   /** Requests for pictures of people and groups. */
   readonly pictures: number;
   readonly media: {
-    /** Uploads that began, and the number of refused and interrupted ones among them. */
+    /** Uploads that began, including refused and interrupted uploads. */
     readonly begun: number;
     /** Files that arrived completely. */
     readonly uploads: number;
@@ -147,7 +147,7 @@ export type WorldEvent =
 export interface VersionRules {
   /** The version of the current web client, which `/sw.js` names. */
   readonly current?: string;
-  /** Versions that are refused with 405, even if they are new. */
+  /** A version that is refused with 405, even if it is new. */
   readonly broken?: string;
   /**
    * True if requests in the older form are refused (look-ups, new groups) or have no effect (typing, about texts). Clients used this form

@@ -39,7 +39,7 @@ export function asAdmin(query: DeviceQuery): Asked {
   return found;
 }
 
-/** Checks the right to change subject and description. In a locked group only admins have the right. */
+/** Checks the right to change subject, description and timer. In a locked group only admins have the right. */
 const asEditor = (query: DeviceQuery): Asked => (asMember(query).group.locked ? asAdmin(query) : asMember(query));
 
 interface NamedPerson {

@@ -37,8 +37,8 @@ function about({ parts, device }: DeviceQuery, { user }: Variables): unknown {
 }
 
 /**
- * Answers if a username is free. The source does not show the platform's answer for a name that is taken. The simulated answer then has no result,
- * and suggests another name.
+ * Answers whether a username is free. The source does not show the platform's answer for a name that is taken. The simulated answer then has no
+ * result, and suggests another name.
  */
 function usernameFree({ parts, device }: DeviceQuery, { input }: Variables): unknown {
   if (typeof input !== 'string') throw new SandboxError(400, 'bad-request');

@@ -75,7 +75,7 @@ export async function acceptReceipt(parts: Parts, connection: Connection, device
   connection.send(node('ack', { class: 'receipt', id, from: to, participant, type, t: unixSeconds(Date.now()) }));
 }
 
-/** Handles receipts for posts of a channel (seen, read). Only the devices of the account are notified. Channels get no other receipts. */
+/** Handles receipts for posts of a channel. A `view` receipt counts views, and a `read-self` receipt has no effect here. Channels get no other receipts. */
 function acceptOfChannel(parts: Parts, device: Device, stanza: BinaryNode): void {
   const { type = '' } = stanza.attrs;
   if (type === 'read-self') return;

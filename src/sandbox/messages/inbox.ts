@@ -42,7 +42,7 @@ export interface Arrival {
   readonly peer?: boolean;
 }
 
-/** Largest number of decryptions of one message before a phone gives up, as on real phones. */
+/** The number of failed decryptions of one message after which a phone gives up, as on real phones. */
 const maxAttempts = 5;
 
 export class Inbox {
@@ -77,7 +77,7 @@ export class Inbox {
     const own = person.number === arrival.device.number;
     const known = this.#messages.find(person.number, arrival.id, own ? '' : arrival.device.number);
     if (known?.content) {
-      // The message is known, so the receipt was lost. The phone sends it again.
+      // The message is known, so the receipt was lost. The phone sends the receipt again.
       if (!own && known.confirmed !== 'none') this.#receipts.confirmOne(person, known, 'delivered', true);
       return;
     }

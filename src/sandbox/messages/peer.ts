@@ -117,7 +117,7 @@ function chunksOf(conversations: readonly proto.IConversation[], most: number): 
   return chunks;
 }
 
-/** A short history travels in its notification, a longer one as a file of the media host (bytes, compressed). */
+/** Largest length of a compressed history inside its notification, in bytes. A longer history becomes a file of the media host. */
 const mostInline = 4_096;
 
 /** Makes an unknown field with megabytes of zeros. The field makes a large history without any content. */

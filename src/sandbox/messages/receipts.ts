@@ -60,7 +60,7 @@ export class Receipts {
     for (const one of chosen) this.confirmOne(person, one, input.type);
   }
 
-  /** Sends receipts. `again`: also those that were sent before. */
+  /** Notes the confirmation of a message, and sends its receipt. With `again`, a receipt that was sent before is sent again. */
   confirmOne(person: Person, message: Stored, kind: ReceiptKind, again = false): void {
     if (order.indexOf(kind) > order.indexOf(message.confirmed)) this.#messages.confirm(message, kind);
     const group = isRoomJid(message.chat) ? message.chat : undefined;

@@ -196,7 +196,7 @@ function groupTargets(parts: Parts, { stanza, device }: Sent, group: Group): Add
   });
 }
 
-/** Returns the devices that the stanza lists. For a retry it is the device that requested it. */
+/** Returns the devices that the stanza lists. Without a list, returns the device to which the stanza is addressed, as in a resend. */
 function directTargets(parts: Parts, stanza: BinaryNode): Addressed[] {
   const listed = children(child(stanza, 'participants'), 'to').map((to) => [to.attrs['jid'], children(to, 'enc')] as const);
   const jid = stanza.attrs['participant'] ?? stanza.attrs['to'];
@@ -212,7 +212,7 @@ function directTargets(parts: Parts, stanza: BinaryNode): Addressed[] {
 
 const toEnvelope = (enc: BinaryNode): Envelope => ({ type: enc.attrs['type'] ?? '', ciphertext: bytes(enc) ?? Buffer.alloc(0) });
 
-/** Returns the bytes with a changed last byte. No key and no signature then fits. */
+/** Returns the envelope with a changed last byte, so that its authentication fails. */
 const garbled = ({ type, ciphertext }: Envelope): Envelope => {
   const bytes = Buffer.from(ciphertext);
   bytes.writeUInt8(bytes.readUInt8(bytes.length - 1) ^ 0xff, bytes.length - 1);

@@ -106,7 +106,7 @@ export const hiddenBecause = (message: proto.IMessage, besides: Besides): string
 /** The codes of refusals. */
 const [refusedKind, refusedFlow, malformed] = ['405', '473', '479'] as const;
 
-/** Names of flows that only the platform's business customers may send to people. Any other name is malformed. */
+/** Names of flows that only the platform's business customers may send to people. A name that is in neither table is malformed. */
 const refusedFlows: Readonly<Record<string, string>> = {
   cta_url: refusedFlow,
   call_permission_request: refusedFlow,

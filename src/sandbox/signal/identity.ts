@@ -14,7 +14,7 @@ export function verify(publicKey: Uint8Array, message: Uint8Array, signature: Ui
 
 export const sign = (privateKey: Uint8Array, message: Uint8Array): Uint8Array => Curve.sign(privateKey, message);
 
-/** Puts Signal's key type byte in front of a public key. Signed texts and sessions need it. */
+/** Puts Signal's key type byte in front of a public key. Signed texts and sessions need this byte. */
 export const withType = (publicKey: Uint8Array): Buffer => Buffer.concat([Buffer.from([5]), publicKey]);
 
 /** The phone's private keys. They are stored in the data folder. */

@@ -62,7 +62,7 @@ interface Sessions {
 
 const open = -1;
 
-/** Sorts sessions: the open one first, then by the time of their last use. */
+/** Sorts sessions: the open one first, then the others, the last used first. */
 const inOrder = ({ _sessions }: StoredRecord): [string, StoredSession][] =>
   Object.entries(_sessions).toSorted(
     ([, { indexInfo: a }], [, { indexInfo: b }]) => Number(b.closed === open) - Number(a.closed === open) || b.used - a.used,

@@ -36,7 +36,7 @@ export class Database {
   constructor(dataDir: string) {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 });
     this.sql = new DatabaseSync(join(dataDir, 'sandbox.sqlite'));
-    // In WAL mode, NORMAL keeps every commit if the process is killed. Only a power failure could lose the last ones.
+    // In WAL mode, NORMAL keeps every commit if the process is killed. Only a power failure could lose the last commits.
     this.sql.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;');
     this.sql.exec(schema);
   }

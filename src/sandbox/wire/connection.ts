@@ -47,7 +47,7 @@ export class Connection {
   readonly address: string;
   /** The key of the linked device, which the login sets. */
   deviceKey: string | undefined;
-  /** True after the device asked for its stored stanzas. From then on it gets new ones at once. */
+  /** True after the device asked for its stored stanzas. From then on it gets new stanzas at once. */
   active = false;
   /** Numbers whose device list this client has cached. */
   readonly knows = new Set<string>();

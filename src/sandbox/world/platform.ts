@@ -5,7 +5,7 @@ import { applyFault, isLive } from '../live-faults.ts';
 import { type BinaryNode, node } from '../nodes.ts';
 import type { Parts } from '../parts.ts';
 
-/** Faults that happen before the client has named its account. */
+/** Faults that cannot be limited to one account. The client has not named its account yet, or the step takes a fault without regard to the account. */
 const anonymous: readonly Fault['kind'][] = [
   'refuseUpgrade',
   'earlySuccess',
