@@ -204,7 +204,7 @@ export const handleErrors = (app: FastifyInstance, { log }: HttpOptions): void =
   const sendNotFound = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const path = request.url.split('?', 1)[0] ?? '';
     const methods = known.filter(({ pattern }) => pattern.test(path)).flatMap((route) => route.methods);
-    // An unknown file of the documentation, requested with a known method.
+    // No route has the address. A route with a wildcard, such as that of the documentation's files, may have it, but not the file.
     if (methods.length === 0 || methods.includes(request.method))
       return reply.code(404).send({ error: `nothing is at ${path.slice(0, 200)}` });
     void reply.code(405).header('allow', [...new Set(methods)].sort().join(', '));
