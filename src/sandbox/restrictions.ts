@@ -25,7 +25,7 @@ export const cappingOf = ({ restrictions }: Person) => {
   };
 };
 
-/** Returns the code that refuses a message to a stranger. */
+/** Returns the code that refuses a message to a stranger; undefined if the account is not restricted. */
 export function restrictionCode({ restrictions }: Person): string | undefined {
   const { timeLock, capping } = restrictions ?? {};
   if (timeLock?.active && (timeLock.until === undefined || timeLock.until > Date.now())) return '463';

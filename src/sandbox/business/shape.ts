@@ -14,7 +14,7 @@ export interface ProductFile {
   readonly url: string;
 }
 
-/** Compliance data. The keys in `compliance` are names of elements; elements of the address have the prefix `importer_address.`. */
+/** A product as it is stored. The keys in `compliance` are names of elements. Elements of the importer's address have the prefix `importer_address.`. */
 export type Product = Omit<ProductView, 'images' | 'videos'> & {
   readonly images: readonly ProductFile[];
   readonly videos: readonly ProductFile[];

@@ -73,7 +73,7 @@ export const listedShape = (channel: Channel) => {
 
 // Terms of channels: before the first action with channels, the app asks the account to accept a notice.
 
-/** The notices that the account must accept before its first action, by the kind of the action. */
+/** The notices by the kind of the action. The account must accept at least one of them before its first action of this kind. */
 const notices = { create: ['20601217', '20601218'], follow: ['20601216'], admin: ['20610101', '20601218'] } as const;
 
 /** The stage of a notice that says "accepted". */

@@ -29,7 +29,7 @@ export interface ProductView {
   readonly retailerId: string;
   readonly url: string;
   readonly isHidden: boolean;
-  /** Customers see only approved products. */
+  /** Customers see only approved products that are not hidden. */
   readonly status: ReviewStatus;
   /** Addresses on the media host. */
   readonly images: readonly string[];

@@ -46,7 +46,7 @@ export interface GroupView {
   readonly role?: 'announcement' | 'general';
   /** People who asked to join. `at`: Unix time in milliseconds. */
   readonly requests: readonly { readonly number: Digits; readonly at: number; readonly method: string }[];
-  /** People who could not be added and can get an invitation. `expiration` is in Unix seconds. */
+  /** People who could not be added, with the codes of their invitations. `expiration` is in Unix seconds. */
   readonly invited: readonly { readonly number: Digits; readonly code: string; readonly expiration: number }[];
   readonly participants: readonly { readonly number: Digits; readonly admin: 'admin' | 'superadmin' | null }[];
 }
@@ -57,7 +57,7 @@ export interface GroupsMethods {
     readonly subject: string;
     readonly creator: Digits;
     readonly participants: readonly Digits[];
-    /** The form in which members are named on the wire. Absent: by number. */
+    /** The form in which members are named on the wire. Absent: by LID. */
     readonly addressing?: 'pn' | 'lid';
   }): Promise<GroupView>;
   updateGroup(jid: string, by: Digits, change: GroupChange): Promise<GroupView>;
@@ -112,7 +112,7 @@ export interface ChannelView {
   /** The time of the creation, in Unix milliseconds. */
   readonly createdAt: number;
   readonly followers: readonly FollowerView[];
-  /** Open invitations of admins. `expiresAt`: Unix time in milliseconds. */
+  /** Invitations of admins that were neither accepted nor revoked, including expired ones. `expiresAt`: Unix time in milliseconds. */
   readonly invitations: readonly { readonly number: Digits; readonly expiresAt: number }[];
 }
 
@@ -133,7 +133,7 @@ export interface ChannelFacts {
   readonly verified?: boolean;
   readonly handle?: string | null;
   readonly country?: string;
-  /** True if the invitations of admins have expired. */
+  /** True to let all present invitations of admins expire. */
   readonly expireInvitations?: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** Requests of clients about profiles of businesses. */
+/** Requests of clients about businesses: profiles, catalogs and orders. */
 import { jidOf } from '../address.ts';
 import {
   categories,

@@ -59,7 +59,7 @@ function changedPerson(parts: Parts, person: Person): PersonView {
 
 const noHistory = { chats: 0, messages: 0 };
 
-/** Gives the phone new keys, and notifies the linked devices of all people. The real platform notifies only devices that have a session. */
+/** Gives the phone new keys, and notifies the linked devices of all other people. The real platform notifies only devices that have a session. */
 async function setUpAnew(parts: Parts, person: Person): Promise<void> {
   await parts.phones.renew(person);
   if (parts.faults.take('identityUntold', person.number) !== undefined) return;
