@@ -100,7 +100,7 @@ export class CampaignRunner {
     this.#worker = host.supervise({ name: 'campaigns', run: () => this.#work() });
   }
 
-  /** Starts a send, because there is a new campaign or a live session. */
+  /** Makes the runner check for the next message at once, because there is a new campaign or a live session. */
   resume(): void {
     this.#pause.cut();
     this.#worker.wake();

@@ -51,7 +51,7 @@ interface CellInput {
   readonly mayAct: () => boolean;
   /** Returns true if this session may connect without exceeding the cap. */
   readonly hasRoom: () => boolean;
-  /** Implements the method of `LinkHost`. */
+  /** Implements `LinkHost.beginAnew`. */
   readonly beginAnew: (cell: Cell, identity: Identity) => Promise<void>;
   /** Called with each committed event. Never throws. */
   readonly published: (event: GatewayEvent) => void;
@@ -93,7 +93,7 @@ export class Cell {
   allowsAccountChange = false;
   readonly #input: CellInput;
   readonly root: RootActor;
-  /** The time until which calls wait for a session that is waking, or starting after a restart or on another node. By the monotonic clock. */
+  /** The time until which calls wait for a session that wakes, or that starts after a restart or a move to this node. By the monotonic clock. */
   #wakingUntil: number;
 
   constructor(input: CellInput) {
@@ -206,7 +206,7 @@ export class Cell {
     return this.lifecycle?.hasTag('undiscarded') ?? false;
   }
 
-  /** True if the instance crashed too often. The instance stays stopped for some time, or until a client connects it. */
+  /** True if the instance crashed too often. The instance stays stopped until its cool-down is over, or until a client connects it. */
   get failed(): boolean {
     return this.root.snapshot.value === 'failed';
   }
@@ -220,7 +220,10 @@ export class Cell {
     return this.root.operations;
   }
 
-  /** The state of the root machine, and the time of the last crash of its chart; 0 if it never crashed. In Unix milliseconds. */
+  /**
+   * The state of the root machine, and the time of the last crash of its chart in Unix milliseconds. The time is 0 if no crash counts, and the end of the
+   * last cool-down after one.
+   */
   get supervision(): { readonly state: string; readonly crashedAt: number } {
     const { value, context } = this.root.snapshot;
     return { state: value, crashedAt: context.crashes.at(-1) ?? 0 };

@@ -23,7 +23,7 @@ export interface LifecycleInput {
   readonly begin: Wanted;
 }
 
-/** The origin of a command. Absent for the interface of the instance. */
+/** The origin of a command. Absent for the API of the instance. */
 interface Sent {
   readonly by?: Origin;
 }
@@ -38,17 +38,17 @@ export type LifecycleCommand =
   /** Confirms that the phone shows the same code. */
   | ({ readonly type: 'passkey.confirm' } & Sent)
   | ({ readonly type: 'passkey.cancel' } & Sent)
-  /** Closes the session without a logout. The session stays disconnected until a caller connects it. The operator reads `reason`. */
+  /** Closes the session without a logout. The session stays disconnected until a caller connects it. The `connection` event carries `reason`. */
   | ({ readonly type: 'instance.rest'; readonly reason: string } & Sent)
-  /** Closes the session for a stop of the process, and changes nothing else. The actor takes no connect afterwards. */
+  /** Closes the session for a stop of the process, or for a move to another node. The record stays unchanged. The actor ignores later connects. */
   | ({ readonly type: 'instance.stop' } & Sent)
   /**
-   * Starts one platform request. The request becomes the child `op.N` in `connected`, and is ignored in other states. `run` starts in this event or
-   * never.
+   * Starts one platform request. The request becomes the child `op.N` in `connected`, and is ignored in other states. `run` is called while the chart
+   * handles this event, or never.
    */
   | { readonly type: 'instance.request'; readonly n: number; readonly run: (signal: AbortSignal) => Promise<unknown> };
 
-/** The end of a child `op.N`, with or without success. Its caller already has the answer. */
+/** The end of a child `op.N`, with or without success. The caller of the operation already has the answer. */
 interface OperationEnd {
   readonly type: 'operation.ended';
   readonly id: string;
@@ -66,7 +66,7 @@ export interface Context {
   readonly qrAnnounced: boolean;
   /** The passkey that the platform asks for, or null. */
   readonly passkey: PasskeyOffer | null;
-  /** The number of disconnects in a row, for the back-off. */
+  /** The number of closes since the last stable connection, for the back-off. */
   readonly failures: number;
   readonly unknowns: number;
   readonly restarts: readonly number[];
@@ -75,7 +75,7 @@ export interface Context {
   /** The time of the pairing in this process; 0: none. In Unix milliseconds. */
   readonly pairedAt: number;
   readonly retryInMs: number;
-  /** The number of attempts in a row that storage refused. */
+  /** The number of consecutive attempts to read or remove credentials that failed. */
   readonly retries: number;
   /** The reason why the phone still lists a device that was to be unlinked, or ''. */
   readonly stillLinked: string;
@@ -84,7 +84,7 @@ export interface Context {
   readonly verdict: Verdict | null;
 }
 
-/** A request to the link: replace the current offer by a pairing code, or pass a step of the owner about a passkey. */
+/** A request to the link: replace the current offer by a pairing code, or pass a passkey step of the owner. */
 type LinkRequest = { readonly type: 'pairByCode'; readonly phone: string } | { readonly type: 'passkey'; readonly step: PasskeyStep };
 
 /** Forwards the facts of the link. A stopped actor belongs to an old generation, so its facts are dropped. */
@@ -122,8 +122,8 @@ interface Operation {
 }
 
 /**
- * Runs one platform request. Its signal aborts when the session leaves `connected`. All operations report their end by an event of one type. XState
- * caches data per event type for ever, and each promise actor ends with its own type (334 bytes a message, measured).
+ * Runs one platform request. Its signal aborts when the session leaves `connected`. All operations report their end by an event of one type, because XState
+ * caches data per event type for ever. A promise actor would end with a type of its own, which costs 334 bytes a message (measured).
  */
 const operationLogic = fromCallback<{ type: string }, Operation>(({ sendBack, input: { id, run } }) => {
   const ended: OperationEnd = { type: 'operation.ended', id };
@@ -200,7 +200,7 @@ export const chartSetup = setup({
     link: linkLogic,
     admission: fromPromise<void, Host>(({ input, signal }) => input.gate.admit(input.id, signal)),
     closing: fromPromise<void, Host>(({ input: { link } }) => link.close()),
-    /** Resolves with true if the platform accepted the logout. */
+    /** Resolves with true if the logout was sent. Nothing waits for an answer of the platform. */
     loggingOut: fromPromise<boolean, Host>(({ input: { link } }) => link.logout()),
     /** Closes the link. Resolves with true if credentials of a finished pairing exist. */
     closingPaired: fromPromise<boolean, Host>(async ({ input: { link } }) => {
@@ -216,7 +216,7 @@ export const chartSetup = setup({
     begins: ({ context }, begin: LifecycleInput['begin']) => context.begin === begin,
     means: ({ context }, params: { close: Close; pairing: boolean; reactions: readonly Reaction[] }) =>
       params.reactions.includes(judge(context, params.close, params.pairing).reaction),
-    /** Returns true for another pairing than the one under way. A paired session has none. */
+    /** Returns true if the caller asks for another pairing than the current one. Always false for a paired session. */
     asksAnew: ({ context }, options: OpenOptions) => isAnotherPairing(context, options),
     asksForCode: ({ context }, options: OpenOptions) => options.phone !== undefined && isAnotherPairing(context, options),
     /** Returns true if a connect may cut a wait short. Without this limit, a client that polls connect would flood the platform with connections. */

@@ -38,7 +38,7 @@ export class Hibernation {
     this.#input = input;
   }
 
-  /** Keeps a session awake for a caller, after its drain and after a restart of the gateway. */
+  /** Keeps a session awake for a caller, although it was woken only to receive waiting messages. The record says so too, for a restart of the gateway. */
   keepAwake(cell: Cell): void {
     const { status } = cell.view;
     if (this.#draining.delete(cell) && (status === 'connected' || status === 'connecting')) cell.keeper.note({ wanted: 'online' });

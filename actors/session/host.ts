@@ -68,7 +68,7 @@ export interface Host extends Watcher {
   readonly media: Media;
   readonly policy: Policy;
   readonly log: Log;
-  /** Returns the last digits of the account's number, which is enough for its owner to recognise it. */
+  /** Returns the last four digits of the account's number, by which a person recognises the account in the log. */
   account(): string;
   /** Returns true if the record names an account, so a pairing was finished. */
   paired(): boolean;
@@ -85,6 +85,6 @@ export interface Host extends Watcher {
   record(entries: readonly Entry[]): void;
   /** Resumes waiting work, because the session became live. */
   live(): void;
-  /** Reports to the figures and the gates: an attempt to connect, a close with its verdict, a crash of the chart, or the begin or end of hibernation. */
+  /** Reports to the figures and the gates: an attempt to connect, a close with its verdict, a crash of the chart, or the start or end of hibernation. */
   report(activity: SessionReport): void;
 }

@@ -1,9 +1,9 @@
 /**
  * The root machine of one instance. The machine supervises the lifecycle and the deliveries, and restarts what fails.
  *
- * A crash of the lifecycle closes the link first. A new lifecycle then starts from the record. After too many crashes the instance is
- * `failed` until its cool-down is over, or until a client connects it. A command that arrives meanwhile is kept for the new lifecycle.
- * Couriers are not restarted, because deliveries need no session.
+ * A crash of the lifecycle closes the link first. A new lifecycle then starts from the record. After too many crashes the instance is `failed` until its
+ * cool-down is over, or until a client connects it. While there is no lifecycle, the last connect, disconnect or rest is kept for the new one. The couriers
+ * keep running, because deliveries need no session.
  */
 import { assign, enqueueActions, fromCallback, fromPromise, sendTo, setup, type SnapshotFrom } from 'xstate';
 import type { CourierEvent, CourierHost, CourierInput } from '../delivery/courier-host.ts';
@@ -15,15 +15,15 @@ import { type Host, watched } from './host.ts';
 import type { LifecycleCommand, LifecycleInput } from './chart-setup.ts';
 import { lifecycle } from './lifecycle.ts';
 
-// Runs a courier as a child actor of its instance. The courier is a plain class, because one actor per post would cost more than the post.
+// Runs a courier as a child actor of its instance. The courier itself makes no actors, because one actor per post would cost more than the post.
 
 interface SupervisedCourierInput extends CourierInput {
   readonly workers: SupervisedWorkers;
 }
 
 /**
- * Replaces a crashed courier after the back-off of its supervision. The new courier reads the outbox, which holds every row. Events for the old
- * courier are dropped.
+ * Replaces a crashed courier after the back-off of its supervision. Events that arrive before the replacement are dropped, because the new courier reads
+ * the outbox, which holds every row.
  */
 const courier = fromCallback<CourierEvent, SupervisedCourierInput>(({ receive, input }) => {
   let current: Courier | null = null;
@@ -133,7 +133,7 @@ const rootSetup = setup({
       const exists = self.getSnapshot().children[id] !== undefined;
       if (context.couriers.webhook(event.webhookId) === null) return enqueue.stopChild(id);
       if (!exists) {
-        if (event.type !== 'delivery.added') return; // No row of this webhook was ever due, so there is no courier.
+        if (event.type !== 'delivery.added') return; // No row of this webhook was added, so there is no courier to inform.
         const { couriers, workers, host } = context;
         enqueue.spawnChild('courier', { id, input: { host: couriers, workers, instanceId: host.id, webhookId: event.webhookId } });
       }
@@ -151,7 +151,10 @@ const rootSetup = setup({
 
 const pass = { actions: { type: 'pass' as const, params: ({ event }: { event: LifecycleCommand }) => event } };
 const keepCommand = { type: 'keepCommand' as const, params: ({ event }: { event: LifecycleCommand }) => event };
-/** Transitions for commands while the link of a crashed lifecycle is being closed (`later`), and afterwards, when commands need not wait (`now`). */
+/**
+ * Transitions for commands after a crash: while the link is being closed (`later`), and in `restarting` and `failed`, in which a command starts the
+ * lifecycle at once (`now`).
+ */
 const later = {
   'instance.connect': { actions: [keepCommand, 'wantOnline' as const] },
   'instance.disconnect': { actions: keepCommand },

@@ -1,8 +1,8 @@
 /**
  * The statechart of one session: disconnected, connecting, connected, hibernated and unlinking. `status.ts` maps its states to the words of the API.
  *
- * A state exists only where behaviour differs. The socket belongs to the link, which survives a crash of the chart. The socket is closed (`closing`)
- * before it is opened again.
+ * A state exists only where behaviour differs. The socket belongs to the link, which survives a crash of the chart. A command that ends a connection passes
+ * through a state `closing`, so that a session never has two sockets.
  */
 import type { Reaction } from '../policy/close-cause.ts';
 import type { Close, Identity, OpenOptions, PasskeyOptions } from '../ports.ts';
@@ -12,14 +12,14 @@ import { watched } from './host.ts';
 
 type AfterClose = 'announceDisconnected' | 'noteRefused' | ReturnType<typeof stillLinked>;
 
-/** Returns the transition for a close. `pairing`: a QR code or a pairing code is on offer, and a 408 means its end. Otherwise 408 is a lost connection. */
+/** Returns the transition for a close. `pairing` is true while a code or a passkey is on offer. A lost connection then means that the offer ran out. */
 const onClose =
   (pairing: boolean) =>
   (reactions: readonly Reaction[], target: string, more: readonly AfterClose[] = []) =>
     ({
       guard: { type: 'means' as const, params: ({ event }: { event: { close: Close } }) => ({ close: event.close, pairing, reactions }) },
       target,
-      reenter: true, // A close in the state `opening` opens again.
+      reenter: true, // A close in `opening` must run its entry actions again.
       actions: [
         { type: 'rememberClose' as const, params: ({ event }: { event: { close: Close } }) => ({ close: event.close, pairing }) },
         'dropLink' as const,
@@ -29,7 +29,7 @@ const onClose =
       ],
     }) as const;
 
-/** Transitions for a close, in the order of the table of `policy/close-cause.ts`. */
+/** Transitions for a close, one for each group of reactions of `policy/close-cause.ts`. */
 const closes = (pairing: boolean) => {
   const row = onClose(pairing);
   return [
@@ -94,7 +94,7 @@ const discardingLater = (again: string) => ({
   on: { 'instance.connect': again, 'instance.disconnect': 'deleting', 'instance.stop': 'idle' },
 });
 
-/** The state that logs out without a live connection. The session logs in first, because only a live session can unlink its device. */
+/** The state that logs out a session without a live connection. The session logs in first, because only a live session can unlink its device. */
 const unlink = '#lifecycle.unlinking';
 
 const rest = {
@@ -105,7 +105,7 @@ const rest = {
   ],
 } as const;
 
-/** Commands that end a connection in any state. */
+/** Commands that end a connection. In `connected`, `instance.disconnect` has a transition of its own, because a live session can log out at once. */
 const endings = {
   'instance.disconnect': unlink,
   'instance.rest': rest,
@@ -123,7 +123,7 @@ const asked = ({ event }: { event: { options: OpenOptions } }) => event.options;
 const asksAnew = { type: 'asksAnew' as const, params: asked };
 const rememberRequest = { type: 'rememberRequest' as const, params: asked };
 
-/** Transitions for a connect during pairing. Only an equal request joins the pairing. A code uses the same connection, but a QR code needs a new one. */
+/** Transitions for a connect during pairing. The same request again has no effect. A code uses the same connection, but a QR code needs a new one. */
 const pairAnew = (target?: string) =>
   [
     {
@@ -160,11 +160,11 @@ const code = {
 
 const passkeyRequested = {
   target: '#lifecycle.connecting.passkey',
-  reenter: true, // The platform made another challenge.
+  reenter: true, // Another challenge of the platform restarts the time limit.
   actions: { type: 'offerPasskey' as const, params: ({ event }: { event: { options: PasskeyOptions } }) => event.options },
 } as const;
 
-/** Transitions of all passkey states. A second scan restarts the passkey steps, and a different request restarts on a new connection. */
+/** Transitions of all passkey states. A new challenge restarts the passkey steps. A connect for another pairing starts again on a new connection. */
 const inPasskey = {
   'instance.connect': { guard: asksAnew, target: '#lifecycle.connecting.closing', actions: rememberRequest },
   'passkey.cancel': passkeyCancelled,
@@ -358,8 +358,8 @@ const chart = chartSetup.createMachine({
         asleep: { entry: { type: 'reportActivity', params: 'asleep' }, exit: { type: 'reportActivity', params: 'awake' } },
       },
     },
-    // Connects only to unlink the device, for at most `unlinkTimeout`. The credentials are removed even if the unlinking fails. The cap does not count
-    // these logins, because the gate limits them.
+    // Connects only to unlink the device, for at most `unlinkTimeout`. The credentials are removed even if the unlinking fails. The cap of connected
+    // sessions does not count these logins, because the gate limits them.
     unlinking: {
       tags: 'closing',
       initial: 'closing',

@@ -97,8 +97,9 @@ export class Recipients {
   }
 
   /**
-   * Returns the facts of all these numbers by chat id. Unknown numbers are looked up together. Refuses the whole call. The reason is `limited` if the
-   * pace does not allow all of them now, and `invalid` if the pace never will. The reason is `notSent` if the platform did not answer.
+   * Returns the facts of all these numbers by chat id. Unknown numbers are looked up together. If one look-up fails, the whole call is refused: with
+   * `limited` if the pace does not allow all look-ups now, with `invalid` if the pace never allows so many, and with `notSent` if the platform did not
+   * answer.
    */
   async check(chats: readonly Addressed[], lookUp: LookUp): Answers {
     const found = new Map<string, Known>();
@@ -172,7 +173,10 @@ export class Recipients {
     return done(found);
   }
 
-  /** Looks up numbers on the platform. Refuses if the pace does not allow the look-up, or after a 429. Returns an empty list after any other refusal code. */
+  /**
+   * Looks up numbers on the platform. Refuses if the pace does not allow the look-up, or after a 429. After any other refusal of the platform the list is
+   * empty, which means that no number got an answer.
+   */
   async #ask(chats: readonly Addressed[], lookUp: LookUp): Promise<Result<readonly (LookedUp | null)[]>> {
     const { policy, time } = this.#input;
     const now = time.now();
@@ -192,7 +196,10 @@ export class Recipients {
     return refuse('limited', 'the platform looks up no more numbers now', { code, retryAfter: penaltyMs / 1000 });
   }
 
-  /** Caches the answer of a look-up at time `at`. A number without an account is not cached, because its owner may write at any moment. */
+  /**
+   * Keeps an answer in memory. `at`: the time of the look-up in Unix milliseconds; null if messages were exchanged. A number without an account is not kept
+   * in memory, because the number may get an account and write at any moment.
+   */
   #keep(asked: string, { chatId, businessName }: Found, at: number | null): Found {
     const found = { chatId, businessName };
     if (chatId === '') return found;
@@ -266,7 +273,7 @@ export const writeTyping =
 export const askForPicture =
   (cell: Operable) =>
   async (id: string, kind: PictureKind): Promise<Outcome<Picture> | null> => {
-    // The chart accepts no request while it starts another one.
+    // A chart that is handling an event would take the request only later, and `request` would return null.
     await Promise.resolve();
     return cell.request((signal) => performIn(cell, signal, 'picture.look', { id, kind }));
   };

@@ -9,7 +9,7 @@ interface ProxyingInput {
   readonly instance: string;
   readonly policy: ProxyPolicy;
   readonly log: Log;
-  /** The length of a connection that resets the failures. In milliseconds. */
+  /** The shortest connection that resets the failures. In milliseconds. */
   readonly stable: number;
   settings(): ProxySettings | null;
   /** Returns true if the stored settings cannot be decrypted. */
@@ -22,7 +22,7 @@ interface ProxyingInput {
 
 export class Proxying {
   readonly #input: ProxyingInput;
-  /** The number of failures in a row. */
+  /** The number of failures of the current proxy in a row. */
   #failures = 0;
   /** The time of the last attempt with the owner's proxy while the fallback is in use. In Unix milliseconds. */
   #primaryTriedAt = 0;

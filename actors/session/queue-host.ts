@@ -139,7 +139,7 @@ export async function failInterrupted(cell: Recorded, messages: readonly Message
 
 /** Fails all interrupted messages from before this time. */
 export async function failAllInterrupted({ messages }: Pick<Ports, 'messages'>, cell: Recorded, since: number): Promise<void> {
-  // Messages carry whole seconds, as the platform counts them.
+  // Messages carry whole seconds. A message of this run may therefore look up to a second older than the start.
   const before = since - 1000;
   for (;;) {
     const given = await messages.interrupted(cell.record.id, before, batch);

@@ -24,7 +24,7 @@ export interface QueueHost {
   send(message: Message): Promise<Sending>;
   /** Returns the milliseconds until the next message, at random for each message. */
   pace(): number;
-  /** Records that a message will not be sent, because it waited too long, was cancelled, or crashed the worker. */
+  /** Records that a message will not be sent, because it waited too long, was cancelled, belongs to the former account, or crashed the worker. */
   giveUp(message: Message, why: 'tooOld' | 'cancelled' | 'accountChanged' | 'broken'): Promise<void>;
   supervise(input: WorkerInput): SupervisedWorker;
 }
@@ -38,7 +38,7 @@ const windowSize = 200;
 export class SendQueue {
   readonly #host: QueueHost;
   #window: Message[] = [];
-  /** True if storage has messages outside the window, or may have some while it is read. */
+  /** True if storage has messages outside the window, or may have some because a read is under way. */
   #more = false;
   /** True if a message was pushed during the current read, which may not include it. */
   #missed = false;
@@ -47,7 +47,7 @@ export class SendQueue {
   #current: Message | null = null;
   /** Earliest time of the next message, by the monotonic clock. */
   #nextAt = 0;
-  /** Ids that were taken from the window since the last read. */
+  /** Ids of messages that were sent or cancelled since the last read began. */
   #taken = new Set<string>();
   /** Serializes reads, so that two readers do not fill the window with the same messages. */
   readonly #serially = createMutex();
@@ -84,7 +84,7 @@ export class SendQueue {
   restore(count: number): void {
     this.#pending += count;
     this.#more ||= count > 0;
-    // The time of the last message of the earlier run is unknown.
+    // The time of the last message of the earlier run is unknown, so the next message waits for a whole pause.
     if (count > 0) this.#nextAt = this.#host.time.monotonic() + this.#host.pace();
     this.resume();
   }
@@ -94,7 +94,7 @@ export class SendQueue {
     this.#worker.wake();
   }
 
-  /** Applies a new pace at once. */
+  /** Applies a new pace. The next message leaves at once. */
   repace(): void {
     this.#nextAt = 0;
     this.#pause.cut();
@@ -252,12 +252,12 @@ export class SendQueue {
     return this.#host.time.now() - timestamp > this.#host.limits.age;
   }
 
-  /** Gives up messages that are too old, because they also expire without a connection. */
+  /** Gives up messages that are too old. Without a connection, a timer does so again when the next message expires. */
   async #expireOld(): Promise<void> {
     const { time, limits } = this.#host;
     time.clearTimeout(this.#expiry);
     this.#expiry = null;
-    // While the clock is in doubt, every message looks old.
+    // While the clock is in doubt, every message may look too old, so none is given up.
     while (this.#host.held() === '' && (await this.#fill()) && this.#isOld(this.#window[0]!))
       await this.#host.giveUp(this.#take()!, 'tooOld');
     const oldest = this.#window[0];

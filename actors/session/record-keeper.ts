@@ -68,10 +68,10 @@ export class RecordKeeper {
     return this.#flushed ? Promise.resolve() : new Promise((resolve) => this.#flushWaiters.push(resolve));
   }
 
-  /** Ends the retries. Notes that are not stored stay in memory. */
+  /** Ends the retries. Notes that are not stored by then are lost, and the names of their fields are logged. */
   stop(): void {
     this.#retryPause.end();
-    // A worker that crashed does not restart after this point.
+    // A worker that crashed does not restart after a stop, so it cannot give up its notes itself.
     if (!this.#working) this.#giveUp();
   }
 

@@ -1,4 +1,4 @@
-/** The recorder of an instance, and the detection of opt-outs and of events that cannot be rendered. */
+/** The recorder of an instance, the detection of opt-outs, and the reports of events that cannot be rendered. */
 import type { CourierHost } from '../delivery/courier-host.ts';
 import { Recorder, type RecorderInput, refusalNameOf } from '../delivery/recorder.ts';
 import type { Entry, GatewayEvent, InstanceId, InstanceRecord, Message, Status, Webhook } from '../model.ts';

@@ -1,6 +1,6 @@
 /**
- * The root actor of one instance. This class asks, watches and restarts the actor. The owner passes in the function that closes the link, because a
- * crash closes the link first.
+ * The root actor of one instance. This class sends events to the actor, waits for its states, and restarts it after a crash. The cell passes in the
+ * function that closes the link, because the link must be closed before the restart.
  */
 import { createActor, type Actor } from 'xstate';
 import type { CourierView } from '../delivery/courier-host.ts';
@@ -38,7 +38,7 @@ export class RootActor {
     return this.#actor.getSnapshot();
   }
 
-  /** The snapshot of the chart; null while it is being restarted, or if the instance failed. */
+  /** The snapshot of the chart; null while the chart waits for its restart, or after too many crashes. */
   get lifecycle(): LifecycleSnapshot | null {
     const { status, children } = this.snapshot;
     const child = status === 'active' ? children['lifecycle'] : undefined;
@@ -49,7 +49,7 @@ export class RootActor {
     return statusOf(this.snapshot.value, this.lifecycle);
   }
 
-  /** True while a socket is being closed, or a device unlinked. Commands wait until that is over. */
+  /** True while a socket is being closed, a device unlinked, or credentials removed. Commands wait until the end of this work. */
   get closing(): boolean {
     return this.snapshot.value === 'recovering' || (this.lifecycle?.hasTag('closing') ?? false);
   }
@@ -64,7 +64,7 @@ export class RootActor {
     return this.#running;
   }
 
-  /** Returns null if there is no courier for the webhook, and `down` while it is being restarted. */
+  /** Returns null if there is no courier for the webhook, and `down` while the courier waits for its restart. */
   courier(webhookId: string): CourierView | 'down' | null {
     let view: CourierView | 'down' | null = null;
     this.snapshot.children[courierId(webhookId)]?.send({
@@ -89,8 +89,8 @@ export class RootActor {
   }
 
   /**
-   * Runs one platform request as the child `op.N` of the chart. Returns null if the state refuses it (not connected). Otherwise returns the promise
-   * of its answer, which survives the chart. The signal aborts when the session leaves `connected`.
+   * Runs one platform request as the child `op.N` of the chart. Returns null if the session is not connected. Otherwise returns the promise of the answer,
+   * which a crash of the chart does not lose. The signal aborts when the session leaves `connected`.
    */
   request<T>(task: (signal: AbortSignal) => Promise<T>): Promise<T> | null {
     const n = (this.#operations += 1);

@@ -48,7 +48,7 @@ const words: Readonly<Record<string, Status>> = {
   unlinking: 'disconnected',
 };
 
-/** Returns the status. An instance whose chart is being restarted counts as connecting. A failed instance counts as disconnected. */
+/** Returns the status. An instance whose chart is being restarted counts as connecting. A failed or stopped instance counts as disconnected. */
 export function statusOf(root: InstanceSnapshot['value'], chart: LifecycleSnapshot | null): Status {
   if (root !== 'running' || !chart) return root === 'failed' || root === 'stopped' ? 'disconnected' : 'connecting';
   const top = typeof chart.value === 'string' ? chart.value : Object.keys(chart.value)[0];
@@ -62,9 +62,9 @@ export function statusOf(root: InstanceSnapshot['value'], chart: LifecycleSnapsh
 export const beginningMs = 60_000;
 
 /**
- * Returns the state in which an instance begins. Only a paired session is restored. A session whose record cannot be decrypted is not restored,
- * because it would connect without its proxy. A logout is resumed in any case, because credentials to delete may exist without a pairing in the
- * record.
+ * Returns the state in which an instance begins. Only a paired session is restored, or one whose change of account was interrupted. A session whose record
+ * cannot be decrypted is not restored, because it would connect without its proxy. A logout is resumed in any case, because credentials to delete may exist
+ * without a pairing in the record.
  */
 export const beginningOf = ({ jid, accountLeaves, wanted, unreadable }: InstanceRecord): Wanted => {
   if (wanted === 'unlinked') return wanted;

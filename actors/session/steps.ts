@@ -28,7 +28,7 @@ const texts = [...closeTexts.keys()];
 /** Reactions with a delayed retry. */
 const delayed: ReadonlySet<Reaction> = new Set(['backOff', 'contest', 'gate']);
 
-/** Names of the errors behind crashes. A step stores the index. At most 255 names are kept, because a program has fewer error classes. */
+/** Names of the errors behind crashes. A step stores the index. At most 255 names are kept, which is more than a program has error classes. */
 const errorNames: string[] = [];
 
 /** Events that leave a state and enter the same state again. Such a move is a step. */
@@ -98,7 +98,7 @@ export class Steps {
     const to = stateText(after.value);
     const from = before === null ? (chart === 'lifecycle' ? 'beginning' : '') : stateText(before.value);
     const name = nameOfEvent.get(event.type) ?? event.type;
-    if (from === '' && this.#count <= 1) return false; // The root starts with the instance.
+    if (from === '' && this.#count <= 1) return false; // The first start of the root is no step.
     if (from === to && !anew.has(`${chart} ${to} ${name}`)) return false;
     if (!eventOf.has(name)) return false; // The event is the library's own end of an actor.
     this.#push(

@@ -33,7 +33,7 @@ export class Vitals {
   attempt(): void {
     this.#restingSince = null;
     this.#attempts += 1;
-    this.#openSince = 0; // A command closed the connection.
+    this.#openSince = 0; // A connection that is still open here was closed by a command, so it is not lost.
     this.#nextDelayMs = 0;
   }
 
