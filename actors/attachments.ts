@@ -16,7 +16,7 @@ interface Files<Content> {
 const givenHeads = (heads: readonly (Head | null)[]): readonly GivenFile[] =>
   heads.flatMap((head) => (head === null || isTaken(head.file) ? [] : [head.file]));
 
-/** Replaces the file of a head. `next` returns the taken files, one for each head without one. */
+/** Replaces the file of a head. `next` returns the next taken file. It is called once for each head whose file still has to be taken. */
 const takenHead = (head: Head | null, next: () => Attachment | undefined): Head | null => {
   if (head === null || isTaken(head.file)) return head;
   const file = next();
@@ -28,7 +28,7 @@ const inOrder = (files: readonly Attachment[]): (() => Attachment | undefined) =
   return () => waiting.shift();
 };
 
-/** Contents with one picture, video or document above them. */
+/** The file functions of contents that have one picture, video or document above their text. */
 const headed = <Content extends { readonly head: Head | null }>(): Files<Content> => ({
   given: ({ head }) => givenHeads([head]),
   taken: (content, files) => ({ ...content, head: takenHead(content.head, inOrder(files)) }),

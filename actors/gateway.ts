@@ -129,7 +129,7 @@ const amongNodes = (gateway: RunningGateway, { cluster, registry, dispatcher, po
     {
       owner: (id) => (registry.record(id) === undefined ? null : id),
       async hook(hook, body) {
-        // Chatwoot posts once. The connector may have been created on another node a moment before.
+        // Chatwoot does not repeat a post. Another node may have created the connector a moment before, so the webhooks are read again first.
         if (dispatcher.webhooks.hooked(hook) === null) await cluster.refreshed();
         // Chatwoot shows a message as failed if its post is refused or late. A post without news must therefore not wait for a moving session.
         return chatwootNews(ports, body) === null ? null : (dispatcher.webhooks.hooked(hook)?.instanceId ?? null);

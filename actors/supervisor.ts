@@ -1,6 +1,6 @@
 /**
- * The supervisor, one per process. The supervisor assembles the registry, the gate, the deliveries and the restore, and stops them. Commands of the
- * gateway start in this class.
+ * The supervisor, one per process. The supervisor assembles the registry, the gate, the deliveries and the restore, and stops them. The commands of the
+ * gateway (`commands/`) work on this object.
  */
 import { Connector } from './chatwoot/connector.ts';
 import { Dispatcher } from './supervisor/dispatcher.ts';
@@ -55,7 +55,7 @@ export class Supervisor {
   readonly inspection: Inspection;
   readonly watchers: Watchers;
   readonly #readers: InstanceReader[] = [];
-  /** The start of the history of delivery errors. */
+  /** The start of this process, and of its figures and histories. In Unix milliseconds. */
   readonly since: number;
   accepting = false;
   /** Instances that are being removed. A removal may take a while. */
@@ -101,7 +101,7 @@ export class Supervisor {
     this.downloads = this.#createDownloads();
     this.#faults = new CommonFaults({ gate: this.#gate, registry, rule: policy.outage, time });
     const open = (): boolean => this.accepting;
-    // In a cluster, a takeover checks the unfinished work of earlier owners.
+    // The 0 leaves all unfinished work to the takeovers of a cluster, which check the work of earlier owners.
     this.#restore = new Restore({ ports, registry, since: cluster ? 0 : this.since, open });
     this.capacity = new Capacity({ max: policy.maxConnected, registry, open, restore: this.#restore });
     this.#hibernation = new Hibernation({ ports, policy: policy.hibernation, room: () => this.capacity.room });
@@ -216,7 +216,7 @@ export class Supervisor {
     await this.campaigns.restore();
   }
 
-  /** Moves sessions to other nodes, within so many milliseconds. Has no effect without a cluster. */
+  /** Moves sessions to other nodes, within `ms` milliseconds. Has no effect without a cluster. */
   async drain(ms: number): Promise<void> {
     await this.cluster?.drain(ms);
   }
@@ -273,7 +273,7 @@ export class Supervisor {
     return record !== undefined;
   }
 
-  /** Returns the instance with a live session. Wakes a hibernated session and waits. */
+  /** Returns the cell of the instance, after it woke a hibernated session and waited (see `Waking`). The session may still be unconnected. */
   awake(id: InstanceId): Promise<Result<Cell>> {
     return this.waking.awake(id);
   }
@@ -309,12 +309,11 @@ export class Supervisor {
     return numbersOf({ clock: this.clock, ports, registry, gate: this.#gate, dispatcher, workers: this.workers, since, cluster }, resting);
   }
 
-  /** Warnings for a person while the server works. */
+  /** Warnings for the operator about faults with which the server still works. */
   get warnings(): readonly string[] {
     return [...this.clock.warnings, this.ports.disk.warning].filter((warning) => warning !== '');
   }
 
-  /** The progress of the restore. */
   get progress(): Restore['progress'] {
     return this.#restore.progress;
   }

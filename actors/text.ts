@@ -1,4 +1,4 @@
-/** Placeholders in texts, such as `{{name}}`. The interface defines the names. */
+/** Placeholders in texts, such as `{{name}}`. The port `Placeholder` knows the names. */
 import type { Button, EventFacts, NamedChat, SendContent } from './model.ts';
 import type { Placeholder } from './ports.ts';
 

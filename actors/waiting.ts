@@ -1,8 +1,6 @@
 /** Waits with an end, and a mutex for each key. No part of the gateway waits without a limit for an external system. */
 import { StorageFailure, type Time } from './ports.ts';
 
-// Waits with an end. No part of the gateway waits without a limit for an external system.
-
 /** The time until a retry of work that storage could not do. In milliseconds. */
 export const storageRetryMs = 1_000;
 
@@ -33,7 +31,7 @@ export const pauseUnless = (signal: AbortSignal, time: Pick<Time, 'setTimeout' |
     signal.addEventListener('abort', end);
   });
 
-/** A pause that can be cut short once, or ended for good. */
+/** A pause for repeated waits. `cut` ends the current wait only, and `end` also all later waits. */
 export class Pause {
   readonly #time: Time;
   #over: (() => void) | null = null;

@@ -1,6 +1,6 @@
 /**
  * Removes the traces of the former account after another account was paired with the caller's consent. Pending work of the former account ends with a
- * reason. Its rows are removed before the first message is sent.
+ * reason. The rows of the former account are removed before the first message is sent.
  */
 import type { InstanceId } from '../model.ts';
 import type { Identity, Ports } from '../ports.ts';

@@ -167,7 +167,7 @@ const perishables = (ports: Ports, policy: Policy): readonly Perishable[] => {
     { name: 'lookups', age: lookupAge, expire: (before, limit) => recipients.expire(before, limit) },
     { name: 'pictures', age: policy.pictures.age, expire: (before, limit) => pictures.expire(before, limit) },
     { name: 'chatwoot', age: policy.chatwoot.keep, expire: (before, limit) => chatwootRows.expire(before, limit) },
-    // Without an age the number of entries is their only bound.
+    // Without an age, the number of entries is the only bound of the audit log.
     { name: 'audit', age: auditAge, expire: (before, limit) => auditLog.expire(auditAge === 0 ? 0 : before, most, limit) },
     { name: 'figures', age: figuresKeptMs, expire: (before, limit) => figureRows.expire(before, limit) },
     ...retained(ports, policy),

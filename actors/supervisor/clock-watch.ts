@@ -124,7 +124,7 @@ export class ClockWatch {
     const isWrong = heard !== null && Math.abs(this.#offsetTo(heard)) > longestAbsence;
     if (this.#doubtSince === null) {
       if (!isJump && !isWrong) return null;
-      // If wall clock and monotonic clock agree, the machine did not sleep since the platform named its time.
+      // Without a jump the machine did not sleep, so the clock was already wrong when the platform named its time.
       this.#doubtSince = isJump || heard === null ? monotonic : heard.heardAt;
       log.error({ byMs: Math.round(isJump || heard === null ? this.ahead : this.#offsetTo(heard)) }, 'clock.jumped');
     }

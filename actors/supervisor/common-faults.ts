@@ -18,7 +18,7 @@ interface CommonFaultsInput {
  */
 const recountMs = 1_000;
 
-/** A session that was lost. */
+/** The part of a lost session that the count needs. */
 interface Lost {
   readonly record: InstanceRecord;
 }

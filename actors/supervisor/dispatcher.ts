@@ -150,7 +150,7 @@ export class Dispatcher {
     log.warn({ webhook: id }, 'webhook.disabled');
     const epoch = instanceId === null ? 0 : (this.#input.record(instanceId)?.epoch ?? 0);
     webhooks.save(disabled, epoch).catch((error: unknown) => {
-      // The next owner posts to the address itself, and gets the same answer.
+      // A node that lost the instance cannot store the change. The next owner posts to the same address, and disables the webhook itself.
       if (!(error instanceof EpochLost)) log.error({ webhook: id, error }, 'webhook.notDisabled');
     });
   }

@@ -88,7 +88,7 @@ export class Downloads {
     return fetched;
   }
 
-  /** Returns a kept file without the session, or fetches the file. */
+  /** Returns a file that is kept, without use of the session. Fetches any other file. */
   async #keep(id: InstanceId, wanted: Wanted): Promise<Result<Fetched>> {
     const { files } = this.#host.ports;
     const { message, quoted, facts } = wanted;
@@ -106,7 +106,7 @@ export class Downloads {
     const message = await messages.byId(id, messageId);
     if (message === null) return refuse('notFound', 'Message not found');
     if (quoted && message.quoted === '') return refuse('invalid', 'the message quotes no other message');
-    // The quotation has the file as well, but the quoted message has more facts. Its phone can also upload the file again.
+    // The quotation has the file as well, but the quoted message has more facts. Only for the quoted message can the phone be asked to upload the file again.
     const origin = quoted ? await messages.byId(id, message.quoted) : null;
     const stored = origin?.chatId === message.chatId ? origin : null;
     const source = stored === null ? { message, quoted } : { message: stored, quoted: false };

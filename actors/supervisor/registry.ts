@@ -38,7 +38,7 @@ export class Registry {
     this.#records.delete(id);
   }
 
-  /** Forgets a closed and ended cell. Its instance has no cell again. */
+  /** Forgets a closed and ended cell. Its instance stays registered without a cell. */
   drop(id: InstanceId): void {
     const record = this.#cells.get(id)?.record;
     this.#cells.delete(id);
@@ -73,7 +73,7 @@ export class Registry {
     return this.#cells.get(id)?.record ?? this.#records.get(id);
   }
 
-  /** Returns the view without making a cell. Only the restore, in its order, and commands make cells. */
+  /** Returns the view without making a cell, so that a list of thousands of resting instances makes none. */
   view(id: InstanceId): InstanceView | null {
     const record = this.#records.get(id);
     return record ? (this.#cells.get(id)?.view ?? restingView(record)) : null;

@@ -25,7 +25,7 @@ const cellsPerTurn = 50;
 
 export class Restore {
   readonly #input: RestoreInput;
-  /** The number of sessions that were online before the start, and of the sessions that are not restored yet. */
+  /** The number of sessions that were online before the start. `#restoring` has those that are not restored yet. */
   #total = 0;
   readonly #restoring = new Set<InstanceId>();
 
@@ -40,9 +40,9 @@ export class Restore {
   }
 
   /**
-   * Makes the actors of sessions that were online, most recently active first. Sessions whose unlinking was interrupted come next. Each session asks
-   * the gate before it connects. An instance at rest gets its actors with the first call that needs them. Then the method resumes the deliveries in
-   * the outbox. `wake` wakes a hibernated session that has messages in its queue.
+   * Makes the actors of sessions that were online, most recently active first. Sessions whose unlinking was interrupted come next. Each session asks the
+   * gate before it connects. An instance at rest gets its actors with the first call that needs them. At the end, the method restores the queues and
+   * resumes the deliveries in the outbox. `wake` wakes a hibernated session that has messages in its queue.
    */
   async run(wake: (cell: Cell) => void): Promise<void> {
     const { ports, registry, open } = this.#input;
@@ -60,7 +60,7 @@ export class Restore {
     if (open()) for (const { instanceId, webhookId } of pending) registry.cell(instanceId)?.nudge(webhookId);
   }
 
-  /** Resumes the queue of an earlier run when the session is live. Never rejects. */
+  /** Fails the interrupted messages of an earlier run, and then resumes the queue. Called when the session is live. Never rejects. */
   async live(cell: Cell): Promise<void> {
     const { ports, since } = this.#input;
     this.forget(cell.record.id);
