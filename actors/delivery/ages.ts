@@ -4,7 +4,7 @@
  */
 import type { DeliveryStore, OldestTimes, Tally } from '../ports.ts';
 
-/** Times before which deliveries are too old. For one webhook, each value is true if such a delivery exists. */
+/** One value for each kind of stored deliveries: the time before which deliveries are too old, or (`Due`) true if the webhook has such deliveries. */
 type Kinds<T> = Readonly<Record<'waiting' | 'delivered' | 'dead', T>>;
 export type Due = Kinds<boolean>;
 

@@ -15,7 +15,7 @@ export class Alarm {
     this.#now = now;
   }
 
-  /** Sets the alarm. The alarm rings at this time at the latest, but never within the call. */
+  /** Sets the alarm for this time, unless it rings earlier anyway. The alarm never rings within the call. */
   set(at: number): void {
     if (this.#id !== null && this.#at <= at) return;
     this.#time.clearTimeout(this.#id);

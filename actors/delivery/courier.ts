@@ -29,7 +29,7 @@ export class Courier {
   readonly #requests: WebhookRequests;
   /** Timers of quick retries and of retries of storage. */
   readonly #timers = new Set<unknown>();
-  /** The time of the next early retry of held lanes; 0 while the receiver does not fail. By the monotonic clock. */
+  /** The time of the next early retry of held lanes, by the monotonic clock; 0 while the receiver does not fail or no lane is held. */
   #earlyAt = 0;
   /** Rings when the circuit lets a probe through, or when held lanes are tried early. */
   readonly #probe: Alarm;
@@ -197,9 +197,8 @@ export class Courier {
   }
 
   /**
-   * Retries the parked rows that hold lanes before their time, while the last answer of the receiver was a failure. Each probe of an open circuit is
-   * such a retry. With a closed circuit, the early retries are as far apart as the longest pause between probes. Otherwise a lone chat would wait
-   * hours for a receiver that is back.
+   * Retries parked rows that hold lanes early, while the last attempt at the receiver failed. Each probe of an open circuit is such a retry. With a closed
+   * circuit, the early retries are as far apart as the longest pause between probes. Otherwise a lone chat would wait hours for a receiver that is back.
    */
   #tryHeld(): void {
     const { failures, isOpen } = this.#circuit;

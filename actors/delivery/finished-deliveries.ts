@@ -1,4 +1,7 @@
-/** Rows that are delivered, given up, or (null) no longer wanted. Such rows stay in this list until they are removed from the outbox. */
+/**
+ * Rows that are delivered, given up, or no longer wanted (null). Such rows stay in this list until they are removed from the outbox, so that no page of the
+ * outbox makes the courier post them again.
+ */
 import type { Claim, DeliveryError } from '../model.ts';
 import type { DeliveryPolicy } from '../policy/policy.ts';
 import type { Ended, OutboxStore } from '../ports.ts';
@@ -36,8 +39,8 @@ export class FinishedDeliveries {
   }
 
   /**
-   * Removes all rows whose removal is not under way. The outbox gathers the rows of several calls. Resolves with the numbers of the rows. If the call
-   * rejects, the rows wait as before.
+   * Removes all rows whose removal is not under way. The port gathers the rows of several couriers in one statement. Resolves with the numbers of the rows.
+   * If the call rejects, the rows wait as before.
    */
   async takeOut(): Promise<readonly number[]> {
     const [claim, rows] = [this.#claim(), this.#waiting];

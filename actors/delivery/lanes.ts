@@ -16,7 +16,7 @@ export class Lanes {
     return this.#known.size;
   }
 
-  /** The sum of the lengths of the bodies. */
+  /** The sum of the lengths of the bodies. In characters. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -100,7 +100,7 @@ export class HeldLanes {
   #names = new Set<string>();
   /** Lanes whose row is being parked by a statement under way. */
   readonly #parking = new Set<string>();
-  /** Lanes that were held since the request of the current page. The page may show such lanes as not held. */
+  /** Lanes that became held after the current page was requested. The page may show such lanes as not held. */
   #fresh = new Set<string>();
 
   get isEmpty(): boolean {
@@ -132,7 +132,7 @@ export class HeldLanes {
     this.#fresh = new Set(this.#parking);
   }
 
-  /** Replaces the names by the lanes that the outbox holds. */
+  /** Replaces the names by the lanes that are held in the outbox, and keeps the lanes that became held meanwhile. */
   endRead(names: readonly string[]): void {
     this.#names = new Set([...names, ...this.#fresh]);
   }

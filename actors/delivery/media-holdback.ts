@@ -1,5 +1,5 @@
 /**
- * Holds messages back for a bounded time until their files are downloaded. Later entries of the same chat wait behind them. Other chats are not
+ * Holds messages back for a bounded time until their files are downloaded. Later entries of the same chat wait behind these messages. Other chats are not
  * delayed.
  *
  * A held entry counts as not recorded. After a kill the platform adapter hands the entry in again.
@@ -12,7 +12,7 @@ const mostHeld = 500;
 
 export interface MediaHoldbackHost {
   record(entries: readonly Entry[]): void;
-  /** Waits for the recorder. The same contract as `recorded` of the recorder. */
+  /** Waits for the recorder, as `Recorder.recorded` does. */
   recorded(): Promise<boolean>;
   /** Begins to download the file of a message. Returns null if the message has no wanted file. Resolves with null if the download failed. Never rejects. */
   fetch(message: Message): Promise<KeptFile | null> | null;

@@ -1,9 +1,9 @@
 /**
- * The part of the outbox that one courier holds in memory, bounded in rows and bytes. A parked row holds its lane, which then takes no memory. Later
- * rows of a held lane that a page shows are parked until the same time, so that no page shows them twice.
+ * The part of the outbox that one courier holds in memory, bounded in rows and bytes. A parked row holds its lane, which then takes no memory. If a page of
+ * the outbox shows later rows of a held lane, these rows are parked until the same time, so that no page shows them twice.
  *
- * The outbox is the source of truth: a row stays in it until it is delivered, given up or dropped. While the window holds all due rows, committed
- * rows enter it at once. Otherwise rows are read page by page, when there is room again.
+ * The outbox is the source of truth: a row stays in the outbox until it is delivered, given up or dropped. While the window holds all due rows, committed
+ * rows enter the window at once. Otherwise rows are read page by page, when there is room again.
  */
 import type { Claim, Delivery, LastAttempt } from '../model.ts';
 import type { DeliveryPolicy } from '../policy/policy.ts';
@@ -47,14 +47,14 @@ export class OutboxWindow {
   readonly #leftMeanwhile = new Set<number>();
   /** True if due rows are missing in memory. */
   #isBehind = true;
-  /** True if the next page includes rows that are parked for later. The first page does, because the state of the receiver is unknown. */
+  /** True if the next page includes rows that are parked for later. The first page includes them, because the state of the receiver is unknown. */
   #isEarly = true;
-  /** Ended rows that are still stored as parked in the outbox. The rows hold their lanes until they are removed. */
+  /** Ended rows that the outbox still stores as parked. In the outbox these rows hold their lanes until they are removed, so no page is read before. */
   readonly #gone = new Set<number>();
   /** The page that is read now. The page is old if rows were committed meanwhile. Such rows may be missing both in the page and in memory. */
   #page: 'none' | 'current' | 'old' = 'none';
   #isStopped = false;
-  /** The time at which rows that are parked for too long are tried. */
+  /** The time at which rows that are parked for longer than the back-off allows are tried (see `#ringAt`). */
   #earlyFrom = Infinity;
 
   constructor(host: WindowHost) {
@@ -110,7 +110,7 @@ export class OutboxWindow {
     this.#host.changed();
   }
 
-  /** Makes the next page include rows that are parked for later, if there may be any. The receiver may be back. */
+  /** Makes the next page include rows that are parked for later, if there may be any, because the receiver may be back. */
   readEarly(): void {
     if (this.#held.isEmpty && !this.#isBehind) return;
     this.#isEarly = true;
@@ -216,7 +216,8 @@ export class OutboxWindow {
       isOld = this.#page === 'old';
       this.#isBehind = more || isOld || lanes.length === mostHeld;
       isRead = true;
-      // A parked row that is due is on this page and under way. This row hides the parked rows behind it until it is removed.
+      // A parked row that is already due is on this page and under way. This row hides later parked rows until it is removed, so the alarm looks again
+      // after a pause.
       if (next !== null && !this.#isStopped) this.#ringAt(Math.max(next, this.#now() + storageRetryMs));
     } finally {
       if (isEarly && !isRead) this.#isEarly = true;
@@ -249,8 +250,8 @@ export class OutboxWindow {
   }
 
   /**
-   * Sets the alarm for a parked row. A row of another process whose clock was ahead may be parked for longer than the back-off allows, and is tried
-   * early.
+   * Sets the alarm for a parked row. Another process whose clock was ahead may have parked the row for longer than the back-off allows. Such a row is tried
+   * at the latest time that the back-off allows.
    */
   #ringAt(notBefore: number): void {
     const latest = this.#now() + longestParking(this.#host.policy);

@@ -14,7 +14,10 @@ import { lastOf } from './tries.ts';
 const counted = 100;
 /** The largest number of waiting rows whose last failure is kept in memory. */
 const keptRows = 1_000;
-/** Failures in a row after which the receiver counts as failing, and the operator is alerted. One or two failures are normal during a restart. */
+/**
+ * Failures in a row after which the receiver counts as failing, and the inspector marks its instance as needing a person. One or two failures are normal
+ * during a restart.
+ */
 const failing = 3;
 
 export class ReceiverHealth {
@@ -55,8 +58,8 @@ export class ReceiverHealth {
 }
 
 /**
- * The circuit breaker of a webhook, which the couriers of all instances share. Each failure halves the lanes. Then the circuit opens, and
- * lets one probe at a time through, with growing pauses. An attempt is identified by the number of its delivery.
+ * The circuit breaker of a webhook, which the couriers of all instances share. Each failure halves the number of lanes. After `circuit.failures` failures
+ * in a row the circuit opens, and lets one probe at a time through, with growing pauses. An attempt is identified by the number of its delivery.
  */
 export class Circuit {
   readonly #policy: DeliveryPolicy;
@@ -90,7 +93,7 @@ export class Circuit {
     return this.#until;
   }
 
-  /** The number of lanes that may be under way. Each failure halves it, so that a failing receiver holds few of the slots that all webhooks share. */
+  /** The number of lanes that may be under way. Each failure halves the number, so that a failing receiver holds few of the slots that all webhooks share. */
   get lanes(): number {
     return this.isOpen ? 1 : Math.max(1, this.#policy.concurrency >> this.#failures);
   }
@@ -134,7 +137,7 @@ export type FailedAttempt = Attempt & { readonly ok: false };
 export type NextStep =
   /** Retries after the delay. The lane waits for the row. */
   | { readonly kind: 'retry'; readonly delay: number }
-  /** Postpones the row in the outbox. The lane is held until then. */
+  /** Postpones the row in the outbox. The lane is held until the row is delivered or given up. */
   | { readonly kind: 'park'; readonly delay: number }
   /** Ends the row as a dead letter, because its attempts are used up. */
   | { readonly kind: 'giveUp' }
@@ -147,7 +150,8 @@ export function stepAfter(policy: DeliveryPolicy, attempts: number, outcome: Fai
   const { quick, slow, retryAfterMax } = policy;
   const isQuick = attempts < quick.length;
   const base = isQuick ? quick[attempts] : slow[attempts - quick.length];
-  // `waits`: the event needs an earlier event of its lane, which has come by now or never will. Such an event is given up, so that it does not hold its lane.
+  // `waits`: the event needs an earlier event of its lane. After the quick attempts, that event will not come any more, so the row is given up and does not
+  // hold its lane.
   if (base === undefined || (outcome.waits && !isQuick)) return { kind: 'giveUp' };
   const asked = Math.min((outcome.retryAfter ?? 0) * 1000, retryAfterMax);
   const delay = Math.max(asked, between(base * 0.8, base * 1.2, random));

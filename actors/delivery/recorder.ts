@@ -1,11 +1,10 @@
 /**
  * Writes the entries of an instance to the journal in order and in batches, and retries while the database is unavailable.
  *
- * A batch costs hardly more than a single entry, so all entries of one turn of the event loop form one batch. A busy recorder waits a few
- * milliseconds more for each batch, unless a caller waits for an entry. Uncommitted entries survive a crash of the worker. The restarted worker
- * commits these entries.
+ * A batch costs hardly more than a single entry, so all entries of one turn of the event loop form one batch. A busy recorder waits a few milliseconds more
+ * for each batch, unless a caller waits for an entry. Uncommitted entries survive a crash of the worker. The restarted worker commits these entries.
  *
- * The history that a phone sends takes seconds to store. Steps of a send overtake the history, because they are independent of it.
+ * The history that a phone sends takes seconds to store. Steps of a send overtake the history, because no step depends on the history.
  */
 import type { Entry } from '../model.ts';
 import {
@@ -48,7 +47,7 @@ interface Item {
   readonly size: number;
   /** True if a caller waits for the entry. If the database is unavailable, the caller gets an error at once, and the entry is not stored later. */
   readonly urgent: boolean;
-  /** Called with the error of the first try, or with null if the entry was committed. Further calls have no effect. */
+  /** Called with the error of the first attempt, or with null if the entry was committed. Further calls have no effect. */
   readonly settle: ((error: Error | null, committed?: Committed) => void) | null;
 }
 
@@ -85,7 +84,7 @@ const asError = (error: unknown): Error => (error instanceof Error ? error : new
 export class Recorder {
   readonly #input: RecorderInput;
   readonly #worker: SupervisedWorker;
-  /** The worker that makes the listeners search the outbox for rows that no call named. It runs after a listener threw. */
+  /** The worker that makes the listeners search the outbox for rows that no call named. The worker runs after a listener threw. */
   readonly #announcer: SupervisedWorker;
   readonly #retryPause: Pause;
   readonly #gatherPause: Pause;
@@ -144,7 +143,10 @@ export class Recorder {
     });
   }
 
-  /** Takes an entry as `record` does. Resolves after the first try to commit it, whatever the outcome. Never rejects. */
+  /**
+   * Takes an entry as `record` does. Resolves after the first attempt to commit the entry, whatever the outcome, or at once while the database is
+   * unavailable. Never rejects.
+   */
   tell(entry: Entry): Promise<void> {
     return new Promise((resolve) => {
       if (this.#retryPause.ended) return resolve();
@@ -169,7 +171,7 @@ export class Recorder {
   stop(): void {
     this.#retryPause.end();
     this.#gatherPause.end();
-    // A worker that crashed does not restart after this point.
+    // A worker that crashed does not restart after a stop, so it cannot count its entries as lost itself.
     if (!this.#working && this.waiting > 0) this.#loseAll();
   }
 

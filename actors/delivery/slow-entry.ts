@@ -1,6 +1,6 @@
 /**
- * Watches an entry that repeatedly takes too long in the database. If the database is slow, no other entry is stored either, and the entry waits. If
- * only this entry is slow, it would block its session for ever. The entry is then set aside as if the database had refused it.
+ * Watches an entry that repeatedly takes too long in the database. If the whole database is slow, no other entry is stored either, and the entry waits. If
+ * only this entry is slow, it would block its session for ever. Such an entry is set aside as if the database had refused the entry.
  */
 
 /**
@@ -8,7 +8,7 @@
  * (DATABASE_STATEMENT_MS).
  */
 const attemptsBeforeProof = 5;
-/** Attempts after which the entry is set aside without a proof. They take about an hour. */
+/** Attempts after which the entry is set aside without a proof. These attempts and their pauses take about an hour. */
 const mostAttempts = 60;
 
 /** Bounds of the pause between two attempts. In milliseconds. */

@@ -25,7 +25,7 @@ const ranks: Readonly<Record<EventType, number>> = {
 /** Types in the order in which they are dropped. */
 const classes: readonly (readonly EventType[])[] = [0, 1, 2, 3].map((rank) => eventTypes.filter((type) => ranks[type] === rank));
 
-/** The number of sweeps between two checks of ages and of past deliveries. */
+/** The number of sweeps for each check of ages and of past deliveries. */
 const roundsPerForget = 6;
 
 /** The largest number of batches of one kind for one webhook in a sweep. The limit lets a sweep reach all webhooks. */
@@ -141,7 +141,7 @@ export class Sweeper {
 
   /**
    * Runs one sweep over all webhooks, even if one of them fails. Rejects afterwards with the first unexpected error. Rejects with a `StorageFailure` if
-   * storage does not answer at all.
+   * storage does not answer the first queries.
    */
   async sweep(): Promise<void> {
     const surprises: unknown[] = [];

@@ -1,6 +1,6 @@
 /**
- * Wrappers around the ports of the couriers. The wrappers batch the statements of all couriers, and count the calls, so that a stop can
- * wait for their end.
+ * Wrappers around the ports of the couriers. The wrappers batch the statements of all couriers, and count the calls, so that a stop can wait for the end of
+ * these calls.
  */
 import { type OutboxStore, type Receiver, StorageFailure, StorageSlow, type Time } from '../ports.ts';
 import { Pause, type UnderWay } from '../waiting.ts';
@@ -69,8 +69,8 @@ export function microBatch<T>(work: (items: readonly T[]) => Promise<void>, rest
 }
 
 /**
- * The pause between two batches. A kill within the pause repeats the events that were delivered meanwhile. Without the pause, most statements would
- * remove the row of one post only. 32 rows for a statement are enough, because 64 rows would save only another 0.016 statements a row.
+ * The pause between two batches. A kill within the pause repeats the events that were delivered meanwhile. Without the pause, most statements would remove
+ * the row of one post only. A batch of 32 rows ends the pause: with 64 rows, each row would save only another 0.016 statements.
  */
 const [restMs, enoughRows] = [200, 32] as const;
 

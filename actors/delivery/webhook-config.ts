@@ -170,7 +170,7 @@ export class WebhookRegistry {
     return (this.#byOwner.get(owner) ?? []).map((id) => this.#byId.get(id)).filter((webhook) => webhook !== undefined);
   }
 
-  /** Returns the webhooks that post to receivers. The interface calls only these webhooks. */
+  /** Returns the webhooks that post to receivers. Only these are called webhooks in the API. */
   receivers(owner: Owner): readonly Webhook[] {
     return this.own(owner).filter(({ chatwoot }) => chatwoot === undefined);
   }
@@ -180,7 +180,7 @@ export class WebhookRegistry {
     return this.own(owner).find(({ chatwoot }) => chatwoot !== undefined) ?? null;
   }
 
-  /** Returns the webhook to whose address Chatwoot posted, or null. */
+  /** Returns the webhook of the address to which Chatwoot posted, or null. `hook`: the last segment of that address. */
   hooked(hook: string): Webhook | null {
     return this.get(this.#byHook.get(hook) ?? '');
   }
@@ -232,7 +232,7 @@ const filters: Readonly<Record<MessageFilter, (message: Facts) => boolean>> = {
 export const isExcluded = (exclude: readonly string[], message: Facts | null): boolean =>
   message !== null && exclude.some((name) => Object.hasOwn(filters, name) && filters[name as MessageFilter](message));
 
-/** Types that `All` does not include, because channels post many unwanted messages. */
+/** Types that a webhook must name, because `all` does not include them: channels post many unwanted messages. */
 const onlyByName: ReadonlySet<string> = new Set(['newsletter_messages']);
 
 export const listensTo = (events: readonly string[], type: string): boolean =>
