@@ -20,10 +20,13 @@ interface ClusterNodeInput extends Pick<NodeLeaseInput, 'node' | 'newIncarnation
   readonly meter: Pick<Meter, 'leases'>;
 }
 
-/** The cause of the end of a lease: the session moved to another node, no client needs it, the process stops, or the node lost its leases. */
+/**
+ * The cause of the end of a lease. `moved`, `drained`: the session moves to another node, for balance or because this node drains. `idle`: nothing needs
+ * the session. `stopped`: the process stops. `lost`: another node may own the instance.
+ */
 type EndCause = 'moved' | 'drained' | 'idle' | 'stopped' | 'lost';
 
-/** The pause between two checks for instances that need no owner, or need an owner without a session. In milliseconds. */
+/** The pause between two checks for owned instances that need no owner, and for unowned instances with unsent work. In milliseconds. */
 const restLookMs = 10_000;
 
 /** The number of consecutive checks without an answer of the database after which a node accepts no sessions. */

@@ -222,8 +222,8 @@ export class Cluster {
       serve: (id, here) => this.#serve(id, here),
       isServed: (id) => this.#remote?.serves(id) ?? true,
       left: async (id) => this.streams?.left(id),
-      // Offers the instance to another node. Returns true without a remote part. While the bus is unavailable, a drain continues, and a move for balance
-      // waits.
+      // Offers the instance to another node. Returns true without a bus, because the other node cannot be asked then. While the bus is unavailable, a drain
+      // continues, and a move for balance waits.
       offer: async ({ id, to }) => (await this.#remote?.offer(to, id, this.draining)) ?? true,
       // Makes the next owner take the instance at once, before its next check of the cluster.
       handOver: async ({ id, to }, cause) => void (await this.#remote?.ask(to, { ask: 'take', id, cause, settled: true })),

@@ -34,9 +34,9 @@ export interface ClusterHost {
   readonly forgetBeside: (id: InstanceId) => void;
   /** Called after this node took instances and began their sessions. */
   readonly begun: () => void;
-  /** Implements the method of `MemoryHost`. */
+  /** Implements `MemoryHost.refreshAdmin`. */
   readonly refreshAdmin: () => Promise<void>;
-  /** Implements the method of `MemoryHost`. */
+  /** Implements `MemoryHost.refreshSignIns`. */
   readonly refreshSignIns: () => Promise<void>;
   /** Returns the row of the inspector for an instance of this node. Returns null if the instance is gone. */
   readonly row: (id: InstanceId) => ActorRow | null;
@@ -61,8 +61,8 @@ export interface OperatorAccess {
   readonly signIns: Pick<SharedSignIns, 'look'>;
 }
 
-// Caches leases briefly for requests on the same instance. An instance whose owner is gone costs one query, however many requests wait for
-// it.
+// Caches leases briefly for requests on the same instance. An instance whose owner is gone costs one query a second, however many requests wait for the
+// instance.
 
 /** The time for which a lease is cached. It is shorter than the pause between two reads of one request. In milliseconds. */
 const sharedMs = 1_000;
@@ -122,8 +122,8 @@ export interface Unserved {
 const usualRetry = 2;
 
 /**
- * Refuses a command whose owner does not answer. An owner that missed a renewal and its retry counts as dead. Other nodes take its instances when its
- * lease has ended.
+ * Refuses a command whose owner does not answer. If the owner missed a renewal and its retry, the refusal says when the lease ends, because other nodes
+ * take the instance then.
  */
 const ownedRefusal = ({ node, leftMs }: Pick<Lease, 'node' | 'leftMs'>, { now, policy }: Unserved): Result<never> => {
   const silentMs = policy.lease - leftMs;

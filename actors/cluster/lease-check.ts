@@ -92,7 +92,7 @@ export class LeaseCheck {
 }
 
 // Finds dead nodes and ends their leases. A node is dead if its row was not renewed for a whole lease, by the monotonic clock of the observing node. The
-// clock of the database can step. A step would end the lease of a living node or keep the lease of a dead node.
+// clock of the database does not decide, because it can step. A step would end the lease of a living node, or keep the lease of a dead node.
 
 interface NodeWatchInput {
   readonly store: Pick<LeaseStore, 'look' | 'end'>;
@@ -106,7 +106,7 @@ interface NodeWatchInput {
 
 interface Seen {
   readonly until: number;
-  /** The time at which the row was first seen with this value, by the monotonic clock. The owner renewed earlier. */
+  /** The time at which the row was first seen with this value, by the monotonic clock. The node renewed its row before this time. */
   readonly at: number;
 }
 
@@ -159,7 +159,10 @@ export class ReadShare {
     this.#me = me;
   }
 
-  /** Returns true if this node reads now. The caller asks once in each interval. `urgent` is true if the last read left work for this node. */
+  /**
+   * Returns true if this node reads now. The caller asks once in each interval. `urgent` is true if this node has to read in any case, for example because
+   * the last read left work for it.
+   */
   isDue(nodes: readonly Pick<LiveNode, 'name' | 'incarnation'>[], urgent = false): boolean {
     const known = nodes.map(({ incarnation }) => incarnation).join(' ');
     const every = this.#every(nodes.length);
@@ -177,7 +180,7 @@ export class ReadShare {
     this.#took = [...this.#took.slice(1 - measured), ms];
   }
 
-  /** Returns the intervals between two reads of a node, if there are so many nodes. */
+  /** Returns the number of intervals between two reads of one node, in a cluster of `nodes` nodes. */
   #every(nodes: number): number {
     const ms = this.#took.length === 0 ? 0 : Math.min(...this.#took);
     return Math.max(1, Math.ceil(nodes / readers), Math.min(longestPause, Math.ceil((ms * nodes) / budgetMs)));

@@ -23,7 +23,10 @@ interface OtherNodesInput {
   rows(after: InstanceId | ''): unknown;
   /** Returns the failed deliveries of the global webhook on this node. */
   globalErrors(): ErrorHistory;
-  /** Returns the events of the webhook that this node dropped. Only the node on duty drops events, and the duty moves. */
+  /**
+   * Returns the events of the webhook that this node dropped. Only the node on duty drops events, but the duty moves, so several nodes may have dropped
+   * events.
+   */
   dropped(webhookId: string): Dropped;
   /** Makes the courier read the outbox again. */
   nudge(id: InstanceId, webhookId: string): void;

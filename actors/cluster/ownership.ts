@@ -4,7 +4,8 @@ import type { Time } from '../ports.ts';
 import { Pause } from '../waiting.ts';
 import type { ClusterPolicy } from './policy.ts';
 
-// Counts the commands that use each instance, with the time of the last use. A session is not closed during a command or right after one.
+// Counts the commands that use each instance, with the time of the last use. Before the session of an instance is closed, commands under way get some time
+// to end. An instance with a recent use does not count as idle.
 
 interface Use {
   readonly count: number;

@@ -29,7 +29,10 @@ interface Candidate {
   readonly capacity: number;
 }
 
-/** Largest load for which a node gets sessions that have an owner, as a share of its capacity. A full node would move such sessions on. */
+/**
+ * Largest load for which a node gets sessions that have an owner, as a share of its capacity. The rest of the capacity is left for instances without an
+ * owner.
+ */
 const roomy = 0.9;
 
 /** The placement of instances on the live nodes of one check. */
@@ -37,7 +40,7 @@ export class Placement {
   readonly #all: readonly Candidate[];
   readonly #open: readonly Candidate[];
   readonly #welcoming: ReadonlySet<string>;
-  /** The key of the placement. Two placements have the same key if they differ for no instance. */
+  /** The key of the placement. Two placements with the same key move the same instances. */
   readonly key: string;
 
   /** Takes the live nodes. A node that is younger than `settled` milliseconds gets no session that has an owner. */
@@ -121,8 +124,6 @@ export class ReservedSlots {
     return this.#until.size - (id !== null && this.#until.has(id) ? 1 : 0);
   }
 }
-
-// The plan of a node: the instances that it takes, and the instances that it moves to other nodes. A pure function.
 
 // Moves sessions to other nodes at an even pace, and few at once. A session leaves only when enough earlier sessions are connected again.
 // Each session is thus down only for its own move, however slow the other nodes are.

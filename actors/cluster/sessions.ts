@@ -55,19 +55,19 @@ interface ClusterSessionsInput {
   readonly uses: Uses;
   /** Wakes a hibernated session that has messages in its queue. */
   readonly wake: (cell: Cell) => void;
-  /** Implements the method of `ClusterHost`. */
+  /** Implements `ClusterHost.forgetBeside`. */
   readonly forgetBeside: (id: InstanceId) => void;
   /** Called after instances were begun. */
   readonly begun: () => void;
-  /** Implements the method of `OwnedSessions`. */
+  /** Implements `OwnedSessions.serve`. */
   readonly serve: (id: InstanceId, here: boolean) => void;
-  /** Implements the method of `OwnedSessions`. */
+  /** Implements `OwnedSessions.isServed`. */
   readonly isServed: (id: InstanceId) => boolean;
   /** Called after the session of an instance was closed. Its lease is given back when the promise resolves. Never rejects. */
   readonly left: (id: InstanceId) => Promise<void>;
-  /** Implements the method of `OwnedSessions`. */
+  /** Implements `OwnedSessions.offer`. */
   readonly offer: OwnedSessions['offer'];
-  /** Implements the method of `OwnedSessions`. */
+  /** Implements `OwnedSessions.handOver`. */
   readonly handOver: OwnedSessions['handOver'];
 }
 

@@ -200,7 +200,10 @@ interface FollowerInput {
   owner(changed: () => void, end: () => void): () => void;
 }
 
-/** Pauses between two requests to the owner, well before it would stop sending, and between two checks of the token. In milliseconds. */
+/**
+ * The pause between two requests to the owner, which is much shorter than the time for which the owner sends events, and the pause between two checks of
+ * the token. In milliseconds.
+ */
 const askEvery = 10_000;
 const lookEvery = 400;
 
@@ -231,7 +234,7 @@ export class Follower {
     this.#look();
   }
 
-  /** Ends the listener. Idempotent. */
+  /** Ends the subscriptions, without a call of `onEnd`. Idempotent. */
   stop(): void {
     if (this.#isOver) return;
     this.#isOver = true;

@@ -127,7 +127,7 @@ export class ClusterStreams {
     return {
       note: (event: GatewayEvent, epoch: number) => this.note(event, epoch),
       live: () => undefined,
-      // The last events are still sent while a session closes. `left` follows.
+      // The sender stays, because a session that closes may still commit events. `left` ends the sender.
       forget: (_id: InstanceId) => undefined,
       stop: () => undefined,
     };
