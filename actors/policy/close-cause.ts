@@ -65,13 +65,13 @@ export interface Verdict {
   readonly reaction: Reaction;
   /** The sentence for people, such as `401: logged out from another device`. */
   readonly sentence: string;
-  /** The end of a suspension, if the platform gave one. */
+  /** The end of a suspension, if the platform gave one. In Unix milliseconds. */
   readonly until?: number;
 }
 
 /** The state of the chart when a close arrives. */
 export interface Situation {
-  /** True while a QR or code is on offer. A 408 is then not a failure. */
+  /** True while a QR code, a pairing code or a passkey is on offer. A lost connection then means that the pairing expired. */
   readonly pairing: boolean;
   /** The number of restarts within the window that the platform requested, including this one. */
   readonly restarts: number;
@@ -133,7 +133,7 @@ const meanings: Readonly<Record<number, Meaning>> = {
 const ownMeanings: Readonly<Record<string, Meaning>> = {
   storageUnavailable: means('storageUnavailable', 'backOff', 'the database is not available'),
   corruptCredentials: means('corruptCredentials', 'refuse', 'the stored credentials cannot be read: disconnect and pair again'),
-  // A retry is safe. A host that answered in place of the platform received no secrets and may be gone by then.
+  // These three are retried. A host that answered in place of the platform received no secrets, and may be gone at the next attempt.
   platformUnreachable: means('unreachable', 'backOff', 'cannot reach web.whatsapp.com'),
   addressUnreachable: means('unreachable', 'backOff', 'cannot reach the address of the platform'),
   certificateRefused: means('certificateRefused', 'backOff', 'the server did not prove that it is the platform'),
@@ -151,7 +151,7 @@ const ownMeanings: Readonly<Record<string, Meaning>> = {
     'the phone used the code, but the platform linked no device: the code was mistyped, or the client version is too old to be linked',
   ),
   passkeyFailed: means('passkeyFailed', 'stop', 'the account could not be linked with its passkey'),
-  // The node renews its lease and continues, or has lost the lease and closes the session for good.
+  // A node that renews its lease connects again. A node that lost its lease closes the session for the next owner.
   leaseUnsure: { ...lost, text: 'the lease of the node may have ended' },
   epochLost: means('epochLost', 'stop', 'the instance belongs to another node'),
   proxyFailed: means('proxyFailed', 'backOff', 'the proxy failed'),
@@ -170,7 +170,7 @@ const expiry = (close: Close, now: number): number | undefined => {
   return Number.isFinite(seconds) && seconds > 0 ? now + seconds * 1000 : undefined;
 };
 
-/** Returns true for the HTTP status of an upgrade. The status says nothing about the account, because 4xx and 5xx are errors of the network. */
+/** Returns true if the code is the HTTP status of a refused upgrade. This status says nothing about the account, although it may equal a code of the table. */
 const ofUpgrade = (close: Close): boolean => close.data?.['stage'] === 'upgrade';
 
 const upgradeRefused: Meaning = { ...lost, text: 'the platform refused the connection' };
@@ -201,7 +201,7 @@ export const ranOut = sentenceOf(408, pairingExpired.text);
 /** Returns the sentence about an instance whose sealed fields cannot be decrypted. `fields`: their names, such as `token, proxy`. */
 export const unreadableText = (fields: string): string => `${ownMeanings['unreadable']?.text}: ${fields}`;
 
-/** The cause of each verdict, by the text of the verdict. */
+/** The cause of each verdict, by the text of the verdict without its code and details. */
 export const closeTexts: ReadonlyMap<string, CloseCause> = new Map(
   [lost, rejected, removedEarly, unknown, upgradeRefused, pairingExpired, ...Object.values(meanings), ...Object.values(ownMeanings)].map(
     ({ text, cause }) => [text, cause],

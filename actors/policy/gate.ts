@@ -8,7 +8,7 @@ import { backOff } from './pacing.ts';
 import type { Time } from '../ports.ts';
 
 export interface Gate {
-  /** Resolves when the instance may start its handshake. An abort removes it from the queue and rejects. */
+  /** Resolves when the instance may start its handshake. An abort removes the instance from the queue and rejects. */
   admit(id: string, signal: AbortSignal): Promise<void>;
   /** Releases the handshake slot of this instance after any outcome. Idempotent. */
   release(id: string): void;
@@ -148,8 +148,8 @@ export interface OutageRule {
 }
 
 /**
- * Creates a function that records the loss of one live session. `live` is the number of remaining sessions. The function returns true if more than
- * half were lost within the window.
+ * Creates a function that records the loss of one live session. `live` is the number of remaining sessions. The function returns true if at least
+ * `rule.least` sessions, and more than half of all, were lost within the window.
  */
 export function createOutageWatch(rule: OutageRule): (now: number, live: number) => boolean {
   let losses: number[] = [];

@@ -54,7 +54,10 @@ export interface SlotLimits {
   readonly perHost: number;
 }
 
-/** Callers that wait for a slot of one host. The removal of the first caller does not move the others, because there may be hundreds. */
+/**
+ * Callers that wait for a slot of one host. Callers that have left stay in the array up to `next`. The array is cut every `longestTrail` callers, because
+ * there may be hundreds.
+ */
 interface HostQueue {
   waiting: (() => void)[];
   next: number;

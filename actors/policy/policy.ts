@@ -16,7 +16,7 @@ export interface Policy {
   readonly restarts: { readonly limit: number; readonly window: number };
   /** A session that another login took over (440) makes one attempt after U(min, max). A second takeover within `window` is final. */
   readonly replaced: { readonly min: number; readonly max: number; readonly window: number };
-  /** The crash limit: after `limit` crashes within `window`, the part fails for `cooldown`. */
+  /** The crash limit: after `limit` crashes within `window`, the session is stopped for `cooldown`. */
   readonly crash: { readonly limit: number; readonly window: number; readonly cooldown: number };
   readonly handshakes: GateLimits;
   readonly maxConnected: number;
@@ -34,7 +34,7 @@ export interface Policy {
   readonly hibernation: { readonly after: number; readonly wakeEvery: number; readonly drain: number };
   readonly outage: OutageRule;
   readonly proxies: ProxyPolicy;
-  /** The limits of the asynchronous queue of one instance: messages, and milliseconds. */
+  /** The limits of the asynchronous queue of one instance. */
   readonly queue: QueueLimits;
   readonly lookups: LookupPolicy;
   readonly campaigns: CampaignPolicy;

@@ -19,8 +19,8 @@ const citiesOf = (country: ProxyCountry, { state, city }: ProxyRegion): readonly
   country.cities.filter((one) => (state === '' || one.state === state) && (city === '' || one.value === city));
 
 /**
- * Returns the proxies of the matching cities. Adds those of the country if the region names neither state nor city. Uses those of the country alone
- * if no city has its own.
+ * Returns the proxies of the matching cities. Adds the proxies of the country if the region names neither state nor city. Otherwise returns the proxies of
+ * the country only if no matching city has proxies of its own.
  */
 const choicesIn = (country: ProxyCountry, region: ProxyRegion): readonly Choice[] => {
   const cities = region.state === '' && region.city === '' ? country.cities : citiesOf(country, region);
@@ -44,7 +44,7 @@ const objectionTo = (catalogue: ProxyCatalogue, region: ProxyRegion): string | n
 };
 
 /**
- * Returns addresses for a region in the order of attempts, which starts at a random one. `session` replaces `{session}`, so another value selects
+ * Returns addresses for a region in the order of attempts, which starts at a random address. `session` replaces `{session}`, so another value selects
  * another exit of the same provider.
  */
 export const chooseProxies = (catalogue: ProxyCatalogue, region: ProxyRegion, session: string, random: number): Chosen => {
