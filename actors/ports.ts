@@ -2,7 +2,7 @@
  * The interfaces that the actors need from the outside, by resource. `src/` implements the interfaces, and their comments are obligations of the
  * implementations.
  *
- *  Without another note, a method rejects only with unexpected errors (including `StorageFailure`), never for an expected failure.
+ * Unless its comment says otherwise, a method rejects only with unexpected errors (including `StorageFailure`), never for an expected failure.
  */
 import type { Attachments, FileStore, Portraits, ReadMedia, Sounds } from './ports/files.ts';
 import type { ChatwootApi, ChatwootStore, ReadEvent } from './ports/chatwoot.ts';
@@ -44,7 +44,6 @@ export type * from './ports/chatbot.ts';
 export * from './ports/moving.ts';
 export type * from './ports/campaign-store.ts';
 
-/** All stores. */
 export interface Stores {
   readonly instances: InstanceStore;
   readonly webhooks: WebhookStore;

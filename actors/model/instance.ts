@@ -103,8 +103,9 @@ export const statuses = ['disconnected', 'connecting', 'connected', 'hibernated'
 export type Status = (typeof statuses)[number];
 
 /**
- * The state that the operator requested last. The wanted state decides what happens at the next start, so it is always stored. `unlinked`: the
- * session still has to log out at the platform and lose its credentials. The wanted state then becomes `offline`.
+ * The state that the session should have. Calls change the wanted state, and so do the schedule of hibernation and closes after which the gateway does not
+ * reconnect. The wanted state decides what happens at the next start, so it is always stored. `unlinked`: the session still has to log out at the platform
+ * and lose its credentials. The wanted state then becomes `offline`.
  */
 export const wantedStates = ['offline', 'online', 'asleep', 'unlinked'] as const;
 
@@ -155,7 +156,10 @@ export interface InstanceRecord {
   /** The shortest pause between two messages of the asynchronous queue. The actual pause is random, up to `msgDelayMax`. In seconds. */
   readonly msgDelayMin: number;
   readonly msgDelayMax: number;
-  /** True while the data of the former account is removed because another account was allowed. Only an empty instance connects. */
+  /**
+   * True while the data of the former account is removed because another account was allowed. The new account goes live only when all of this data is
+   * removed.
+   */
   readonly accountLeaves: boolean;
   readonly fieldsMap: Readonly<Record<string, unknown>> | null;
   /** Sealed at rest; null if no proxy was ever chosen. */

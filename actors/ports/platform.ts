@@ -11,7 +11,7 @@ export interface Close {
   readonly data?: Readonly<Record<string, string>>;
 }
 
-/** The account of the session. The account is known when the session opens. */
+/** The account of the session, as a pairing or a login names it. */
 export interface Identity {
   readonly jid: string;
   readonly lid: string;
@@ -110,7 +110,7 @@ export interface PlatformLink {
    * Idempotent.
    */
   close(): Promise<void>;
-  /** Logs the device out at the platform, then closes. Resolves with true if the platform answered. Credentials stay until `discard`. */
+  /** Logs the device out at the platform, then closes. Resolves with true if the logout was sent on a live connection. Credentials stay until `discard`. */
   logout(): Promise<boolean>;
   /** Returns true if credentials of a finished pairing exist. */
   paired(): Promise<boolean>;

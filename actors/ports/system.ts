@@ -32,7 +32,7 @@ export interface Meter {
   closed(cause: string): void;
   /** Records the time after which a lost session was live again. */
   reconnected(ms: number): void;
-  /** Counts a committed event by its type. `fromMe`: the event is about a message of the account (true) or of others (false); absent for all others. */
+  /** Counts a committed event by its type. `fromMe`: the event is about a message of the account (true) or of others (false); absent for all other events. */
   event(type: string, fromMe?: boolean): void;
   /** Records a post to a receiver. `sinceEvent`: the time from the event to the 2xx; null without a 2xx. */
   posted(outcome: 'delivered' | 'refused' | 'failed', ms: number, sinceEvent: number | null): void;
