@@ -216,7 +216,7 @@ export interface ActorPage {
   readonly next: string;
   /** Nodes that did not answer. Instances of these nodes are shown as this node knows them. Absent without a cluster. */
   readonly silent?: readonly string[];
-  /** Warnings about this server for a person; absent if there are none. */
+  /** Warnings about this server for the operator; absent if there are none. */
   readonly warnings?: readonly string[];
 }
 
@@ -228,7 +228,7 @@ export interface ActorDetail extends ActorRow {
   readonly wanted: Wanted;
   /** Connection attempts since the start of the process. */
   readonly attempts: number;
-  /** The number of consecutive closes. */
+  /** The number of closes since the last stable connection. */
   readonly failures: number;
   /** The time of the next automatic attempt; null if there is none. */
   readonly retryAt: number | null;

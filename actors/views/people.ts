@@ -44,8 +44,8 @@ export interface PeopleMethods {
   /** Returns the known facts of a chat. Facts that cannot be looked up now are left out. Refuses a number without an account with `notFound`. */
   chatDetails(id: InstanceId, number: string, kind: PictureKind): Promise<Result<ChatDetails>>;
   /**
-   * Checks which numbers and groups exist, in the order of the query. The call is refused as a whole. `limited`: the rate limit does not allow it
-   * now. `invalid`: the rate limit will never allow it. `notSent`: the platform did not answer.
+   * Checks which numbers and groups exist, in the order of the query. If one look-up fails, the whole call is refused. `limited`: the rate limit does not
+   * allow all look-ups now. `invalid`: the rate limit never allows so many. `notSent`: the platform did not answer.
    */
   checkNumbers(id: InstanceId, numbers: readonly string[]): Promise<Result<readonly CheckedNumber[]>>;
 }

@@ -186,7 +186,7 @@ export interface ServerMethods {
   counts(): StatusCounts;
   /** Returns the reasons why sessions of this process wait for a database that answers. The reasons are sentences without duplicates. */
   troubles(): readonly string[];
-  /** Returns warnings for a person while the server works: a clock in doubt, a disk that is nearly full. */
+  /** Returns warnings about faults with which the server still works: a clock in doubt, a disk that is nearly full. */
   warnings(): readonly string[];
   /** Returns the progress of the restore after a start. */
   ready(): { readonly restored: number; readonly total: number };

@@ -137,8 +137,8 @@ export interface WebhookMethods {
    */
   subscribe(id: InstanceId, onEvent: (event: GatewayEvent) => void, onEnd: () => void, onGap?: () => void): () => void;
   /**
-   * Returns past events of the stream types, as far as other nodes retain them; null if no node retains events. The events reach up to the first event of a
-   * subscription that was made before the call. Never rejects.
+   * Returns past events of the stream types, as far as the bus of the cluster retains them; null if no bus retains events. The events reach up to the first
+   * event of a subscription that was made before the call. Never rejects.
    */
   past(id: InstanceId): Promise<StreamPast | null>;
 }
