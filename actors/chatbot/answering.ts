@@ -1,4 +1,7 @@
-/** The steps of an answer: the decision to answer, the request to the model, and the sending. This class identifies a conversation by its chat alone. */
+/**
+ * The steps of an answer: the decision to answer, the request to the model, and the sending. A conversation is identified by its instance and its chat
+ * (`Talk`).
+ */
 import {
   cutAtSentence,
   inputTextOf,
@@ -148,7 +151,7 @@ export class Answering {
     this.#input.cell(instance)?.recorder.record([{ kind: 'chat', chat: { chatId, extra }, create: false, tell: 'chats' }]);
   }
 
-  /** Returns the answer of the agent. Returns null for no answer, and logs the reason. */
+  /** Returns the answer of the agent, or an empty answer for a quick reply. Returns null if there is no answer, and logs the reason. */
   async think(talk: Talk, plan: Plan, signal: AbortSignal): Promise<Answer | null> {
     const { budget, commands, policy } = this.#input;
     if (!plan.agent) return { text: '', metadata: null };

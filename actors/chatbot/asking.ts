@@ -5,13 +5,12 @@ import { backOff, Slots } from '../policy/pacing.ts';
 import type { ChatbotPolicy, DeliveryPolicy } from '../policy/policy.ts';
 import type { Chance, ChatbotStore, Meter, ModelAnswer, ModelMessage, ModelQuestion, Ports, Time } from '../ports.ts';
 
-// Asks a model service, with a concurrency limit, retries, a deadline and a circuit breaker. A slow or failing service therefore delays
-// only its own agents.
+// Asks a model service, with a concurrency limit, retries, a deadline and a circuit breaker.
 
 interface AskingInput {
   readonly ports: Pick<Ports, 'chatModels' | 'time' | 'chance' | 'meter'>;
   readonly policy: ChatbotPolicy;
-  /** Policy of webhooks, whose circuit rules apply. */
+  /** The policy of webhooks. The circuit uses its `retryAfterMax`, and the bounds of the chatbot's own `circuit`. */
   readonly delivery: DeliveryPolicy;
 }
 
@@ -49,7 +48,7 @@ export class Asking {
     this.#chance = ports.chance;
     this.#meter = ports.meter;
     this.#policy = policy;
-    // A retry after this time would come too late for the conversation.
+    // An answer after `policy.fresh` would come too late for the conversation, so no longer `Retry-After` is followed.
     this.#delivery = { ...delivery, circuit: policy.circuit, retryAfterMax: Math.min(delivery.retryAfterMax, policy.fresh) };
     this.#slots = new Slots({ total: policy.atOnce.total, perHost: policy.atOnce.perInstance });
   }
@@ -123,7 +122,7 @@ export class Budget {
   readonly #time: Pick<Time, 'now'>;
   /** The limit of tokens per instance and day; 0 means no limit. */
   readonly #most: number;
-  /** The used tokens of the days that were read from storage. */
+  /** The tokens that each instance used on its last read day. */
   readonly #spent = new Map<InstanceId, Spent>();
 
   constructor(store: Pick<ChatbotStore, 'tokens' | 'addTokens'>, time: Pick<Time, 'now'>, most: number) {
@@ -194,7 +193,7 @@ const spoken = (message: Message, agent: ChatbotAgent): string => {
 
 const hourMs = 3_600_000;
 
-/** Joins consecutive texts of one side to one message, because every model accepts that. */
+/** Joins consecutive texts of one side to one message, because every model accepts sides that take turns. */
 export const joined = (texts: readonly { readonly by: 'user' | 'assistant'; readonly text: string }[]): readonly ModelMessage[] => {
   const dialogue: ModelMessage[] = [];
   for (const { by, text } of texts) {
@@ -249,9 +248,9 @@ export const piecesOf = (text: string, most: number, count = Infinity): readonly
   return rest === '' ? pieces : [...pieces, rest];
 };
 
-// Bounds the data that a message has about its answer. Pure functions.
+// Bounds the metadata that is stored with the first message of an answer. Pure functions.
 
-/** Limits of one text and of one list in that data. In characters. */
+/** Limits of one text and of one list in the metadata. In characters. */
 const toldText = 8_000;
 const toldList = 16_000;
 
@@ -262,7 +261,7 @@ const shortened = (value: unknown): unknown => {
   return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, shortened(one)]));
 };
 
-/** Returns the first items that fit. */
+/** Returns the first items that fit into `toldList` characters. */
 const fitting = (list: readonly unknown[]): readonly unknown[] => {
   let room = toldList;
   return list.map(shortened).filter((one) => (room -= JSON.stringify(one).length) >= 0);

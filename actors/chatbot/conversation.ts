@@ -1,9 +1,9 @@
 /**
  * The chart of one conversation. A conversation begins with a text, and ends a minute after its answer.
  *
- * Texts that arrive together form one question. A text that arrives while the model works restarts the question, at most twice, and not after tools
- * were used. After that the text is answered next. A message of the owner, or the stop keyword, ends the conversation at once. The chart stores
- * nothing. Its memory is read from the stored messages. The question gives the answer its idempotency key, so that the answer is sent once.
+ * Texts that arrive together form one question. A text that arrives while the model works restarts the question, at most twice, and not after tools were
+ * used. Otherwise the text becomes the next question. A message of the owner, or the stop keyword, ends the conversation at once. The chart stores nothing.
+ * Its memory is read from the stored messages. The question gives the answer its idempotency key, so that the answer is sent once.
  */
 import { assign, fromPromise, setup } from 'xstate';
 import { addTime } from '../policy/pacing.ts';
@@ -168,7 +168,7 @@ export const conversation = conversationSetup.createMachine({
         src: 'think',
         input: ({ context: { host, plan } }) => ({ host, plan: plan! }),
         onDone: [
-          // After a tool acted, for example with a hand-over to a person, the answer is always sent.
+          // After a tool acted, for example with a hand-over to a person, the answer is sent without another decision.
           { guard: { type: 'hasActed', params: answerOf }, target: 'answering', actions: keepAnswer },
           { guard: { type: 'isAnswer', params: answerOf }, target: 'checking', actions: keepAnswer },
           { guard: 'cameMeanwhile', target: 'gathering', actions: ['askLater', 'beginQuestion'] },

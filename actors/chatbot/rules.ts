@@ -21,7 +21,7 @@ const phrasesOf = ({ words }: ChatbotTrigger): readonly string[] =>
     .map(plain)
     .filter((phrase) => phrase !== '');
 
-/** Returns true if the text is the keyword. Case and spaces are ignored. */
+/** Returns true if the text is the keyword. Case and the number of spaces do not matter. */
 export const isStop = (text: string, keyword: string): boolean => plain(keyword) !== '' && plain(text) === plain(keyword);
 
 const comparisons: Readonly<Record<ChatbotTrigger['leadOperator'], (value: string, wanted: string) => boolean>> = {
@@ -52,8 +52,8 @@ interface Cast {
 const hourMs = 3_600_000;
 
 /**
- * Returns the trigger that answers, or null. A trigger with a word in the text wins. Then comes the trigger that led the conversation so far, as long
- * as its agent remembers it. Triggers for every text come last. Among equals the largest priority wins.
+ * Returns the trigger that answers, or null. A trigger with a word in the text wins. Then comes the trigger that led the conversation so far, as long as
+ * its agent remembers the conversation. Triggers for every text come last. Among equals the largest priority wins.
  */
 export const triggerFor = ({ agents, triggers }: Cast, { text, isGroup, state, lead, now }: Occasion): ChatbotTrigger | null => {
   const fitting = triggers

@@ -58,7 +58,7 @@ export const optionsOf = (key: string, more: Partial<SendOptions> = {}): SendOpt
   ...more,
 });
 
-/** Sends now. If the connection has ended, queues the message. The queue is as safe to repeat as the send. */
+/** Sends now. If the session is not connected, queues the message under the same idempotency key, so that no message is sent twice. */
 export async function sendOnce(
   commands: Pick<ChatbotCommands, 'send'>,
   instance: InstanceId,

@@ -1,7 +1,7 @@
 /**
- * Sends the messages that agents wrote in Chatwoot. The rows of these messages were stored before Chatwoot got its answer. The rows of one conversation are
- * sent one after another, and conversations run concurrently. Messages wait for a session that is not connected. A message that can never be sent is shown
- * as failed in its conversation.
+ * Sends the messages that agents wrote in Chatwoot. The rows of these messages were stored before Chatwoot got the answer to its post. The rows of one
+ * conversation are sent one after another, and conversations run concurrently. Messages wait for a session that is not connected. A message that can never
+ * be sent is shown as failed in its conversation.
  *
  * Every message has an idempotency key, so that no message is sent twice after a crash.
  */
@@ -248,7 +248,8 @@ export class Replies {
     for (const [form, content] of forms.entries()) {
       // Braces in the text of an agent are meant for the contact. As placeholders they could show notes about a lead to the lead.
       const send: Send = { number, content, replyTo, mentions: [], forward: false, literal: true };
-      // The request of a part changes when its chat becomes known, or when signatures are switched. The key alone identifies the part.
+      // The request of a part changes when its chat becomes known, or when signatures are switched. Only the key identifies the part, so the key also
+      // stands for the request.
       const key = `chatwoot ${inbox} ${news.id} ${index} ${form}`;
       const once = { key, request: key };
       const about = { trackSource, trackId: trackIdOf(news), label: '', payload: null };

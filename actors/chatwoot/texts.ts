@@ -176,7 +176,7 @@ export function countParts({ text, files }: Written): number {
   return files.length + (text === '' || isCaption ? 0 : 1);
 }
 
-/** Returns the parts in order. Each part has alternatives, of which the first that the platform accepts is sent. */
+/** Returns the parts in order. Each part has alternatives. The first alternative to which its file can be converted is sent. */
 export function partsOf(written: Written, sign: boolean): readonly (readonly SendContent[])[] {
   const text = signed(written, sign);
   const [first] = written.files;
