@@ -40,7 +40,7 @@ export type LifecycleCommand =
   | ({ readonly type: 'passkey.cancel' } & Sent)
   /** Closes the session without a logout. The session stays disconnected until a caller connects it. The `connection` event carries `reason`. */
   | ({ readonly type: 'instance.rest'; readonly reason: string } & Sent)
-  /** Closes the session for a stop of the process, or for a move to another node. The record stays unchanged. The actor ignores later connects. */
+  /** Closes the session for a stop of the process, or for a move to another node. The actor ignores later connects. */
   | ({ readonly type: 'instance.stop' } & Sent)
   /**
    * Starts one platform request. The request becomes the child `op.N` in `connected`, and is ignored in other states. `run` is called while the chart

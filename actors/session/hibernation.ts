@@ -38,7 +38,10 @@ export class Hibernation {
     this.#input = input;
   }
 
-  /** Keeps a session awake for a caller, although it was woken only to receive waiting messages. The record says so too, for a restart of the gateway. */
+  /**
+   * Keeps a session awake that was woken only to receive waiting messages, because a caller needs it now. The wanted state becomes `online`, so that a
+   * restart keeps the session awake as well.
+   */
   keepAwake(cell: Cell): void {
     const { status } = cell.view;
     if (this.#draining.delete(cell) && (status === 'connected' || status === 'connecting')) cell.keeper.note({ wanted: 'online' });
@@ -55,7 +58,7 @@ export class Hibernation {
       const idle = cell.activity.idleMs;
       const isDue = now - cell.record.lastActiveAt >= wakeEvery || cell.queue.pending > 0;
       if (status === 'hibernated' && isDue && !cell.closing) due.push(cell);
-      // A session that was disconnected during its drain stays awake after its next connect, because only a person connects it.
+      // A session that was disconnected while it was awake only for waiting messages stays awake after its next connect, because only a person connects it.
       if (status === 'disconnected') this.#draining.delete(cell);
       if (status !== 'connected' || cell.busy) continue;
       if ((this.#draining.has(cell) && idle >= drain) || (after > 0 && idle >= after)) this.#sleep(cell);
@@ -70,7 +73,10 @@ export class Hibernation {
     }
   }
 
-  /** Wakes a hibernated session for messages in its queue or on the platform. The session hibernates again afterwards. Does nothing at the cap. */
+  /**
+   * Wakes a hibernated session for messages in its queue or on the platform. The session hibernates again afterwards. Does nothing at the cap of connected
+   * sessions.
+   */
   wake(cell: Cell): void {
     if (this.#input.room() > 0) this.#wakeNow(cell);
   }

@@ -101,7 +101,7 @@ interface Queued {
   readonly queue: SendQueue;
 }
 
-/** Restores queues. `Session` is the type of an instance of the caller. */
+/** The functions that `restoreQueues` calls. `Session` is the caller's type of an instance. */
 interface QueueRestore<Session> {
   cellOf(id: InstanceId): Session | null;
   wake(cell: Session): void;

@@ -34,7 +34,7 @@ export interface Sendable extends Addressable {
 
 // The life of a send key: used with the message, then answered or freed.
 
-/** Binds a key to its message. If `answer` is null, the message itself gives the answer. */
+/** Binds a key to its message. If `answer` is null, the status of the message gives the answer. */
 export const usedBy = (key: SendKey, message: Message, at: number, answer: Result<Message> | null = null): UsedSendKey => ({
   ...key,
   messageId: message.messageId,
@@ -45,7 +45,7 @@ export const usedBy = (key: SendKey, message: Message, at: number, answer: Resul
 /** The time that marks a key as freed. The next expiry removes the row of the key. */
 export const freedAt = 0;
 
-/** Frees a key, because no frame left the process. The client may retry under the same key. Resolves after the first attempt to record this. */
+/** Frees a key, because no frame left the process. The client may retry under the same key. Resolves after the first attempt to record the change. */
 const free = async (cell: Recorded, key: UsedSendKey | null): Promise<void> => {
   if (key) await cell.recorder.tell({ kind: 'sendKey', key: { ...key, at: freedAt, answer: null } });
 };
@@ -83,7 +83,7 @@ export const giveUp = (cell: Recorded, message: Message, status: 'Failed' | 'Can
 /** The ports that a send needs. */
 export type SendPorts = Pick<Ports, 'chats' | 'groups' | 'messages' | 'placeholder' | 'time'>;
 
-/** Adds the viewers of a status post if the client gave no recipients. */
+/** Adds the contacts from which the viewers of a status post are chosen, if the client gave no recipients. */
 async function withContacts(ports: SendPorts, cell: Operable, send: Send): Promise<Send> {
   if (!send.audience || send.audience.recipients !== null) return send;
   return { ...send, audience: { ...send.audience, contacts: await ports.chats.contacts(cell.record.id) } };

@@ -24,7 +24,7 @@ export const withDamage = (record: InstanceRecord): InstanceRecord =>
     ? record
     : { ...record, lastDisconnectReason: unreadableText(record.unreadable), lastDisconnectCause: 'unreadable' };
 
-/** Returns true if the record is damaged, and says that the session shall be online or asleep. */
+/** Returns true if the record is damaged, and its wanted state is `online` or `asleep`. */
 export const isToBeSetAside = ({ unreadable, wanted }: InstanceRecord): boolean =>
   unreadable !== undefined && (wanted === 'online' || wanted === 'asleep');
 
