@@ -220,7 +220,7 @@ const adminCommands = (
 });
 
 /** Commands that need the supervisor alone. */
-const accountCommands = (supervisor: Supervisor) => ({
+const supervisorCommands = (supervisor: Supervisor) => ({
   ...contactCommands(supervisor),
   ...businessCommands(supervisor),
   ...groupCommands(supervisor),
@@ -274,7 +274,7 @@ export async function createGateway({ ports, policy, baseUrl, adminToken, signIn
     ...campaignCommands(supervisor, once),
     ...chatChangeCommands(supervisor),
     ...channelCommands(supervisor, commands),
-    ...accountCommands(supervisor),
+    ...supervisorCommands(supervisor),
     ...webhookCommands(supervisor),
     ...chatwootCommands(supervisor, replies),
     ...deliveryCommands(supervisor),

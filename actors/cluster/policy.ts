@@ -60,22 +60,22 @@ export const usualClusterPolicy: ClusterPolicy = {
 /**
  * The share of the cluster's handshakes that moving sessions may use. With a larger share, sessions would leave earlier and wait longer for the next login.
  */
-const leaving = 0.8;
+const leavingShare = 0.8;
 
 /**
  * The share of a second's handshakes that may begin at once after a pause. A small share is enough, because waiting nodes ask ten times a second, and
  * logins come in bursts anyway.
  */
-const burst = 0.25;
+const burstShare = 0.25;
 
 /** Returns the policy for `perSecond` handshakes of all nodes together. */
 export const clusterPolicyOf = (perSecond: number): ClusterPolicy => {
-  const most = Math.max(1, Math.floor(perSecond * leaving));
+  const most = Math.max(1, Math.floor(perSecond * leavingShare));
   const { movesPerSecond, drainsPerSecond } = usualClusterPolicy;
   return {
     ...usualClusterPolicy,
     movesPerSecond: Math.min(movesPerSecond, most),
     drainsPerSecond: Math.min(drainsPerSecond, most),
-    admission: { perSecond, burst: Math.ceil(perSecond * burst) },
+    admission: { perSecond, burst: Math.ceil(perSecond * burstShare) },
   };
 };

@@ -11,14 +11,14 @@ import { lastOf } from './tries.ts';
 // The outcomes of the last attempts at one receiver, for reports. They have no effect on sending, which the circuit controls.
 
 /** The number of last attempts that the success rate covers. */
-const counted = 100;
+const countedAttempts = 100;
 /** The largest number of waiting rows whose last failure is kept in memory. */
 const keptRows = 1_000;
 /**
  * Failures in a row after which the receiver counts as failing, and the inspector marks its instance as needing a person. One or two failures are normal
  * during a restart.
  */
-const failing = 3;
+const failingAfter = 3;
 
 export class ReceiverHealth {
   readonly #outcomes: boolean[] = [];
@@ -31,7 +31,7 @@ export class ReceiverHealth {
   judge(row: Delivery, outcome: Attempt, now: number): void {
     const { eventId } = row;
     this.#outcomes.push(outcome.ok);
-    if (this.#outcomes.length > counted) this.#outcomes.shift();
+    if (this.#outcomes.length > countedAttempts) this.#outcomes.shift();
     this.#failures = outcome.ok ? 0 : this.#failures + 1;
     this.#waiting.delete(eventId);
     if (outcome.ok) return;
@@ -43,7 +43,7 @@ export class ReceiverHealth {
   }
 
   get isFailing(): boolean {
-    return this.#failures >= failing;
+    return this.#failures >= failingAfter;
   }
 
   get report(): ReceiverReport {

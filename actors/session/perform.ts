@@ -56,7 +56,7 @@ interface Remembered extends Found {
 }
 
 /** The largest number of phone numbers in memory, for each session. */
-const kept = 500;
+const mostKnown = 500;
 /** The pause of all look-ups after the platform refused a look-up with 429. In milliseconds. */
 const penaltyMs = 60_000;
 
@@ -206,7 +206,7 @@ export class Recipients {
     this.#known.delete(asked);
     this.#known.set(asked, { ...found, until: at === null ? Infinity : at + this.#input.policy.knownFor });
     const [oldest] = this.#known.keys();
-    if (this.#known.size > kept && oldest !== undefined) this.#known.delete(oldest);
+    if (this.#known.size > mostKnown && oldest !== undefined) this.#known.delete(oldest);
     return found;
   }
 }

@@ -47,7 +47,7 @@ interface Wish {
 }
 
 /** The largest number of ids in one query. */
-const together = 100;
+const idsPerQuery = 100;
 /** The time before a picture is requested again after the platform did not answer. In milliseconds. */
 const silenceMs = 3_600_000;
 /** The pause of all look-ups after the platform refused a look-up with 429. In milliseconds. */
@@ -190,7 +190,7 @@ export class Pictures {
   /** Reads stored pictures for the waiting look-ups in one query. Look-ups without a stored picture wait for the platform. */
   async #readWaiting(): Promise<void> {
     const { store, claim } = this.#input;
-    const unread = [...this.#waiting].filter(([, { isNew }]) => !isNew).slice(0, together);
+    const unread = [...this.#waiting].filter(([, { isNew }]) => !isNew).slice(0, idsPerQuery);
     if (unread.length === 0) return;
     const stored = await store.find(
       claim().instanceId,

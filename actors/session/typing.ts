@@ -5,7 +5,7 @@ import type { Time, TypingState } from '../ports.ts';
 /** The pause between two renewals. Apps show typing for some 25 s after the stanza. In milliseconds. */
 export const renewEvery = 10_000;
 /** Tolerance for a timer that fires early. In milliseconds. */
-const early = 50;
+const earlyMs = 50;
 
 export interface TypingInput {
   readonly time: Pick<Time, 'monotonic' | 'setTimeout' | 'clearTimeout'>;
@@ -83,7 +83,7 @@ export class Typing {
   }
 
   async #renew(chatId: string, shown: Shown): Promise<void> {
-    if (this.#input.time.monotonic() >= shown.until - early) {
+    if (this.#input.time.monotonic() >= shown.until - earlyMs) {
       this.#drop(chatId, shown);
       await this.#input.write(chatId, 'paused');
       return;
