@@ -88,7 +88,7 @@ export interface AuditNote {
   /** The address of the client, determined with the setting TRUSTED_PROXIES. */
   readonly address: string;
   readonly method: string;
-  /** The pattern of the route, such as `/admin/refused/:instance/:id/retry`. Addresses may hold secrets. */
+  /** The pattern of the route, such as `/admin/refused/:instance/:id/retry`. The address itself may hold secrets, so only the pattern is kept. */
   readonly route: string;
   /** '' if the request is about no instance. */
   readonly instance: InstanceId;

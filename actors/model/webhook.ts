@@ -66,7 +66,7 @@ export const damageText = (webhook: Webhook): string => {
   return `${words} of the webhook are damaged in the database, and nothing is posted: save the webhook with ${words.replaceAll(', ', ' and ')}, or delete it`;
 };
 
-/** Returns true if a change writes every damaged field. The gateway does not know what the fields held. */
+/** Returns true if a change writes every damaged field. The gateway does not know what these fields held, so it can keep none of them. */
 export const repairs = (
   webhook: Webhook,
   change: { readonly secret?: unknown; readonly events?: unknown; readonly excludeMessages?: unknown },
@@ -100,7 +100,7 @@ export interface Webhook {
   readonly chatwoot?: ChatwootInbox;
   readonly created: number;
   /**
-   * The damaged fields, such as `private, events`. Nothing is posted while there is one. `private`: the sealed secret, headers and inbox cannot be
+   * The damaged fields, such as `private, events`. Nothing is posted while any field is damaged. `private`: the sealed secret, headers and inbox cannot be
    * decrypted. Absent if the row is whole. Never stored.
    */
   readonly unreadable?: string;

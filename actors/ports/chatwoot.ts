@@ -91,7 +91,7 @@ export type ReadEvent = (type: string, body: string) => ToldEvent | null;
 
 /**
  * Storage of the links between Chatwoot and the platform. `inbox` names account and server, so rows of another inbox never match. Writes reject with
- * `EpochLost`.
+ * `EpochLost` if the claim is void.
  */
 export interface ChatwootStore {
   chat(instance: InstanceId, inbox: string, chatId: string): Promise<ChatwootChat | null>;

@@ -58,7 +58,7 @@ export interface ClaimedRow extends Claim {
   readonly seq: number;
 }
 
-/** A row that waits behind a parked row of its lane, with the time at which that row is due. */
+/** A row that waits behind a parked row of its lane. */
 export interface HeldRow {
   readonly seq: number;
   readonly lane: string;

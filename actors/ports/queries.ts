@@ -79,7 +79,7 @@ export interface MessageStore {
   queued(instance: InstanceId, limit: number): Promise<readonly Message[]>;
   /** Returns messages outside the asynchronous queue that are still `Queued` and were accepted before this time (Unix milliseconds), at most `limit`. */
   interrupted(instance: InstanceId, before: number, limit: number): Promise<readonly Message[]>;
-  /** Returns the instances with `Queued` messages, and the number of those in the asynchronous queue. A start of the process uses this list. */
+  /** Returns the instances with `Queued` messages, and the number of those in the asynchronous queue. */
   queueing(): Promise<readonly { readonly id: InstanceId; readonly queued: number }[]>;
   /** Returns the time of the newest message of all instances, in Unix milliseconds; null if there is no message. */
   newestAt(): Promise<number | null>;
