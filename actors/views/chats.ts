@@ -20,7 +20,10 @@ export interface RemovalStep {
   readonly error: string;
 }
 
-/** Methods for one chat. `number` is any form of the chat id. The methods refuse with `notFound` if the chat is not stored. */
+/**
+ * Methods for one chat. `number` is any form of the chat id. All methods except `setChatTimer` and `block` refuse with `notFound` if the chat is not
+ * stored.
+ */
 export interface ChatMethods {
   /** Returns the stored chat, or refuses with `notFound`. */
   chat(id: InstanceId, number: string): Promise<Result<Chat>>;

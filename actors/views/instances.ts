@@ -54,10 +54,10 @@ export interface InstanceMethods {
     region?: ProxyRegion,
   ): Promise<Result<InstanceView>>;
   all(): readonly InstanceView[];
-  /** Returns all instances as their owners see them, on any node. */
+  /** Returns all instances, each as the node that owns the instance sees it. */
   everywhere(): Promise<readonly InstanceView[]>;
   view(id: InstanceId): InstanceView | null;
-  /** Returns the instance as the owner of its session sees it, on any node. */
+  /** Returns the instance as the node that owns it sees it. */
   current(id: InstanceId): Promise<InstanceView | null>;
   /**
    * Starts pairing or connecting. The same request joins a pairing in progress; another request restarts the pairing. Resolves with the requested
@@ -155,7 +155,7 @@ export interface ProxyChange {
 
 export interface ProxyMethods {
   proxy(id: InstanceId): Result<ProxyView>;
-  /** Returns the proxies of all instances, as the owners of the sessions see them. */
+  /** Returns the proxies of all instances, each as the node that owns the instance sees it. */
   proxies(): Promise<readonly (ProxyView & { readonly view: InstanceView })[]>;
   /**
    * Tests the proxy, then stores it. `restarted`: the running session reconnects through the gate with the same credentials. Refuses with

@@ -83,7 +83,10 @@ export interface QueueOfWebhook {
   readonly waiting: number;
   readonly parked: number;
   readonly bytes: number;
-  /** Events by type that were dropped because too many waited. Counted since the start of the process; in a cluster, of each live node. */
+  /**
+   * Events by type that were dropped because too many waited, or because they waited too long. Counted since the start of the process; in a cluster, of
+   * each live node.
+   */
   readonly dropped: Readonly<Record<string, number>>;
 }
 
