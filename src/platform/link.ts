@@ -175,12 +175,12 @@ export class BaileysLink implements PlatformLink {
   async logout(): Promise<boolean> {
     const session = this.#session;
     this.#generation += 1;
-    const acknowledged =
+    const isSent =
       session !== null &&
       session.loggedIn &&
       (await within(systemTime, this.#parts.deadlines.close / 2, session.connection.sock.logout('logged out by the gateway'))) === 'done';
     await this.close();
-    return acknowledged;
+    return isSent;
   }
 
   async paired(): Promise<boolean> {

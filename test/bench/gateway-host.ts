@@ -4,6 +4,7 @@
  */
 import { quietMeter } from '#test/fakes/meter.ts';
 import { createHash, randomBytes } from 'node:crypto';
+import { setFlagsFromString } from 'node:v8';
 import { createGateway, type RunningGateway } from '#actors/gateway.ts';
 import type { Entry } from '#actors/model.ts';
 import type { LinkHost, Platform, Ports } from '#actors/ports.ts';
@@ -21,6 +22,8 @@ import { instance as sample, webhook as sampleHook } from '#test/fakes/records.t
 import { sampleFacts } from '#test/contract/samples.ts';
 import { answer } from './probe.ts';
 
+// The gateway's entry (src/main.cjs) sets the same flag.
+setFlagsFromString('--heap-growing-percent=100');
 const settings = loadSettings({ file: '' });
 const tell = (fields: object, event: string): void => void process.stderr.write(`${event} ${JSON.stringify(fields)}\n`);
 const quiet = { debug: () => undefined, info: tell, warn: tell, error: tell };
