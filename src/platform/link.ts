@@ -44,7 +44,7 @@ import type { SharedTurns } from './wire/frames.ts';
 import type { ClientVersions } from './link/client-versions.ts';
 import { CorruptCredentials, type Vault } from './wire/vault-port.ts';
 import { within } from '#actors/waiting.ts';
-import { createLruMap } from '#src/base/lru-map.ts';
+import { LruMap } from '#src/base/lru-map.ts';
 import { systemTime } from '#src/base/system-time.ts';
 
 /** The parts of uploads that all links share. `remembered`: the number of uploads of one link that may be reused. */
@@ -125,7 +125,7 @@ export class BaileysLink implements PlatformLink {
   constructor(parts: LinkParts, host: LinkHost) {
     this.#parts = parts;
     this.#host = host;
-    this.#uploaded = createLruMap(parts.uploads.remembered);
+    this.#uploaded = new LruMap(parts.uploads.remembered);
   }
 
   open(options: OpenOptions, emit: (fact: PlatformFact) => void): void {

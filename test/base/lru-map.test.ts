@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import { createLruMap } from '#src/base/lru-map.ts';
+import { LruMap } from '#src/base/lru-map.ts';
 
 const limit = 4;
 const uses = fc.array(fc.record({ key: fc.constantFrom(...'abcdefghijklmnop'), how: fc.constantFrom('get', 'set', 'delete') }), {
@@ -12,7 +12,7 @@ const uses = fc.array(fc.record({ key: fc.constantFrom(...'abcdefghijklmnop'), h
 test('recent: the last used entries are kept with their newest values, and older ones are dropped', () => {
   fc.assert(
     fc.property(uses, (steps) => {
-      const recent = createLruMap<number>(limit);
+      const recent = new LruMap<number>(limit);
       /** The expected keys in the order of use, with their values. */
       let model: [string, number][] = [];
       steps.forEach(({ key, how }, n) => {
@@ -50,7 +50,7 @@ test('recent: the total size stays within twice the limit of bytes, and the last
   fc.assert(
     fc.property(weights, (steps) => {
       const maxBytes = 100;
-      const recent = createLruMap<number>(100, maxBytes);
+      const recent = new LruMap<number>(100, maxBytes);
       /** The expected entries in the order of use, with their sizes. */
       let model: { readonly key: string; readonly bytes: number }[] = [];
       let largest = 0;
@@ -75,7 +75,7 @@ test('recent: the total size stays within twice the limit of bytes, and the last
 });
 
 test('recent: an entry keeps its size when it is used or set again, and a large one displaces the others', () => {
-  const recent = createLruMap<string>(100, 100);
+  const recent = new LruMap<string>(100, 100);
   recent.set('a', 'one', 80);
   recent.set('a', 'two');
   recent.set('b', 'one', 30);

@@ -12,7 +12,7 @@ import { groupAddresses } from './from-groups.ts';
 import { fromFirstState, historySlices } from './from-history.ts';
 import { createStorageRetry } from '../wire/vault-port.ts';
 import { type Reading, readAnswer, secretHolder } from './answers.ts';
-import { createLruMap } from '#src/base/lru-map.ts';
+import { LruMap } from '#src/base/lru-map.ts';
 
 interface EventPipelineOptions {
   readonly instance: string;
@@ -132,7 +132,7 @@ const jidsOf = (event: QueuedEvent): string[] => {
 const holdersKept = 100;
 
 const createHolders = ({ quoted, recorded }: EventPipelineOptions) => {
-  const recent = createLruMap<Message>(holdersKept);
+  const recent = new LruMap<Message>(holdersKept);
   const keep = (message: Message): void => {
     const isPoll = message.type === 'poll' && message.convertOptions !== '';
     if (isPoll || (message.messageType === 'EventMessage' && message.edited === '')) recent.set(message.messageId, message);
@@ -221,7 +221,7 @@ const createLookUp = (options: EventPipelineOptions, findHolder: (id: string) =>
 
 /** Returns a filter for names. Every message repeats the name of its sender, and only a new name becomes an entry. */
 const createNames = () => {
-  const last = createLruMap<string>(namesKept);
+  const last = new LruMap<string>(namesKept);
   return (entry: Entry): boolean => {
     if (entry.kind !== 'chat') return true;
     const text = JSON.stringify(entry.chat);

@@ -13,7 +13,7 @@ import {
   type PictureKind,
 } from '#actors/model.ts';
 import type { KnownGroups } from '#actors/ports.ts';
-import { createLruMap } from '#src/base/lru-map.ts';
+import { LruMap } from '#src/base/lru-map.ts';
 import type { Directory } from '../wire/jid.ts';
 import { Communities } from './communities.ts';
 import type { GroupKeys } from '../keys/group-keys.ts';
@@ -98,7 +98,7 @@ export class GroupCache {
   #readingNames: Promise<void> | null = null;
   /** Entries that were recorded before the names were read. */
   readonly #early: Entry[] = [];
-  readonly #kept = createLruMap<Kept>(membersKept);
+  readonly #kept = new LruMap<Kept>(membersKept);
   readonly #loading = new Map<string, Promise<Group | null>>();
   /** Changes of groups without cached members. They may not be stored yet. */
   readonly #unstored: Meanwhile = new Map();

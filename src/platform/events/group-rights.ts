@@ -1,7 +1,7 @@
 /** Checks the rights of group members over messages of others, and finds the numbers of members that are named only by LID. */
 import { proto, type WAMessage } from '@whiskeysockets/baileys';
 import { type Group, includesPerson } from '#actors/model.ts';
-import { createLruMap } from '#src/base/lru-map.ts';
+import { LruMap } from '#src/base/lru-map.ts';
 import { bare, type Directory, isGroup, isLid, personOf } from '../wire/jid.ts';
 import type { BaileysEvent } from './library-values.ts';
 import { unwrapped } from './message-kinds.ts';
@@ -64,7 +64,7 @@ const namedIn = (event: Pick<BaileysEvent, 'name' | 'data'>): readonly Named[] =
 };
 
 export const createMemberNumbers = ({ directory, group, pair }: MemberNumbersOptions) => {
-  const tried = createLruMap<true>(triedKept);
+  const tried = new LruMap<true>(triedKept);
   const nameOf = (one: Named): string => `${one.group} ${one.lid}`;
 
   /** Returns the people of an event whose numbers may be in the list of members. Call this after the stored pairs are loaded. */

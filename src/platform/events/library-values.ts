@@ -1,7 +1,7 @@
 /** Values of the library: its events as one type, protobuf messages as JSON, seen pairs of addresses, and records that the library ignores. */
 import type { BaileysEventMap, BinaryNode, proto } from '@whiskeysockets/baileys';
 import type { Entry, PersonPair } from '#actors/model.ts';
-import { createLruMap } from '#src/base/lru-map.ts';
+import { LruMap } from '#src/base/lru-map.ts';
 import { bare, type Directory, isLid, isMe, isPerson } from '../wire/jid.ts';
 
 // The pairs of number and LID that a session sees. They become entries, because a chat that began under the LID belongs to the number.
@@ -33,7 +33,7 @@ export const fromAddressPairs = (pairs: readonly AddressPair[], directory: Direc
 
 /** Makes a filter that reports each pair at most once an hour. */
 export const createSeenPeople = (now: () => number) => {
-  const seen = createLruMap<number>(kept);
+  const seen = new LruMap<number>(kept);
   const isNew = ({ chatId, chatLid }: PersonPair): boolean => {
     const key = `${chatId} ${chatLid}`;
     const at = seen.get(key);

@@ -12,7 +12,7 @@ import {
   S_WHATSAPP_NET,
   type WASocket,
 } from '@whiskeysockets/baileys';
-import { createLruMap } from '#src/base/lru-map.ts';
+import { LruMap } from '#src/base/lru-map.ts';
 import type { BaileysEvent } from '../events/library-values.ts';
 import type { GroupKeys } from '../keys/group-keys.ts';
 import type { SpentKeys } from '../keys/spent-keys.ts';
@@ -135,7 +135,7 @@ const remembered = 500;
 export class Identities {
   readonly #parts: IdentitiesParts;
   /** Times at which a message replaced the identity key of a phone, by user. */
-  readonly #replaced = createLruMap<number>(remembered);
+  readonly #replaced = new LruMap<number>(remembered);
   /** Users whose notice is being handled. */
   readonly #noticed = new Set<string>();
 

@@ -15,7 +15,7 @@ import { type PatchNotes, patchType, StoredPatchNotes } from './patch-notes.ts';
 import { CorruptCredentials, createStorageRetry, type StorageRetry, type Vault } from '../wire/vault-port.ts';
 import { type FreshPreKeys, makeCredentials } from './pairing-keys.ts';
 import { plainType, type RatchetHost, type Step } from './ratchets.ts';
-import { createLruMap } from '#src/base/lru-map.ts';
+import { LruMap } from '#src/base/lru-map.ts';
 import { runId, type RunNote, Runs, runType } from './unclean-runs.ts';
 import { withTokenPages } from './contact-tokens.ts';
 
@@ -97,7 +97,7 @@ class SessionKeys {
   readonly inbound: InboundLog;
   readonly #vault: Vault;
   readonly #instance: string;
-  readonly #cache = createLruMap<unknown>(cacheLimit, cacheBytes);
+  readonly #cache = new LruMap<unknown>(cacheLimit, cacheBytes);
   readonly #storageRetry: StorageRetry;
   #fresh: FreshPreKeys | null;
   #runs: Runs;

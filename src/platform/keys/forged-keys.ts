@@ -1,7 +1,7 @@
 /** Remembers the people for whom the platform returned forged keys. The library only reports that a message has no receiver. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { proto, type SignalKeyStore, type WASocket } from '@whiskeysockets/baileys';
-import { createLruMap } from '#src/base/lru-map.ts';
+import { LruMap } from '#src/base/lru-map.ts';
 import { addressesOf, bare, type Directory } from '../wire/jid.ts';
 
 /** The number of people in memory. The cache may hold twice as many. */
@@ -13,7 +13,7 @@ export interface KeyJudge {
 }
 
 export class ForgedKeyNotes implements KeyJudge {
-  readonly #people = createLruMap<true>(most);
+  readonly #people = new LruMap<true>(most);
   readonly #found: () => void;
 
   /** `found`: called for each device with forged keys. */

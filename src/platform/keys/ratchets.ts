@@ -12,7 +12,7 @@ import {
   type SignalKeyStoreWithTransaction,
   type SocketConfig,
 } from '@whiskeysockets/baileys';
-import { createLruMap } from '#src/base/lru-map.ts';
+import { LruMap } from '#src/base/lru-map.ts';
 import { ForgedKeys } from '../wire/signatures.ts';
 import type { KeyJudge } from './forged-keys.ts';
 
@@ -33,11 +33,11 @@ const cached = 10_000;
  * the cache is already cleared, its timer would keep running.
  */
 const createCache = () => {
-  let entries = createLruMap<string>(cached);
+  let entries = new LruMap<string>(cached);
   return {
     get: (key: string) => entries.get(key),
     set: (key: string, value: string) => entries.set(key, value),
-    clear: () => void (entries = createLruMap(cached)),
+    clear: () => void (entries = new LruMap(cached)),
   };
 };
 
@@ -47,12 +47,12 @@ const createCache = () => {
  */
 export const rememberLids = (mapping: Mapping): void => {
   Object.assign(mapping, { mappingCache: createCache() });
-  let known = createLruMap<string>(kept);
+  let known = new LruMap<string>(kept);
   const lookAll = mapping.getLIDsForPNs.bind(mapping);
   const look = async (pn: string): Promise<string | null> => (await lookAll([pn]))?.[0]?.lid ?? null;
   const store = mapping.storeLIDPNMappings.bind(mapping);
   const forget = (): void => {
-    known = createLruMap(kept);
+    known = new LruMap(kept);
   };
   mapping.getLIDForPN = async (pn) => {
     const remembered = known.get(pn);

@@ -1,7 +1,7 @@
 /** Handles acknowledgements of sent messages. Some report that a message went to an outdated list of devices, or to a former account. */
 import { createHash } from 'node:crypto';
 import { jidDecode, type WASocket } from '@whiskeysockets/baileys';
-import { createLruMap } from '#src/base/lru-map.ts';
+import { LruMap } from '#src/base/lru-map.ts';
 import type { GroupCache } from '../events/group-cache.ts';
 import { lookUpNumbers } from '../operations/requests.ts';
 import type { Transmissions } from '../outbound/transmissions.ts';
@@ -52,7 +52,7 @@ export interface FollowedAcks {
  * 1313). If the number has another LID now, the message counts as refused. It is not sent to the new account, which may belong to another person.
  */
 export const followAcks = ({ sock, directory, transmissions, groups, stumbled }: FollowedAcks): void => {
-  const refreshed = createLruMap<number>(groupsKept);
+  const refreshed = new LruMap<number>(groupsKept);
   const check = async (jid: string, hash: string): Promise<void> => {
     const members = isGroup(jid) ? ((await groups.metadata(jid))?.participants ?? []).map(({ id }) => id) : [jid];
     const own = ownDevice(sock.authState, members.some(isLid));

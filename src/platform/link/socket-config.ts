@@ -2,7 +2,7 @@
 import type { PossiblyExtendedCacheStore, UserFacingSocketConfig, WAVersion } from '@whiskeysockets/baileys';
 import { Dispatcher1Wrapper } from 'undici';
 import type { OpenOptions } from '#actors/ports.ts';
-import { createLruMap } from '#src/base/lru-map.ts';
+import { LruMap } from '#src/base/lru-map.ts';
 import type { BaileysLogger } from '../app-state/baileys-logger.ts';
 import type { GroupCache } from '../events/group-cache.ts';
 import { historyWanted } from '../inbound/arrivals.ts';
@@ -57,7 +57,7 @@ const usersKept = 5_000;
  */
 export const createDeviceCache = (): PossiblyExtendedCacheStore => {
   const cache = createTtlCache(5 * minute, usersKept);
-  const asked = createLruMap<true>(usersKept);
+  const asked = new LruMap<true>(usersKept);
   const forget = (user: string): void => {
     asked.delete(user);
     void cache.del(user);

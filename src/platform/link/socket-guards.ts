@@ -6,7 +6,7 @@ import { EventEmitter } from 'node:events';
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { BaileysEventMap, BinaryNode, WASocket } from '@whiskeysockets/baileys';
 import type { Close } from '#actors/ports.ts';
-import { createLruMap } from '#src/base/lru-map.ts';
+import { LruMap } from '#src/base/lru-map.ts';
 import { type BaileysEvent, keptFromBuffer } from '../events/from-baileys.ts';
 import { closeOf, ownCloses } from '../wire/outcomes.ts';
 import { type FrameSocket, gatherFrames, type Permission, takeTurns, type Turns, type TurnSocket } from '../wire/frames.ts';
@@ -26,7 +26,7 @@ const idsOf = ({ attrs, content }: BinaryNode): readonly (string | undefined)[] 
 
 /** Listens to played receipts on the socket. Returns a function that marks such receipts among those that the library reports. */
 const playedReceipts = (sock: WASocket): ((updates: Updates) => Updates) => {
-  const played = createLruMap<true>(most);
+  const played = new LruMap<true>(most);
   const keyOf = (id: string | null | undefined, member: string | null | undefined): string => `${id ?? ''} ${bare(member)}`;
   sock.ws.on('CB:receipt,type:played', (node: BinaryNode) => {
     if (!isGroup(node.attrs['from'] ?? '')) return;

@@ -5,7 +5,7 @@
  */
 import { type BinaryNode, encodeSignedDeviceIdentity, proto, type WAMessageKey, type WASocket } from '@whiskeysockets/baileys';
 import { includesPerson, type Audience, type Group, type Message } from '#actors/model.ts';
-import { createLruMap } from '#src/base/lru-map.ts';
+import { LruMap } from '#src/base/lru-map.ts';
 import type { Leaving } from './live-connection.ts';
 import { chatOf, type Directory, isGroup, isLid, isMe, personOf, statusJid } from '../wire/jid.ts';
 import { withHeldAck } from '../inbound/held-acks.ts';
@@ -63,7 +63,7 @@ interface Asked {
 
 export class Resends {
   readonly #options: ResendOptions;
-  readonly #left = createLruMap<Leaving>(remembered);
+  readonly #left = new LruMap<Leaving>(remembered);
   /** Requests by the id of the message. */
   readonly #asked = new Map<string, Asked>();
   /** True while the library handles a request. The library ignores stanzas of the chat of status posts, but must not ignore a request for a post. */

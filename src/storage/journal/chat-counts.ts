@@ -6,7 +6,7 @@
  */
 import { chatKinds, type Chat, type ChatKind, type ChatStats, type ChatTally, type InstanceId } from '#actors/model.ts';
 import { attendantField } from '#src/contract/views.ts';
-import { createLruMap, type LruMap } from '#src/base/lru-map.ts';
+import { LruMap } from '#src/base/lru-map.ts';
 import type { Statement } from '../postgres/database.ts';
 import type { ChatOutcome } from './chat-ledger.ts';
 
@@ -137,7 +137,7 @@ const signature = (chat: Chat): string => JSON.stringify([placesOf(chat), chat.u
 const moves = ({ before, after }: ChatOutcome): boolean => before === null || signature(before) !== signature(after);
 
 export const createChatCounts = (now: () => number): ChatCounts => {
-  const instances = createLruMap<Counts>(limits.instances);
+  const instances = new LruMap<Counts>(limits.instances);
   const countsOf = (instance: InstanceId): Counts => {
     const known = instances.get(instance);
     if (known !== undefined && now() < known.until) return known;
@@ -147,7 +147,7 @@ export const createChatCounts = (now: () => number): ChatCounts => {
       changed: new Map(),
       moves: 0,
       stats: null,
-      totals: createLruMap(limits.filters),
+      totals: new LruMap(limits.filters),
     };
     instances.set(instance, fresh);
     return fresh;

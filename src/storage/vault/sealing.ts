@@ -4,7 +4,7 @@
  */
 import { createCipheriv, createDecipheriv, createHash, createSecretKey, hkdfSync, type KeyObject, randomBytes } from 'node:crypto';
 import type { Log } from '#actors/ports.ts';
-import { createLruMap } from '#src/base/lru-map.ts';
+import { LruMap } from '#src/base/lru-map.ts';
 import { CorruptCredentials } from '#src/platform/wire/vault-port.ts';
 
 /** The place where a value is stored. */
@@ -73,7 +73,7 @@ type Keys = (form: Form, owner: string) => KeyObject;
 const keysOf = (bytes: Uint8Array): Keys => {
   if (bytes.length !== 32) throw new Error('The encryption key must be 32 bytes long.');
   const whole = createSecretKey(bytes);
-  const derived = createLruMap<KeyObject>(keptKeys);
+  const derived = new LruMap<KeyObject>(keptKeys);
   return (form, owner) => {
     if (form === forms.whole) return whole;
     const known = derived.get(owner);
