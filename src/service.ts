@@ -19,7 +19,7 @@ import { openFileParts, openMediaParts } from '#src/wiring/media.ts';
 import { createAttachments, createPortraits } from '#src/media/attachments.ts';
 import { mediaFacts } from '#src/platform/outbound/media-stream.ts';
 import { type RootLog, withInstanceLevels } from '#src/log.ts';
-import { createWaitingRoom } from '#src/http/waiting-room.ts';
+import { WaitingRoom } from '#src/http/waiting-room.ts';
 import { ProcessMeter } from '#src/metrics/meter.ts';
 import { createPlatform, type PlatformOptions } from '#src/platform/platform.ts';
 import { createSources } from '#src/moving/sources.ts';
@@ -327,12 +327,14 @@ export async function startService(settings: Settings, processLog: RootLog, vers
   const { log, logLevels } = withInstanceLevels(processLog, systemTime.now);
   const closers = new Closers(log);
   const { promise: taken, resolve: onTaken } = Promise.withResolvers<void>();
-  const room = createWaitingRoom(settings, version, closers);
+  const room = new WaitingRoom(settings, version);
+  closers.add('waitingRoom', () => room.close());
+  const told: PortsInput['told'] = { onTaken, onMigrating: (progress) => room.tell(progress), onRecovering: () => room.tell('recovering') };
   try {
     checkNode(settings, log);
     await checkAddress(settings);
     const tracing = await openTracing(settings, version, closers);
-    const { ports: opened, storage } = await openPorts({ settings, log, version, closers, signal, told: { onTaken, ...room.told } });
+    const { ports: opened, storage } = await openPorts({ settings, log, version, closers, signal, told });
     signal.throwIfAborted();
     const onOpen = (name: string, close: () => Promise<void>): void => closers.add(name, close);
     const meter = new ProcessMeter();

@@ -14,14 +14,6 @@ export interface Migrating {
 /** The step that delays a start. `recovering`: the embedded server reads its log. */
 type Waited = Migrating | 'recovering';
 
-interface WaitingRoom {
-  /** Sets the answer. The first call starts to listen. The gateway itself reports a port that is taken. */
-  readonly tell: (waited: Waited) => void;
-  /** The callbacks of a start of the storage. */
-  readonly told: { onMigrating(progress: Migrating): void; onRecovering(): void };
-  readonly close: () => Promise<void>;
-}
-
 export const sentenceOf = (waited: Waited): string => {
   if (waited === 'recovering') return 'the database reads its log after it was interrupted';
   const { name, number, of, percent } = waited;
@@ -34,44 +26,55 @@ const alive = /^\/health(\/live)?(\?|$)/;
 /** The time after which a client may retry. In seconds. */
 const retryAfter = 5;
 
-/** Makes the waiting room. `closers` closes the room if the start fails. */
-export const createWaitingRoom = (
-  address: { readonly host: string; readonly port: number },
-  version: string,
-  closers: { add(name: string, close: () => Promise<void>): void },
-): WaitingRoom => {
-  let server: Server | null = null;
-  let now: Waited = { name: '', number: 0, of: 0, percent: null };
-  const answer = (url: string): readonly [status: number, body: object] => {
-    const state = now === 'recovering' ? { status: now, version } : { status: 'migrating', version, migration: now };
-    if (alive.test(url)) return [200, state];
-    return [503, { error: sentenceOf(now), ...(url.startsWith('/health/ready') ? { reasons: [sentenceOf(now)] } : {}) }];
-  };
-  const open = (): Server =>
-    createServer((request, response) => {
-      const [status, body] = answer(request.url ?? '');
+interface Address {
+  readonly host: string;
+  readonly port: number;
+}
+
+export class WaitingRoom {
+  readonly #address: Address;
+  readonly #version: string;
+  #server: Server | null = null;
+  #now: Waited = { name: '', number: 0, of: 0, percent: null };
+
+  constructor(address: Address, version: string) {
+    this.#address = address;
+    this.#version = version;
+  }
+
+  /** Sets the answer. The first call starts to listen. The gateway itself reports a port that is taken. */
+  tell(waited: Waited): void {
+    this.#now = waited;
+    // With port 0, every bind would give another port.
+    if (this.#address.port !== 0) this.#server ??= this.#open();
+  }
+
+  close(): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.#server === null) return resolve();
+      const closing = this.#server;
+      this.#server = null;
+      closing.close(() => resolve());
+      closing.closeAllConnections();
+    });
+  }
+
+  #open(): Server {
+    const { host, port } = this.#address;
+    return createServer((request, response) => {
+      const [status, body] = this.#answer(request.url ?? '');
       const headers = { 'content-type': 'application/json; charset=utf-8', connection: 'close', 'retry-after': String(retryAfter) };
       // The body is read, because an unread body would reset the connection before the client sees the answer.
       request.resume().once('end', () => response.writeHead(status, headers).end(JSON.stringify(body)));
     })
       .on('error', () => undefined)
-      .listen(address.port, address.host);
-  const room: WaitingRoom = {
-    tell(waited) {
-      now = waited;
-      // With port 0, every bind would give another port, so the room does not listen at all.
-      if (address.port !== 0) server ??= open();
-    },
-    told: { onMigrating: (progress) => room.tell(progress), onRecovering: () => room.tell('recovering') },
-    close: () =>
-      new Promise((resolve) => {
-        if (server === null) return resolve();
-        const closing = server;
-        server = null;
-        closing.close(() => resolve());
-        closing.closeAllConnections();
-      }),
-  };
-  closers.add('waitingRoom', room.close);
-  return room;
-};
+      .listen(port, host);
+  }
+
+  #answer(url: string): readonly [status: number, body: object] {
+    const [now, version] = [this.#now, this.#version];
+    const state = now === 'recovering' ? { status: now, version } : { status: 'migrating', version, migration: now };
+    if (alive.test(url)) return [200, state];
+    return [503, { error: sentenceOf(now), ...(url.startsWith('/health/ready') ? { reasons: [sentenceOf(now)] } : {}) }];
+  }
+}
