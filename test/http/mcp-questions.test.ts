@@ -1,7 +1,7 @@
 /** Tests questions to the user of a client of the Model Context Protocol: their content, their number, and their end. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { createQuestions } from '#src/http/mcp/questions.ts';
+import { Questions } from '#src/http/mcp/questions.ts';
 import { asInstance, setUp } from './setup.ts';
 
 const json = { ...asInstance, 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
@@ -105,7 +105,7 @@ test('questions: an instance has at most 20 open questions in all sessions', asy
 });
 
 test('questions: the gateway has at most 200 open questions, and a closed question makes room for another', () => {
-  const questions = createQuestions();
+  const questions = new Questions();
   const open = (instance: number) => questions.open(`i${instance}`, {});
   const closers = Array.from({ length: 200 }, (_, n) => open(n >> 4));
   assert.ok(closers.every((close) => typeof close === 'function'));

@@ -99,35 +99,32 @@ const form = {
   required: ['confirm'],
 };
 
-/** Counts open questions. */
-export interface Questions {
-  /** Returns the function that ends the question, or the reason why no further question may be open. */
-  open(instance: InstanceId, session: object): (() => void) | string;
-}
-
-export const createQuestions = (): Questions => {
-  const [ofSessions, ofInstances] = [new Map<object, number>(), new Map<InstanceId, number>()];
-  let all = 0;
-  const count = <Key>(counts: Map<Key, number>, key: Key, change: 1 | -1): void => {
-    const next = (counts.get(key) ?? 0) + change;
-    if (next === 0) counts.delete(key);
-    else counts.set(key, next);
-  };
-  return {
-    open(instance, session) {
-      if ((ofSessions.get(session) ?? 0) >= perSession) return `the session has ${perSession} open questions`;
-      if ((ofInstances.get(instance) ?? 0) >= perInstance) return `the instance has ${perInstance} open questions`;
-      if (all >= inAll) return `the gateway has ${inAll} open questions`;
-      const change = (by: 1 | -1): void => {
-        count(ofSessions, session, by);
-        count(ofInstances, instance, by);
-        all += by;
-      };
-      change(1);
-      return () => change(-1);
-    },
-  };
+const count = <Key>(counts: Map<Key, number>, key: Key, change: 1 | -1): void => {
+  const next = (counts.get(key) ?? 0) + change;
+  if (next === 0) counts.delete(key);
+  else counts.set(key, next);
 };
+
+/** Counts open questions. */
+export class Questions {
+  readonly #ofSessions = new Map<object, number>();
+  readonly #ofInstances = new Map<InstanceId, number>();
+  #all = 0;
+
+  /** Returns the function that ends the question, or the reason why no further question may be open. */
+  open(instance: InstanceId, session: object): (() => void) | string {
+    if ((this.#ofSessions.get(session) ?? 0) >= perSession) return `the session has ${perSession} open questions`;
+    if ((this.#ofInstances.get(instance) ?? 0) >= perInstance) return `the instance has ${perInstance} open questions`;
+    if (this.#all >= inAll) return `the gateway has ${inAll} open questions`;
+    const change = (by: 1 | -1): void => {
+      count(this.#ofSessions, session, by);
+      count(this.#ofInstances, instance, by);
+      this.#all += by;
+    };
+    change(1);
+    return () => change(-1);
+  }
+}
 
 /** The tool call that the user is asked to confirm. */
 interface AskingCall {

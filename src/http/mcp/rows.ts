@@ -6,7 +6,7 @@ import type { SharedSchemas } from '../openapi.ts';
 import type { HttpOptions } from '../options.ts';
 import { refuse, type Route, route } from '../route.ts';
 import { FreeObject, Text } from '../schemas/common.ts';
-import { createQuestions } from './questions.ts';
+import { Questions } from './questions.ts';
 import { type Caller, callerWith, createMcpServer, type RunTool } from './server.ts';
 import type { McpSessions } from './sessions.ts';
 import { toolsOf } from './tools.ts';
@@ -97,7 +97,7 @@ export const mcpRoutes = (
   sessions: McpSessions,
 ): readonly Route[] => {
   const tools = toolsOf(rows, mcpTools, shared);
-  const questions = createQuestions();
+  const questions = new Questions();
   const newServer = () => createMcpServer(version, tools, questions);
   const handle = async (
     transport: WebStandardStreamableHTTPServerTransport,

@@ -11,7 +11,7 @@ import {
 } from '@modelcontextprotocol/sdk/types.js';
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv';
 import type { InstanceId } from '#actors/gateway.ts';
-import { createQuestions, objectionOf } from './questions.ts';
+import { objectionOf, Questions } from './questions.ts';
 import type { Tool, ToolRequest } from './tools.ts';
 
 /** The answer of the HTTP interface to the request of a tool. */
@@ -61,7 +61,7 @@ const resultOf = ({ status, text, hint }: ToolAnswer): CallToolResult => ({
 });
 
 /** Makes a server. The owner connects it with a transport and closes it. */
-export const createMcpServer = (version: string, tools: ReadonlyMap<string, Tool>, questions = createQuestions()): Server => {
+export const createMcpServer = (version: string, tools: ReadonlyMap<string, Tool>, questions = new Questions()): Server => {
   const server = new Server({ name: 'dormouse', version }, { capabilities: { tools: {} }, instructions, jsonSchemaValidator });
   server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: [...tools.values()].map(({ listing }) => listing) }));
   server.setRequestHandler(CallToolRequestSchema, async ({ params: { name, arguments: input = {} } }, { authInfo, requestId, signal }) => {
