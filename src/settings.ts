@@ -5,7 +5,7 @@ import type { Log } from '#actors/ports.ts';
 import { baseUrlOf, type Settings } from '#config/load.ts';
 import type { HttpOptions } from '#src/http/app.ts';
 import type { ProcessMeter } from '#src/metrics/meter.ts';
-import { createMetrics, listenForMetrics, type Metrics } from '#src/metrics/metrics.ts';
+import { listenForMetrics, Metrics } from '#src/metrics/metrics.ts';
 import type { Storage } from '#src/storage/open.ts';
 import { nodeNameOf } from './wiring/cluster.ts';
 
@@ -184,7 +184,7 @@ interface MetricsParts {
 }
 
 export const openMetrics = async ({ settings, meter, gateway, storage, log, onOpen }: MetricsParts): Promise<Metrics> => {
-  const metrics = createMetrics({ meter, figures: () => gateway.figures(), pools: () => storage.usage() });
+  const metrics = new Metrics({ meter, figures: () => gateway.figures(), pools: () => storage.usage() });
   const { metricsHost: host, metricsPort } = settings;
   if (metricsPort === 0) return metrics;
   const listener = await listenForMetrics(metrics, host, metricsPort).catch((cause: unknown) => {

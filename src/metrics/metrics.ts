@@ -12,57 +12,58 @@ interface MetricsInput {
   pools(): readonly PoolFigures[];
 }
 
-export interface Metrics {
-  readonly contentType: string;
-  readonly meter: ProcessMeter;
-  /** Scrapes at the same time share one answer. */
-  text(): Promise<string>;
-}
-
 /** Values that are written in one turn of the event loop; 1,000 lines take some 3 ms. */
 const valuesPerTurn = 500;
 
-export const createMetrics = (input: MetricsInput): Metrics => {
-  const registry = new Registry();
-  /** Cuts a series into slices. prom-client formats any object with the method `get`, so the slices are no metrics of its own classes. */
-  const slices = (series: Series, values: ReturnType<Series['values']>): readonly Metric[] =>
-    Array.from({ length: Math.max(1, Math.ceil(values.length / valuesPerTurn)) }, (_, index) => {
-      const { name, help, type } = series;
-      const some = values.slice(index * valuesPerTurn, (index + 1) * valuesPerTurn);
-      return { name, get: async () => ({ name, help, type, aggregator: 'sum', values: some }) } as unknown as Metric;
-    });
+/** Cuts a series into slices. prom-client formats any object with the method `get`, so the slices are no metrics of its own classes. */
+const slices = (series: Series, values: ReturnType<Series['values']>): readonly Metric[] =>
+  Array.from({ length: Math.max(1, Math.ceil(values.length / valuesPerTurn)) }, (_, index) => {
+    const { name, help, type } = series;
+    const some = values.slice(index * valuesPerTurn, (index + 1) * valuesPerTurn);
+    return { name, get: async () => ({ name, help, type, aggregator: 'sum', values: some }) } as unknown as Metric;
+  });
 
-  const write = async (series: Series, from: Sources): Promise<string> => {
+export class Metrics {
+  readonly contentType: string;
+  readonly meter: ProcessMeter;
+  readonly #input: MetricsInput;
+  readonly #registry = new Registry();
+  #underWay: Promise<string> | null = null;
+
+  constructor(input: MetricsInput) {
+    this.#input = input;
+    this.meter = input.meter;
+    this.contentType = this.#registry.contentType;
+  }
+
+  /** Scrapes at the same time share one answer. */
+  text(): Promise<string> {
+    return (this.#underWay ??= this.#gather().finally(() => {
+      this.#underWay = null;
+    }));
+  }
+
+  async #gather(): Promise<string> {
+    const sources: Sources = { meter: this.meter, figures: await this.#input.figures(), pools: this.#input.pools() };
+    const texts: string[] = [];
+    const offered = allSeries.filter(({ ofNodes }) => ofNodes !== true || sources.figures.node !== null);
+    for (const series of offered) texts.push(await this.#write(series, sources));
+    return `${texts.join('\n\n')}\n`;
+  }
+
+  async #write(series: Series, from: Sources): Promise<string> {
     const texts: string[] = [];
     for (const slice of slices(series, series.values(from))) {
-      registry.clear();
-      registry.registerMetric(slice);
-      const text = await registry.getSingleMetricAsString(series.name);
+      this.#registry.clear();
+      this.#registry.registerMetric(slice);
+      const text = await this.#registry.getSingleMetricAsString(series.name);
       // Only the first slice keeps the lines HELP and TYPE.
       texts.push(texts.length === 0 ? text : text.split('\n').slice(2).join('\n'));
       await turn();
     }
     return texts.filter((text) => text !== '').join('\n');
-  };
-
-  const gather = async (): Promise<string> => {
-    const sources: Sources = { meter: input.meter, figures: await input.figures(), pools: input.pools() };
-    const texts: string[] = [];
-    const offered = allSeries.filter(({ ofNodes }) => ofNodes !== true || sources.figures.node !== null);
-    for (const series of offered) texts.push(await write(series, sources));
-    return `${texts.join('\n\n')}\n`;
-  };
-
-  let underWay: Promise<string> | null = null;
-  return {
-    contentType: registry.contentType,
-    meter: input.meter,
-    text: () =>
-      (underWay ??= gather().finally(() => {
-        underWay = null;
-      })),
-  };
-};
+  }
+}
 
 // `/metrics` at a separate address, without a token. Only the collector should reach the network of this address.
 

@@ -8,7 +8,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { Figures } from '#actors/gateway.ts';
 import { findProgram } from '#config/programs.ts';
-import { createMetrics, listenForMetrics } from '#src/metrics/metrics.ts';
+import { listenForMetrics, Metrics } from '#src/metrics/metrics.ts';
 import { ProcessMeter } from '#src/metrics/meter.ts';
 import { allSeries } from '#src/metrics/series.ts';
 import { root } from '#test/source-tree.ts';
@@ -44,7 +44,7 @@ const figures: Figures = {
 };
 
 const made = (meter = new ProcessMeter(), gather = async () => figures) =>
-  createMetrics({ meter, figures: gather, pools: () => [{ name: 'keys', most: 5, open: 3, free: 1, waiting: 2 }] });
+  new Metrics({ meter, figures: gather, pools: () => [{ name: 'keys', most: 5, open: 3, free: 1, waiting: 2 }] });
 
 const linesOf = (text: string): readonly string[] => text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
 
