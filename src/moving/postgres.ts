@@ -26,47 +26,61 @@ const shownUrl = (url: string): string => {
 const reasonOf = (error: unknown): string =>
   (error instanceof AggregateError ? String(error.errors[0]) : String(error)).replace(/^(?:error|Error): /, '');
 
-/** Opens a read-only transaction on one connection. BIGINT arrives as text. Throws `SourceFault` when the database does not answer. */
-export const openSourceDatabase = async (url: string): Promise<SourceDatabase> => {
-  const client = new Client({ connectionString: url, connectionTimeoutMillis: connectionMs, application_name: 'dormouse-import' });
-  // A connection that ends between two statements is reported by the next statement.
-  client.on('error', () => undefined);
-  try {
-    await client.connect();
-    await client.query('begin transaction isolation level repeatable read read only');
-  } catch (error) {
-    await client.end().catch(() => undefined);
-    throw new SourceFault(`The database at ${shownUrl(url)} cannot be read: ${reasonOf(error)}`);
+/** A read-only transaction on one connection. BIGINT arrives as text. */
+export class PostgresSource implements SourceDatabase {
+  readonly #url: string;
+  readonly #client: Client;
+  #cursors = 0;
+
+  /** `client`: a connection with an open transaction. */
+  private constructor(url: string, client: Client) {
+    this.#url = url;
+    this.#client = client;
   }
-  const rows = async <Row extends object>(text: string, values: readonly unknown[] = []): Promise<readonly Row[]> => {
+
+  /** Opens the transaction. Throws `SourceFault` when the database does not answer. */
+  static async open(url: string): Promise<PostgresSource> {
+    const client = new Client({ connectionString: url, connectionTimeoutMillis: connectionMs, application_name: 'dormouse-import' });
+    // A connection that ends between two statements is reported by the next statement.
+    client.on('error', () => undefined);
     try {
-      return (await client.query<Row>(text, [...values])).rows;
+      await client.connect();
+      await client.query('begin transaction isolation level repeatable read read only');
     } catch (error) {
-      throw new SourceFault(`The database at ${shownUrl(url)} cannot be read any further: ${reasonOf(error)}`);
+      await client.end().catch(() => undefined);
+      throw new SourceFault(`The database at ${shownUrl(url)} cannot be read: ${reasonOf(error)}`);
     }
-  };
-  let cursors = 0;
-  return {
-    rows,
-    async *stream<Row extends object>(text: string, values: readonly unknown[] = []) {
-      const name = `moving_${(cursors += 1)}`;
-      await rows(`declare ${name} no scroll cursor for ${text}`, values);
-      for (;;) {
-        const piece = await rows<Row>(`fetch ${rowsAtOnce} from ${name}`);
-        yield* piece;
-        if (piece.length < rowsAtOnce) break;
-      }
-      await rows(`close ${name}`);
-    },
-    columns: async (table) =>
-      new Set(
-        (
-          await rows<{ name: string }>(
-            `select attname as name from pg_attribute where attrelid = to_regclass($1) and attnum > 0 and not attisdropped`,
-            [`"${table}"`],
-          )
-        ).map(({ name }) => name),
-      ),
-    close: () => client.end().catch(() => undefined),
-  };
-};
+    return new PostgresSource(url, client);
+  }
+
+  async rows<Row extends object>(text: string, values: readonly unknown[] = []): Promise<readonly Row[]> {
+    try {
+      return (await this.#client.query<Row>(text, [...values])).rows;
+    } catch (error) {
+      throw new SourceFault(`The database at ${shownUrl(this.#url)} cannot be read any further: ${reasonOf(error)}`);
+    }
+  }
+
+  async *stream<Row extends object>(text: string, values: readonly unknown[] = []): AsyncIterable<Row> {
+    const name = `moving_${(this.#cursors += 1)}`;
+    await this.rows(`declare ${name} no scroll cursor for ${text}`, values);
+    for (;;) {
+      const piece = await this.rows<Row>(`fetch ${rowsAtOnce} from ${name}`);
+      yield* piece;
+      if (piece.length < rowsAtOnce) break;
+    }
+    await this.rows(`close ${name}`);
+  }
+
+  async columns(table: string): Promise<ReadonlySet<string>> {
+    const found = await this.rows<{ name: string }>(
+      `select attname as name from pg_attribute where attrelid = to_regclass($1) and attnum > 0 and not attisdropped`,
+      [`"${table}"`],
+    );
+    return new Set(found.map(({ name }) => name));
+  }
+
+  close(): Promise<void> {
+    return this.#client.end().catch(() => undefined);
+  }
+}

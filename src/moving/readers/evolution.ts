@@ -5,7 +5,7 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { entriesOf, type Hash, keysInFields, readDump, sessionOfFields } from '../library-form.ts';
-import { openSourceDatabase, type SourceDatabase } from '../postgres.ts';
+import { PostgresSource, type SourceDatabase } from '../postgres.ts';
 import { type CarriedSettings, type Found, type Reader, type SessionKey, SourceFault, type SourceOptions } from '../session.ts';
 import { headersOf, mapEvents, proxyUrl, textOf, textsOf, webhookOf } from '../settings.ts';
 import { folderReader, foldersIn, keysInFolder, neededPath } from './folder.ts';
@@ -167,7 +167,7 @@ const noKeys = 'no Signal keys were given (--keys), so that the first messages o
 
 async function* readDatabase(url: string, options: SourceOptions): AsyncIterable<Found> {
   const keys = await openKeys(options);
-  const database = await openSourceDatabase(url);
+  const database = await PostgresSource.open(url);
   try {
     for (const row of await instancesOf(database)) {
       options.signal.throwIfAborted();

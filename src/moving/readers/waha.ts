@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { keysInFields, readJson, sessionOfFields } from '../library-form.ts';
-import { openSourceDatabase, type SourceDatabase } from '../postgres.ts';
+import { PostgresSource, type SourceDatabase } from '../postgres.ts';
 import { type CarriedSettings, type Found, noSettings, type Reader, SourceFault, type SourceOptions } from '../session.ts';
 import { mapEvents, proxyUrl, recordOf, secretOf, signatureNotes, textOf, textsOf, webhookOf } from '../settings.ts';
 import { foldersIn, holdsCredentials, neededPath, sessionInFolder } from './folder.ts';
@@ -26,7 +26,7 @@ const engines = ['waha_noweb_', 'waha_gows_'] as const;
 type DatabasePrefix = (typeof engines)[number];
 
 const using = async <T>(url: string, work: (database: SourceDatabase) => Promise<T>): Promise<T> => {
-  const database = await openSourceDatabase(url);
+  const database = await PostgresSource.open(url);
   try {
     return await work(database);
   } finally {
@@ -193,7 +193,7 @@ async function* rowsOf(database: SourceDatabase): AsyncIterable<readonly [string
 
 async function* readDatabases(url: string, signal: AbortSignal): AsyncIterable<Found> {
   for await (const { name, url: own, config } of sessionDatabases(url, 'waha_noweb_', signal)) {
-    const database = await openSourceDatabase(own);
+    const database = await PostgresSource.open(own);
     try {
       if ((await database.columns('auth')).has('data')) {
         const [row] = await database.rows<{ data: unknown }>(`select data::text as data from auth where id = 'creds'`);

@@ -1,7 +1,7 @@
 /** Opens databases of whatsmeow, and reads their tables (`store/sqlstore/upgrades`) of any schema. A table that does not exist is not queried. */
 import { stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { openSourceDatabase, type SourceDatabase } from '../postgres.ts';
+import { PostgresSource, type SourceDatabase } from '../postgres.ts';
 import { type Found, SourceFault, type SourceOptions } from '../session.ts';
 import { openSqlite } from '../sqlite.ts';
 import { deviceColumns, type DeviceFacts } from './device.ts';
@@ -109,7 +109,7 @@ export class WhatsmeowStore {
 const isAddress = (place: string): boolean => /^postgres(?:ql)?:\/\//.test(place);
 
 const openPlace = (place: string, signal?: AbortSignal): Promise<SourceDatabase> =>
-  isAddress(place) ? openSourceDatabase(place) : openSqlite(resolve(place), signal);
+  isAddress(place) ? PostgresSource.open(place) : openSqlite(resolve(place), signal);
 
 const kindOf = async (path: string): Promise<'file' | 'folder' | 'nothing'> =>
   stat(path).then(
