@@ -63,51 +63,64 @@ class Batch {
   credentials = false;
 }
 
-/** Makes a list of promises that wait for the storing of a change, by its number. */
-const createWaiters = () => {
-  let waiters: { readonly seq: number; readonly resolve: () => void; readonly reject: (error: unknown) => void }[] = [];
-  return {
-    get any(): boolean {
-      return waiters.length > 0;
-    },
-    wait: (seq: number): Promise<void> => new Promise((resolve, reject) => waiters.push({ seq, resolve, reject })),
-    stored(seq: number): void {
-      const done = waiters.filter((waiter) => waiter.seq <= seq);
-      if (done.length === 0) return;
-      waiters = waiters.filter((waiter) => waiter.seq > seq);
-      for (const { resolve } of done) resolve();
-    },
-    lost(error: unknown): void {
-      const all = waiters;
-      waiters = [];
-      for (const { reject } of all) reject(error);
-    },
-  };
-};
+interface Waiter {
+  readonly seq: number;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
 
-/** Makes a pause that can be ended early. */
-const createGather = () => {
-  let cut: (() => void) | null = null;
-  return {
-    cut: () => cut?.(),
-    wait: (): Promise<void> =>
-      new Promise((resolve) => {
-        const timer = setTimeout(() => cut?.(), waitMs(performance.now()));
-        cut = () => {
-          clearTimeout(timer);
-          cut = null;
-          resolve();
-        };
-      }),
-  };
-};
+/** The promises that wait for the storing of a change, by its number. */
+class Waiters {
+  #all: Waiter[] = [];
+
+  get any(): boolean {
+    return this.#all.length > 0;
+  }
+
+  wait(seq: number): Promise<void> {
+    return new Promise((resolve, reject) => this.#all.push({ seq, resolve, reject }));
+  }
+
+  stored(seq: number): void {
+    const done = this.#all.filter((waiter) => waiter.seq <= seq);
+    if (done.length === 0) return;
+    this.#all = this.#all.filter((waiter) => waiter.seq > seq);
+    for (const { resolve } of done) resolve();
+  }
+
+  lost(error: unknown): void {
+    const all = this.#all;
+    this.#all = [];
+    for (const { reject } of all) reject(error);
+  }
+}
+
+/** A pause that can be ended early. */
+class Gather {
+  #end: (() => void) | null = null;
+
+  cut(): void {
+    this.#end?.();
+  }
+
+  wait(): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => this.cut(), waitMs(performance.now()));
+      this.#end = () => {
+        clearTimeout(timer);
+        this.#end = null;
+        resolve();
+      };
+    });
+  }
+}
 
 class VaultWriter implements KeyWriter {
   readonly #options: KeyWriterOptions;
   /** The retry of writes. It has no limit, and continues after the end of the session, because the changes of keys must be stored. */
   readonly #storageRetry: StorageRetry;
-  readonly #waiters = createWaiters();
-  readonly #gather = createGather();
+  readonly #waiters = new Waiters();
+  readonly #gather = new Gather();
   #waiting = new Batch();
   #writing = new Batch();
   #last = 0;

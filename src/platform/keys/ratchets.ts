@@ -29,24 +29,31 @@ const kept = 500;
 const cached = 10_000;
 
 /**
- * Makes a cache of pairs for the library. Its own cache has a timer of three days for each pair. If a pair is found after the end of the connection, when
- * the cache is already cleared, its timer would keep running.
+ * The cache of pairs for the library. The library's own cache has a timer of three days for each pair. If a pair is found after the end of the
+ * connection, when the cache is already cleared, its timer would keep running.
  */
-const createCache = () => {
-  let entries = new LruMap<string>(cached);
-  return {
-    get: (key: string) => entries.get(key),
-    set: (key: string, value: string) => entries.set(key, value),
-    clear: () => void (entries = new LruMap(cached)),
-  };
-};
+class PairCache {
+  #entries = new LruMap<string>(cached);
+
+  get(key: string): string | undefined {
+    return this.#entries.get(key);
+  }
+
+  set(key: string, value: string): void {
+    this.#entries.set(key, value);
+  }
+
+  clear(): void {
+    this.#entries = new LruMap(cached);
+  }
+}
 
 /**
  * Caches the LIDs. Every new pair clears the cache. For a number without a LID, `getLIDsForPNs` returns the number itself. The library uses this
  * function for the addresses whose keys it fetches. Without this change it fetches no keys for such a number, and cannot encrypt messages.
  */
 export const rememberLids = (mapping: Mapping): void => {
-  Object.assign(mapping, { mappingCache: createCache() });
+  Object.assign(mapping, { mappingCache: new PairCache() });
   let known = new LruMap<string>(kept);
   const lookAll = mapping.getLIDsForPNs.bind(mapping);
   const look = async (pn: string): Promise<string | null> => (await lookAll([pn]))?.[0]?.lid ?? null;
