@@ -20,7 +20,7 @@ import type { Previews } from './outbound/live-connection.ts';
 import { checkSignatures, type SignatureRules } from './wire/signatures.ts';
 import { PlatformClock } from './link/platform-clock.ts';
 import { Trust } from './wire/trust.ts';
-import { createPicturePace, type PictureDelays, pictureDelays, SmallPictures } from './link/pictures.ts';
+import { type PictureDelays, pictureDelays, PicturePace, SmallPictures } from './link/pictures.ts';
 import { type SharedTurns, Turns } from './wire/frames.ts';
 import type { Downloads } from './outbound/media-stream.ts';
 import { platformAddress, proxyObjection, testProxy } from './proxy/check.ts';
@@ -119,7 +119,7 @@ export const createPlatform = (options: PlatformOptions): BaileysPlatform => {
   const hex = chance?.hex ?? (() => randomUUID());
   const trust = new Trust(options.url, options.deadlines.open);
   const turns = makeTurns();
-  const pictures = createPicturePace(delays, options.now);
+  const pictures = new PicturePace(delays, options.now);
   const small = new SmallPictures(options.smallPictureBytes ?? 1e7);
   const clock = new PlatformClock(() => performance.now());
   const newId = (): string => `r${hex(4).slice(0, 7)}`;

@@ -1,7 +1,7 @@
 /** Tests the own picture of the account: found after the login, updated on changes, and looked up at a pace that all sessions share. */
 import assert from 'node:assert/strict';
 import { after, before, test, type TestContext } from 'node:test';
-import { createPicturePace, OwnPicture } from '#src/platform/link/pictures.ts';
+import { OwnPicture, PicturePace } from '#src/platform/link/pictures.ts';
 import { pair } from '#test/sandbox/client.ts';
 import { type Bench, connected, startBench } from './setup.ts';
 
@@ -40,7 +40,7 @@ const watch = (t: TestContext, answer: () => Promise<string | undefined>) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const [found, failed]: [string[], unknown[]] = [[], []];
   const asked: string[] = [];
-  const pace = createPicturePace({ login: 2_000, between: 200 }, () => 0);
+  const pace = new PicturePace({ login: 2_000, between: 200 }, () => 0);
   const make = () =>
     new OwnPicture({
       sock: {

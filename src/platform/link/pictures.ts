@@ -22,23 +22,25 @@ export interface PictureDelays {
 export const pictureDelays: PictureDelays = { login: 2_000, between: 200 };
 
 /** The rate limit of picture look-ups of all sessions of the process. */
-export interface PicturePace {
+export class PicturePace {
   readonly login: number;
-  /** Takes the next free place. Returns the milliseconds until its time. */
-  place(): number;
-}
+  readonly #between: number;
+  readonly #now: () => number;
+  #next = 0;
 
-export const createPicturePace = ({ login, between }: PictureDelays, now: () => number): PicturePace => {
-  let next = 0;
-  return {
-    login,
-    place() {
-      const at = Math.max(next, now());
-      next = at + between;
-      return at - now();
-    },
-  };
-};
+  constructor({ login, between }: PictureDelays, now: () => number) {
+    this.login = login;
+    this.#between = between;
+    this.#now = now;
+  }
+
+  /** Takes the next free place. Returns the milliseconds until its time. */
+  place(): number {
+    const at = Math.max(this.#next, this.#now());
+    this.#next = at + this.#between;
+    return at - this.#now();
+  }
+}
 
 interface OwnPictureInput {
   readonly sock: Pick<WASocket, 'profilePictureUrl'>;
