@@ -19,7 +19,7 @@ import { browserOf, companionOf } from '#src/platform/link/link-code.ts';
 import { done } from '#actors/model.ts';
 import { Transmissions } from '#src/platform/outbound/transmissions.ts';
 import { trustAddress } from '#src/platform/wire/trust.ts';
-import { createTtlCache } from '#src/platform/link/socket-config.ts';
+import { TtlCache } from '#src/platform/link/socket-config.ts';
 import { verifySignature } from '#src/platform/wire/signatures.ts';
 import { quietLog } from './setup.ts';
 
@@ -287,7 +287,7 @@ test('transmissions: unanswered ones expire, in order', async () => {
 
 test('cache: entries expire, and the oldest leave first', async () => {
   let now = 0;
-  const cache = createTtlCache(10, 2, () => now);
+  const cache = new TtlCache(10, 2, () => now);
   cache.set('a', 1);
   cache.set('b', 2);
   cache.set('a', 3);

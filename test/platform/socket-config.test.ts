@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import type { Message } from '#actors/model.ts';
-import { createDeviceCache } from '#src/platform/link/socket-config.ts';
+import { DeviceCache } from '#src/platform/link/socket-config.ts';
 import { followAcks, type FollowedAcks } from '#src/platform/link/sent-acks.ts';
 import { until } from '#test/support/until.ts';
 import { type Bench, connected, type Instance, startBench } from './setup.ts';
@@ -80,7 +80,7 @@ test('devices: the next text reaches the device that replaced another one', asyn
 const heard = async (jids: readonly string[]) => {
   const listeners: ((node: object) => void)[] = [];
   const fetched: string[] = [];
-  const cache = createDeviceCache();
+  const cache = new DeviceCache();
   for (const jid of jids) {
     const [user = '', server = ''] = jid.split('@');
     await cache.mget?.([user]);
@@ -129,7 +129,7 @@ test('devices: a group whose list is wrong is queried again, once a minute', asy
 });
 
 test('devices: a list that was requested before a notice of a change is not cached', async () => {
-  const cache = createDeviceCache();
+  const cache = new DeviceCache();
   await cache.mget?.(['200']);
   cache.del('200');
   await cache.mset?.([{ key: '200', value: ['old'] }]);

@@ -17,69 +17,91 @@ import { browserOf } from './link-code.ts';
 
 // Caches for the library.
 
-/** Makes a small cache with the interface that Baileys expects. The default caches of Baileys have a timer each, and no limit of entries. */
-export const createTtlCache = (ttlMs: number, limit: number, now: () => number = Date.now): PossiblyExtendedCacheStore => {
-  const entries = new Map<string, { readonly value: unknown; readonly until: number }>();
-  const get = <T>(key: string): T | undefined => {
-    const entry = entries.get(key);
+type Entries = readonly { readonly key: string; readonly value: unknown }[];
+
+/** A small cache with the interface that Baileys expects. The default caches of Baileys have a timer each, and no limit of entries. */
+export class TtlCache implements PossiblyExtendedCacheStore {
+  readonly #ttlMs: number;
+  readonly #limit: number;
+  readonly #now: () => number;
+  readonly #entries = new Map<string, { readonly value: unknown; readonly until: number }>();
+
+  constructor(ttlMs: number, limit: number, now: () => number = Date.now) {
+    this.#ttlMs = ttlMs;
+    this.#limit = limit;
+    this.#now = now;
+  }
+
+  get<T>(key: string): T | undefined {
+    const entry = this.#entries.get(key);
     if (entry === undefined) return undefined;
-    if (entry.until > now()) return entry.value as T;
-    entries.delete(key);
+    if (entry.until > this.#now()) return entry.value as T;
+    this.#entries.delete(key);
     return undefined;
-  };
-  const set = (key: string, value: unknown): void => {
-    entries.delete(key);
-    entries.set(key, { value, until: now() + ttlMs });
-    if (entries.size > limit) for (const oldest of entries.keys()) return void entries.delete(oldest);
-  };
-  return {
-    get,
-    set,
-    del: (key) => void entries.delete(key),
-    flushAll: () => entries.clear(),
-    close: () => entries.clear(),
-    async mget<T>(keys: string[]) {
-      const found: Record<string, T | undefined> = {};
-      for (const key of keys) found[key] = get<T>(key);
-      return found;
-    },
-    mset: (values) => values.forEach(({ key, value }) => set(key, value)),
-    mdel: (keys) => keys.forEach((key) => entries.delete(key)),
-  };
-};
+  }
+
+  set(key: string, value: unknown): void {
+    this.#entries.delete(key);
+    this.#entries.set(key, { value, until: this.#now() + this.#ttlMs });
+    if (this.#entries.size > this.#limit) for (const oldest of this.#entries.keys()) return void this.#entries.delete(oldest);
+  }
+
+  del(key: string): void {
+    this.#entries.delete(key);
+  }
+
+  flushAll(): void {
+    this.#entries.clear();
+  }
+
+  close(): void {
+    this.#entries.clear();
+  }
+
+  async mget<T>(keys: string[]): Promise<Record<string, T | undefined>> {
+    const found: Record<string, T | undefined> = {};
+    for (const key of keys) found[key] = this.get<T>(key);
+    return found;
+  }
+
+  mset(values: Entries): void {
+    for (const { key, value } of values) this.set(key, value);
+  }
+
+  mdel(keys: string[]): void {
+    for (const key of keys) this.del(key);
+  }
+}
 
 const minute = 60_000;
 const usersKept = 5_000;
 
 /**
- * Makes the cache of device lists. After a miss, the library queries a list, and stores it some time later. If the list is deleted in between, the answer
+ * The cache of device lists. After a miss, the library queries a list, and stores it some time later. If the list is deleted in between, the answer
  * may be outdated, and is not stored.
  */
-export const createDeviceCache = (): PossiblyExtendedCacheStore => {
-  const cache = createTtlCache(5 * minute, usersKept);
-  const asked = new LruMap<true>(usersKept);
-  const forget = (user: string): void => {
-    asked.delete(user);
-    void cache.del(user);
-  };
-  return {
-    ...cache,
-    async mget<T>(users: string[]) {
-      const found: Record<string, T | undefined> = {};
-      for (const user of users) {
-        const list = (await cache.get<T>(user)) ?? undefined;
-        if (list === undefined) asked.set(user, true);
-        found[user] = list;
-      }
-      return found;
-    },
-    mset(lists) {
-      for (const { key, value } of lists) if (asked.get(key)) void cache.set(key, value);
-    },
-    del: forget,
-    mdel: (users) => users.forEach(forget),
-  };
-};
+export class DeviceCache extends TtlCache {
+  readonly #asked = new LruMap<true>(usersKept);
+
+  constructor() {
+    super(5 * minute, usersKept);
+  }
+
+  override del(user: string): void {
+    this.#asked.delete(user);
+    super.del(user);
+  }
+
+  override async mget<T>(users: string[]): Promise<Record<string, T | undefined>> {
+    const found = await super.mget<T>(users);
+    for (const user of users) if (found[user] === undefined) this.#asked.set(user, true);
+    return found;
+  }
+
+  override mset(lists: Entries): void {
+    super.mset(lists.filter(({ key }) => this.#asked.get(key)));
+  }
+}
 
 /** The longest delay of a timer, in milliseconds. With it the library makes no further QR texts. `PairingOffer` makes them. */
 const never = 2 ** 31 - 1;
@@ -135,10 +157,10 @@ export const socketConfig = (parts: SocketParts): UserFacingSocketConfig => ({
   cachedGroupMetadata: (jid) => parts.groups.metadata(jid),
   getMessage: parts.getMessage,
   patchMessageBeforeSending: finalForm,
-  userDevicesCache: createDeviceCache(),
-  msgRetryCounterCache: createTtlCache(60 * minute, 500),
-  callOfferCache: createTtlCache(5 * minute, 50),
-  placeholderResendCache: createTtlCache(60 * minute, 200),
+  userDevicesCache: new DeviceCache(),
+  msgRetryCounterCache: new TtlCache(60 * minute, 500),
+  callOfferCache: new TtlCache(5 * minute, 50),
+  placeholderResendCache: new TtlCache(60 * minute, 200),
   ...routeOf(parts),
 });
 
