@@ -178,28 +178,33 @@ const hostsOf = (answer: BinaryNode, now: number): MediaHosts => {
 };
 
 /** Caches the hosts. The library is not used, because it caches a failed query until its connection ends. Rejects with the errors of `query`. */
-export const createMediaHosts = (sock: Pick<WASocket, 'query'>, now: () => number) => {
-  let known: Promise<MediaHosts> | null = null;
-  const ask = (): Promise<MediaHosts> => {
-    const asked: Promise<MediaHosts> = sock.query(hostsRequest).then((answer: BinaryNode) => hostsOf(answer, now()));
-    known = asked;
+export class MediaHostList {
+  readonly #sock: Pick<WASocket, 'query'>;
+  readonly #now: () => number;
+  #known: Promise<MediaHosts> | null = null;
+
+  constructor(sock: Pick<WASocket, 'query'>, now: () => number) {
+    this.#sock = sock;
+    this.#now = now;
+  }
+
+  async current(): Promise<MediaHosts> {
+    const hosts = await (this.#known ?? this.#ask());
+    return hosts.until > this.#now() ? hosts : this.after(hosts);
+  }
+
+  /** Returns newer hosts than `stale`, whose permission was refused or has expired. */
+  async after(stale: MediaHosts): Promise<MediaHosts> {
+    const hosts = await (this.#known ?? this.#ask());
+    return hosts === stale ? this.#ask() : hosts;
+  }
+
+  #ask(): Promise<MediaHosts> {
+    const asked: Promise<MediaHosts> = this.#sock.query(hostsRequest).then((answer: BinaryNode) => hostsOf(answer, this.#now()));
+    this.#known = asked;
     asked.catch(() => {
-      if (known === asked) known = null;
+      if (this.#known === asked) this.#known = null;
     });
     return asked;
-  };
-  /** Returns newer hosts than `stale`, whose permission was refused or has expired. */
-  const after = async (stale: MediaHosts): Promise<MediaHosts> => {
-    const hosts = await (known ?? ask());
-    return hosts === stale ? ask() : hosts;
-  };
-  return {
-    after,
-    async current(): Promise<MediaHosts> {
-      const hosts = await (known ?? ask());
-      return hosts.until > now() ? hosts : after(hosts);
-    },
-  };
-};
-
-export type MediaHostList = ReturnType<typeof createMediaHosts>;
+  }
+}

@@ -6,16 +6,7 @@ import { done, refuse, type Attachment, type Result } from '#actors/model.ts';
 import { FilesUnavailable } from '#actors/ports.ts';
 import type { LruMap } from '#src/base/lru-map.ts';
 import { notSent, refused } from '../../wire/outcomes.ts';
-import {
-  askProgress,
-  channelFolder,
-  createMediaHosts,
-  type MediaHostList,
-  type Place,
-  put,
-  type PutOutcome,
-  type PutTarget,
-} from './put.ts';
+import { askProgress, channelFolder, MediaHostList, type Place, put, type PutOutcome, type PutTarget } from './put.ts';
 import { type ChannelUploadType, isForChannel, plainFile, sealFile, type SealParts, type UploadType } from './sealed-file.ts';
 
 /** The facts about an uploaded file that receivers need to download and decrypt it. */
@@ -76,7 +67,7 @@ export class Uploads {
 
   constructor(sock: Pick<WASocket, 'query'>, parts: UploadParts) {
     this.#parts = parts;
-    this.#hosts = createMediaHosts(sock, parts.now);
+    this.#hosts = new MediaHostList(sock, parts.now);
   }
 
   /** Uploads a file for an account, or reuses an upload. Refuses with `refused` and the failed hosts, or with `notSent` if the connection ends. */
