@@ -4,7 +4,7 @@ import type { Settings } from '#config/load.ts';
 import { trustAddress } from '../platform/wire/trust.ts';
 import { dispatcherThrough } from '../platform/proxy/route.ts';
 import { platformAddress } from '../platform/proxy/check.ts';
-import { createTunnel } from '../platform/proxy/tunnel.ts';
+import { Tunnel } from '../platform/proxy/tunnel.ts';
 import { type ClientVersions, createClientVersions, lookUpRevision } from '../platform/link/client-versions.ts';
 import { createAddressGuard, createAgent, reasonOf } from '../webhooks/address-guard.ts';
 
@@ -27,7 +27,7 @@ const noWay = 'direct connections are not allowed: set PLATFORM_VERSION_PROXY or
 const allowedOf = ({ platformUrl }: Settings): readonly string[] => (trustAddress(platformUrl ?? '') === null ? [] : ['loopback']);
 
 const throughProxy = async <T>(url: string, use: (dispatcher: Agent) => Promise<T>): Promise<T> => {
-  const tunnel = createTunnel({ url, timeoutMs: pageMs, guard: null });
+  const tunnel = new Tunnel({ url, timeoutMs: pageMs, guard: null });
   const dispatcher = dispatcherThrough(tunnel, null);
   try {
     return await use(dispatcher);

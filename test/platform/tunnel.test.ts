@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { after, test } from 'node:test';
-import { createTunnel, type ProxyGuard } from '#src/platform/proxy/tunnel.ts';
+import { Tunnel, type ProxyGuard } from '#src/platform/proxy/tunnel.ts';
 import { testProxy } from '#src/platform/proxy/check.ts';
 import { createAddressGuard } from '#src/webhooks/address-guard.ts';
 
@@ -42,7 +42,7 @@ const flood =
 const to = { host: 'platform.example', port: 443 };
 const timeoutMs = 20_000;
 const open = async (url: string, guard: ProxyGuard | null = null): Promise<unknown> => {
-  const tunnel = createTunnel({ url, timeoutMs, guard });
+  const tunnel = new Tunnel({ url, timeoutMs, guard });
   const said = await tunnel.connect(to).then(
     () => 'connected',
     (error: Error) => error.message,

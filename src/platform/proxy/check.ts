@@ -7,7 +7,7 @@ import { request as secureRequest } from 'node:https';
 import { DEFAULT_CONNECTION_CONFIG } from '@whiskeysockets/baileys';
 import type { ProxyCatalogue, ProxyCity, ProxyCountry } from '#actors/model.ts';
 import { agentThrough } from './route.ts';
-import { createTunnel, type TunnelParts } from './tunnel.ts';
+import { Tunnel, type TunnelParts } from './tunnel.ts';
 
 // The check of a proxy's address, and the test with a request to the platform.
 
@@ -51,7 +51,7 @@ const awayText = 'the platform cannot be reached through it';
  * an answer, and otherwise the fault. Ends in time even if the proxy hangs.
  */
 export const testProxy = (parts: TunnelParts, to: URL): Promise<string> => {
-  const tunnel = createTunnel(parts);
+  const tunnel = new Tunnel(parts);
   const secure = to.protocol === 'https:';
   let failure = '';
   const agent = agentThrough(tunnel, { secure, failed: ({ message }) => (failure = message) });

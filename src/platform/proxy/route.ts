@@ -8,7 +8,7 @@ import { Agent as TunnelDispatcher, buildConnector, type Dispatcher } from 'undi
 import type { Close } from '#actors/ports.ts';
 import { isSilent } from '../wire/outcomes.ts';
 import type { MediaTrust } from '../wire/trust.ts';
-import { createTunnel, type ProxyGuard, type Tunnel } from './tunnel.ts';
+import { type ProxyGuard, Tunnel } from './tunnel.ts';
 
 // Adapters of a tunnel for the WebSocket, the library's uploads and undici.
 
@@ -118,7 +118,7 @@ interface ProxyRouteInput extends Omit<ProxyParts, 'guard'> {
 }
 
 export const proxyRoute = ({ url, secure, media, timeoutMs, guard }: ProxyRouteInput): LiveRoute => {
-  const tunnel = createTunnel({ url, timeoutMs, guard });
+  const tunnel = new Tunnel({ url, timeoutMs, guard });
   let failure: string | null = null;
   const failed = (error: Error): void => {
     failure = error.message;

@@ -55,35 +55,34 @@ const requestText = ({ proxy, host, port }: ConnectRequest): string => {
   return `CONNECT ${target} HTTP/1.1\r\n${credentials}Host: ${target}\r\nProxy-Connection: close${headEnd}`;
 };
 
-/**
- * Returns a function that collects the chunks of a head. The function returns the status when the head is complete, and null before. Each byte is copied
- * once.
- */
-const createHead = () => {
-  const bytes = Buffer.alloc(mostHead);
-  let length = 0;
-  return (piece: Buffer): number | null => {
-    const before = length;
-    length += piece.copy(bytes, length);
-    const end = bytes.subarray(0, length).indexOf(headEnd, Math.max(0, before - headEnd.length));
-    if (end === -1 && length === mostHead) throw new ConnectFailure('headTooLong');
+/** Collects the chunks of a head. Each byte is copied once. */
+class Head {
+  readonly #bytes = Buffer.alloc(mostHead);
+  #length = 0;
+
+  /** Returns the status when the head is complete, and null before. */
+  take(piece: Buffer): number | null {
+    const before = this.#length;
+    this.#length += piece.copy(this.#bytes, before);
+    const end = this.#bytes.subarray(0, this.#length).indexOf(headEnd, Math.max(0, before - headEnd.length));
+    if (end === -1 && this.#length === mostHead) throw new ConnectFailure('headTooLong');
     if (end === -1) return null;
-    const status = /^HTTP\/1\.[01] (\d{3})\b/.exec(bytes.toString('latin1', 0, end))?.[1];
+    const status = /^HTTP\/1\.[01] (\d{3})\b/.exec(this.#bytes.toString('latin1', 0, end))?.[1];
     if (status === undefined) throw new ConnectFailure('noHttp');
     return Number(status);
-  };
-};
+  }
+}
 
 /** Connects through an HTTP proxy. Rejects with `ConnectFailure` or the network's error, and then destroys the socket. */
 const connectOverHttp = (request: ConnectRequest): Promise<ConnectAnswer> => {
   const socket = dial(request);
-  const take = createHead();
+  const head = new Head();
   const { promise, resolve, reject } = Promise.withResolvers<ConnectAnswer>();
   const ended = (): void => reject(new ConnectFailure('ended'));
   const read = (): void => {
     try {
       for (let piece = socket.read() as Buffer | null; piece !== null; piece = socket.read() as Buffer | null) {
-        const status = take(piece);
+        const status = head.take(piece);
         if (status === null) continue;
         // The tunnel ignores bytes after the head, because in TLS and HTTP the client sends first.
         return resolve({ status, socket });
@@ -128,13 +127,6 @@ export interface TunnelParts {
   readonly timeoutMs: number;
   /** The guard for the address of the proxy; null if every address is allowed. The proxy resolves the platform's names. */
   readonly guard: ProxyGuard | null;
-}
-
-export interface Tunnel {
-  /** Makes a connection. Rejects with `ProxyFailure`. */
-  connect(to: Destination): Promise<Socket>;
-  /** Closes all connections, and aborts connection attempts. Idempotent. */
-  close(): void;
 }
 
 const notAllowed = 'its address is not allowed (see ALLOW_PRIVATE_PROXIES)';
@@ -206,13 +198,22 @@ const connectBy = async (parts: TunnelParts, to: Destination, signal: AbortSigna
   throw new ProxyFailure(statusText(status));
 };
 
-export const createTunnel = (parts: TunnelParts): Tunnel => {
-  const open = new Set<() => void>();
-  let closed = false;
-  const connect = async (to: Destination): Promise<Socket> => {
-    if (closed) throw new ProxyFailure('the connection is closed');
+export class Tunnel {
+  readonly #parts: TunnelParts;
+  /** Ends the open connections and the connection attempts. */
+  readonly #open = new Set<() => void>();
+  #closed = false;
+
+  constructor(parts: TunnelParts) {
+    this.#parts = parts;
+  }
+
+  /** Makes a connection. Rejects with `ProxyFailure`. */
+  async connect(to: Destination): Promise<Socket> {
+    const { url, timeoutMs, guard } = this.#parts;
+    if (this.#closed) throw new ProxyFailure('the connection is closed');
     // A literal address causes no look-up, so the guard must check the address before the connection.
-    if (parts.guard?.checkHost(hostOf(parts.url))) throw new ProxyFailure(notAllowed);
+    if (guard?.checkHost(hostOf(url))) throw new ProxyFailure(notAllowed);
     const ending = new AbortController();
     const late = Promise.withResolvers<never>();
     const end = (): void => {
@@ -222,14 +223,14 @@ export const createTunnel = (parts: TunnelParts): Tunnel => {
     const timer = setTimeout(() => {
       late.reject(new ProxyFailure('it did not answer in time'));
       ending.abort();
-    }, parts.timeoutMs);
-    open.add(end);
-    const made = connectBy(parts, to, ending.signal);
+    }, timeoutMs);
+    this.#open.add(end);
+    const made = connectBy(this.#parts, to, ending.signal);
     try {
       const socket = await Promise.race([made, late.promise]);
       const destroy = (): void => void socket.destroy();
-      open.add(destroy);
-      socket.once('close', () => open.delete(destroy));
+      this.#open.add(destroy);
+      socket.once('close', () => this.#open.delete(destroy));
       return socket;
     } catch (error) {
       // A connection that is made after the failure is destroyed.
@@ -240,15 +241,14 @@ export const createTunnel = (parts: TunnelParts): Tunnel => {
       throw failureOf(error);
     } finally {
       clearTimeout(timer);
-      open.delete(end);
+      this.#open.delete(end);
     }
-  };
-  return {
-    connect,
-    close() {
-      closed = true;
-      for (const end of open) end();
-      open.clear();
-    },
-  };
-};
+  }
+
+  /** Closes all connections, and aborts connection attempts. Idempotent. */
+  close(): void {
+    this.#closed = true;
+    for (const end of this.#open) end();
+    this.#open.clear();
+  }
+}
