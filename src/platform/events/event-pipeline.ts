@@ -10,7 +10,7 @@ import { isOwnDeletion, jidsOfSharedAction } from './from-chats.ts';
 import { createMemberNumbers, hasRight, type MemberNumbersOptions, needsRight } from './group-rights.ts';
 import { groupAddresses } from './from-groups.ts';
 import { fromFirstState, historySlices } from './from-history.ts';
-import { createStorageRetry } from '../wire/vault-port.ts';
+import { StorageRetry } from '../wire/vault-port.ts';
 import { type Reading, readAnswer, secretHolder } from './answers.ts';
 import { LruMap } from '#src/base/lru-map.ts';
 
@@ -167,7 +167,7 @@ const permissionsOf = async (
 
 const createLookUp = (options: EventPipelineOptions, findHolder: (id: string) => Promise<Message | null>) => {
   const { auth, directory, log, instance, unread } = options;
-  const storageRetry = createStorageRetry(log, instance);
+  const storageRetry = new StorageRetry(log, instance);
   const members = createMemberNumbers(options);
   const mappings = async (jids: readonly string[]): Promise<void> => auth.load('lid-mapping', [...new Set(jids.map(mappingKey))]);
 

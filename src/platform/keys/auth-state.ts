@@ -12,7 +12,7 @@ import { InboundLog } from './inbound-log.ts';
 import { type DeviceMap, memoryType, readMaps, type WantedMaps } from './group-maps.ts';
 import { createKeyWriter, type KeyWriter } from './key-writer.ts';
 import { type PatchNotes, patchType, StoredPatchNotes } from './patch-notes.ts';
-import { CorruptCredentials, createStorageRetry, type StorageRetry, type Vault } from '../wire/vault-port.ts';
+import { CorruptCredentials, StorageRetry, type Vault } from '../wire/vault-port.ts';
 import { type FreshPreKeys, makeCredentials } from './pairing-keys.ts';
 import { plainType, type RatchetHost, type Step } from './ratchets.ts';
 import { LruMap } from '#src/base/lru-map.ts';
@@ -119,7 +119,7 @@ class SessionKeys {
   constructor(options: AuthOptions, creds: AuthenticationCreds, fresh: FreshPreKeys | null) {
     this.#vault = options.vault;
     this.#instance = options.instance;
-    this.#storageRetry = createStorageRetry(options.log, options.instance);
+    this.#storageRetry = new StorageRetry(options.log, options.instance);
     this.#fresh = fresh;
     this.writer = createKeyWriter({
       ...options,

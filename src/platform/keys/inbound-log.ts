@@ -8,7 +8,7 @@ import type { BinaryNode } from '@whiskeysockets/baileys';
 import type { Log } from '#actors/ports.ts';
 import { FinishedNames, finishedType, type Page } from './finished-names.ts';
 import type { KeyWriter } from './key-writer.ts';
-import { createStorageRetry, type StorageRetry, type Vault } from '../wire/vault-port.ts';
+import { StorageRetry, type Vault } from '../wire/vault-port.ts';
 import { hashOf, plainType } from './ratchets.ts';
 import { decodeStanza, encodeStanza } from '../wire/stanza-codec.ts';
 
@@ -110,7 +110,7 @@ export class InboundLog {
   constructor(options: InboundOptions) {
     this.#options = options;
     this.#suspicious = options.suspicious;
-    this.#storageRetry = createStorageRetry(options.log, options.instance);
+    this.#storageRetry = new StorageRetry(options.log, options.instance);
     this.#finished = new FinishedNames(options.now);
     // The first number is larger than all numbers of earlier runs, including messages that were set aside.
     this.#lastSeq = options.now() * 1000;

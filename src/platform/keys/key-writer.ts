@@ -5,7 +5,7 @@
  * A change is durable when a `flush` that began after it has resolved. Readers must first search the waiting changes with `peek`.
  */
 import type { Log } from '#actors/ports.ts';
-import { createStorageRetry, type StorageRetry, type Vault } from '../wire/vault-port.ts';
+import { StorageRetry, type Vault } from '../wire/vault-port.ts';
 
 interface KeyWriterOptions {
   readonly vault: Vault;
@@ -131,7 +131,7 @@ class VaultWriter implements KeyWriter {
 
   constructor(options: KeyWriterOptions) {
     this.#options = options;
-    this.#storageRetry = createStorageRetry(options.log, options.instance);
+    this.#storageRetry = new StorageRetry(options.log, options.instance);
   }
 
   put(type: string, id: string, value: unknown, fresh = false): void {

@@ -73,44 +73,46 @@ export class CorruptCredentials extends Error {
 const firstMs = 50;
 const longestMs = 2_000;
 
-export interface StorageRetry {
+export class StorageRetry {
+  readonly #log: Log;
+  readonly #instance: string;
+  readonly #pausing = new Set<() => void>();
+  #round = 0;
+
+  constructor(log: Log, instance: string) {
+    this.#log = log;
+    this.#instance = instance;
+  }
+
   /** Runs work, and retries it with back-off after a `StorageFailure`. Rejects with other errors, and with `StorageFailure` only after `giveUp`. */
-  wait<T>(what: string, work: () => Promise<T>): Promise<T>;
+  async wait<T>(what: string, work: () => Promise<T>): Promise<T> {
+    const begun = this.#round;
+    for (let ms = firstMs; ; ms = Math.min(ms * 2, longestMs)) {
+      try {
+        return await work();
+      } catch (error) {
+        if (!(error instanceof StorageFailure) || begun !== this.#round) throw error;
+        this.#log.warn({ instance: this.#instance, what, retryInMs: ms }, 'platform.storage-away');
+      }
+      await this.#pause(ms);
+    }
+  }
+
   /** Makes waiting work reject. Later work waits again. */
-  giveUp(): void;
-}
+  giveUp(): void {
+    this.#round += 1;
+    for (const wake of this.#pausing) wake();
+  }
 
-export const createStorageRetry = (log: Log, instance: string): StorageRetry => {
-  let round = 0;
-  const pausing = new Set<() => void>();
-
-  const pause = (ms: number): Promise<void> =>
-    new Promise((resolve) => {
+  #pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
       const wake = (): void => {
         clearTimeout(timer);
-        pausing.delete(wake);
+        this.#pausing.delete(wake);
         resolve();
       };
       const timer = setTimeout(wake, ms);
-      pausing.add(wake);
+      this.#pausing.add(wake);
     });
-
-  return {
-    async wait(what, work) {
-      const begun = round;
-      for (let ms = firstMs; ; ms = Math.min(ms * 2, longestMs)) {
-        try {
-          return await work();
-        } catch (error) {
-          if (!(error instanceof StorageFailure) || begun !== round) throw error;
-          log.warn({ instance, what, retryInMs: ms }, 'platform.storage-away');
-        }
-        await pause(ms);
-      }
-    },
-    giveUp() {
-      round += 1;
-      for (const wake of pausing) wake();
-    },
-  };
-};
+  }
+}
