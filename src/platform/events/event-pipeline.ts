@@ -4,10 +4,10 @@ import type { Entry, Group, Message } from '#actors/model.ts';
 import { StorageFailure, type Log } from '#actors/ports.ts';
 import type { AuthState } from '../keys/auth-state.ts';
 import { bare, type Directory, isLid, isPerson, mappingKey } from '../wire/jid.ts';
-import { type BaileysEvent, createSeenPeople } from './library-values.ts';
+import { type BaileysEvent, SeenPeople } from './library-values.ts';
 import { fromBaileys } from './from-baileys.ts';
 import { isOwnDeletion, jidsOfSharedAction } from './from-chats.ts';
-import { createMemberNumbers, hasRight, type MemberNumbersOptions, needsRight } from './group-rights.ts';
+import { hasRight, MemberNumbers, type MemberNumbersOptions, needsRight } from './group-rights.ts';
 import { groupAddresses } from './from-groups.ts';
 import { fromFirstState, historySlices } from './from-history.ts';
 import { StorageRetry } from '../wire/vault-port.ts';
@@ -131,26 +131,34 @@ const jidsOf = (event: QueuedEvent): string[] => {
  */
 const holdersKept = 100;
 
-const createHolders = ({ quoted, recorded }: EventPipelineOptions) => {
-  const recent = new LruMap<Message>(holdersKept);
-  const keep = (message: Message): void => {
+/** The polls and events to which votes and answers belong. */
+class Holders {
+  readonly #options: Pick<EventPipelineOptions, 'quoted' | 'recorded'>;
+  readonly #recent = new LruMap<Message>(holdersKept);
+
+  constructor(options: Pick<EventPipelineOptions, 'quoted' | 'recorded'>) {
+    this.#options = options;
+  }
+
+  apply(entry: Entry): void {
+    if (entry.kind === 'message') this.#keep(entry.message);
+    if (entry.kind === 'history' && entry.past.of === 'messages') for (const { message } of entry.past.items) this.#keep(message);
+  }
+
+  async find(id: string): Promise<Message | null> {
+    const { quoted, recorded } = this.#options;
+    const known = this.#recent.get(id) ?? (await quoted(id));
+    if (known !== null) return known;
+    // An edit may name any message, also one whose storing has not finished.
+    await recorded();
+    return quoted(id);
+  }
+
+  #keep(message: Message): void {
     const isPoll = message.type === 'poll' && message.convertOptions !== '';
-    if (isPoll || (message.messageType === 'EventMessage' && message.edited === '')) recent.set(message.messageId, message);
-  };
-  return {
-    apply(entry: Entry): void {
-      if (entry.kind === 'message') keep(entry.message);
-      if (entry.kind === 'history' && entry.past.of === 'messages') for (const { message } of entry.past.items) keep(message);
-    },
-    async find(id: string): Promise<Message | null> {
-      const known = recent.get(id) ?? (await quoted(id));
-      if (known !== null) return known;
-      // An edit may name any message, also one whose storing has not finished.
-      await recorded();
-      return quoted(id);
-    },
-  };
-};
+    if (isPoll || (message.messageType === 'EventMessage' && message.edited === '')) this.#recent.set(message.messageId, message);
+  }
+}
 
 /** Reads the rights of the senders of messages. If a group cannot be read, its members have no rights. */
 const permissionsOf = async (
@@ -165,35 +173,26 @@ const permissionsOf = async (
   return read;
 };
 
-const createLookUp = (options: EventPipelineOptions, findHolder: (id: string) => Promise<Message | null>) => {
-  const { auth, directory, log, instance, unread } = options;
-  const storageRetry = new StorageRetry(log, instance);
-  const members = createMemberNumbers(options);
-  const mappings = async (jids: readonly string[]): Promise<void> => auth.load('lid-mapping', [...new Set(jids.map(mappingKey))]);
+class LookUp {
+  readonly #options: EventPipelineOptions;
+  readonly #holders: Holders;
+  readonly #storageRetry: StorageRetry;
+  readonly #members: MemberNumbers;
 
-  const readings = async (messages: readonly WAMessage[]): Promise<ReadonlyMap<string, Reading>> => {
-    const read = new Map<string, Reading>();
-    for (const message of messages) {
-      const holder = await findHolder(secretHolder(message));
-      const reading = holder && readAnswer(message, holder, directory);
-      if (reading) read.set(message.key.id ?? '', reading);
-    }
-    return read;
-  };
-
-  const failed = (event: QueuedEvent, error: unknown): ReadonlyMap<string, Reading> | null => {
-    if (error instanceof StorageFailure) return null;
-    // The event continues with the known facts. An encrypted answer is better than a lost one.
-    log.error({ instance, name: event.name, error: error instanceof Error ? error.message : typeof error }, 'platform.lookup-failed');
-    return noReadings;
-  };
+  constructor(options: EventPipelineOptions, holders: Holders) {
+    this.#options = options;
+    this.#holders = holders;
+    this.#storageRetry = new StorageRetry(options.log, options.instance);
+    this.#members = new MemberNumbers(options);
+  }
 
   /**
    * Looks up the group names and the addresses that an event needs, and decrypts its answers. Returns null if no look-up is needed, which is usual.
    * Waits while the storage is unavailable, and so do all later events, because events keep their order. Resolves with null if the pipeline was closed
    * meanwhile. Never rejects.
    */
-  const lookUp = (event: QueuedEvent): Promise<ReadonlyMap<string, Reading> | null> | null => {
+  begin(event: QueuedEvent): Promise<ReadonlyMap<string, Reading> | null> | null {
+    const { auth, unread } = this.#options;
     try {
       const unknown = jidsOf(event)
         .map(bare)
@@ -201,85 +200,117 @@ const createLookUp = (options: EventPipelineOptions, findHolder: (id: string) =>
       const answering = event.name === 'messages.upsert' ? event.data.messages.filter((message) => secretHolder(message) !== '') : [];
       const asserting = event.name === 'messages.upsert' ? event.data.messages.filter(needsRight) : [];
       let names = unread();
-      const isMemberMissing = event.name !== 'first-state' && members.missing(event).length > 0;
+      const isMemberMissing = event.name !== 'first-state' && this.#members.missing(event).length > 0;
       if (unknown.length + answering.length + asserting.length === 0 && names === null && !isMemberMissing) return null;
       const work = async (): Promise<ReadonlyMap<string, Reading>> => {
         const first = names;
         names = null;
-        await Promise.all([first ?? unread(), mappings(unknown)]);
-        if (isMemberMissing) await members.store(members.missing(event));
-        if (asserting.length === 0) return answering.length === 0 ? noReadings : await readings(answering);
-        return new Map([...(await readings(answering)), ...(await permissionsOf(options, asserting))]);
+        await Promise.all([first ?? unread(), auth.load('lid-mapping', [...new Set(unknown.map(mappingKey))])]);
+        if (isMemberMissing) await this.#members.store(this.#members.missing(event));
+        if (asserting.length === 0) return answering.length === 0 ? noReadings : await this.#readings(answering);
+        return new Map([...(await this.#readings(answering)), ...(await permissionsOf(this.#options, asserting))]);
       };
-      return storageRetry.wait('events', work).catch((error: unknown) => failed(event, error));
+      return this.#storageRetry.wait('events', work).catch((error: unknown) => this.#failed(event, error));
     } catch (error) {
-      return Promise.resolve(failed(event, error));
+      return Promise.resolve(this.#failed(event, error));
     }
-  };
-  return { lookUp, giveUp: () => storageRetry.giveUp() };
-};
+  }
 
-/** Returns a filter for names. Every message repeats the name of its sender, and only a new name becomes an entry. */
-const createNames = () => {
-  const last = new LruMap<string>(namesKept);
-  return (entry: Entry): boolean => {
-    if (entry.kind !== 'chat') return true;
-    const text = JSON.stringify(entry.chat);
-    if (last.get(entry.chat.chatId) === text) return false;
-    last.set(entry.chat.chatId, text);
-    return true;
-  };
-};
+  giveUp(): void {
+    this.#storageRetry.giveUp();
+  }
 
-const createConversion = ({ directory, log, instance, turn, followsDeletions }: EventPipelineOptions, apply: (entry: Entry) => void) => {
-  const isNewName = createNames();
+  async #readings(messages: readonly WAMessage[]): Promise<ReadonlyMap<string, Reading>> {
+    const read = new Map<string, Reading>();
+    for (const message of messages) {
+      const holder = await this.#holders.find(secretHolder(message));
+      const reading = holder && readAnswer(message, holder, this.#options.directory);
+      if (reading) read.set(message.key.id ?? '', reading);
+    }
+    return read;
+  }
 
-  const entriesOf = (event: QueuedEvent, readings: ReadonlyMap<string, Reading>): Entry[] => {
-    if (event.name === 'first-state') return fromFirstState(event.data, directory);
-    const entries = fromBaileys(event, directory, readings);
-    return event.name === 'contacts.update' || event.name === 'contacts.upsert' ? entries.filter(isNewName) : entries;
-  };
+  #failed(event: QueuedEvent, error: unknown): ReadonlyMap<string, Reading> | null {
+    if (error instanceof StorageFailure) return null;
+    const { log, instance } = this.#options;
+    // The event continues with the known facts. An encrypted answer is better than a lost one.
+    log.error({ instance, name: event.name, error: error instanceof Error ? error.message : typeof error }, 'platform.lookup-failed');
+    return noReadings;
+  }
+}
+
+class Conversion {
+  readonly #options: EventPipelineOptions;
+  readonly #holders: Holders;
+  /** The last entries of names. Every message repeats the name of its sender, and only a new name becomes an entry. */
+  readonly #names = new LruMap<string>(namesKept);
+
+  constructor(options: EventPipelineOptions, holders: Holders) {
+    this.#options = options;
+    this.#holders = holders;
+  }
 
   /** Converts an event. Never throws: an event that cannot be converted is logged and left out, so that the connection continues. */
-  const convert = (event: QueuedEvent, readings: ReadonlyMap<string, Reading>): Entry[] => {
+  event(event: QueuedEvent, readings: ReadonlyMap<string, Reading>): Entry[] {
     try {
-      const all = entriesOf(event, readings);
-      const entries = followsDeletions ? all : all.filter((entry) => !isOwnDeletion(entry));
-      entries.forEach(apply);
-      return entries;
+      const all = this.#entriesOf(event, readings);
+      const entries = this.#options.followsDeletions ? all : all.filter((entry) => !isOwnDeletion(entry));
+      return this.#applied(entries);
     } catch (error) {
       if (event.name === 'messages.upsert' && event.data.messages.length > 1) {
-        return event.data.messages.flatMap((message) => convert({ ...event, data: { ...event.data, messages: [message] } }, readings));
+        return event.data.messages.flatMap((message) => this.event({ ...event, data: { ...event.data, messages: [message] } }, readings));
       }
-      log.error({ instance, name: event.name, error: error instanceof Error ? error.message : typeof error }, 'platform.not-understood');
-      return [];
+      return this.#failed(event, error);
     }
-  };
+  }
 
   /** Converts a part of the history in slices, because it may have thousands of messages. Stops if `goesOn` returns false. Never rejects. */
-  const convertPast = async (event: Extract<BaileysEvent, { name: 'messaging-history.set' }>, goesOn: () => boolean): Promise<Entry[]> => {
+  async past(event: Extract<BaileysEvent, { name: 'messaging-history.set' }>, goesOn: () => boolean): Promise<Entry[]> {
     try {
-      const work = historySlices(event.data, directory);
+      const work = historySlices(event.data, this.#options.directory);
       for (let step = work.next(); goesOn(); step = work.next()) {
-        if (step.done) {
-          step.value.forEach(apply);
-          return step.value;
-        }
-        await turn();
+        if (step.done) return this.#applied(step.value);
+        await this.#options.turn();
       }
+      return [];
     } catch (error) {
-      log.error({ instance, name: event.name, error: error instanceof Error ? error.message : typeof error }, 'platform.not-understood');
+      return this.#failed(event, error);
     }
+  }
+
+  #entriesOf(event: QueuedEvent, readings: ReadonlyMap<string, Reading>): Entry[] {
+    const { directory } = this.#options;
+    if (event.name === 'first-state') return fromFirstState(event.data, directory);
+    const entries = fromBaileys(event, directory, readings);
+    const isOfContacts = event.name === 'contacts.update' || event.name === 'contacts.upsert';
+    return isOfContacts ? entries.filter((entry) => this.#isNewName(entry)) : entries;
+  }
+
+  #isNewName(entry: Entry): boolean {
+    if (entry.kind !== 'chat') return true;
+    const text = JSON.stringify(entry.chat);
+    if (this.#names.get(entry.chat.chatId) === text) return false;
+    this.#names.set(entry.chat.chatId, text);
+    return true;
+  }
+
+  #applied(entries: Entry[]): Entry[] {
+    for (const entry of entries) this.#holders.apply(entry);
+    return entries;
+  }
+
+  #failed({ name }: QueuedEvent, error: unknown): Entry[] {
+    const { log, instance } = this.#options;
+    log.error({ instance, name, error: error instanceof Error ? error.message : typeof error }, 'platform.not-understood');
     return [];
-  };
-  return { convert, convertPast };
-};
+  }
+}
 
 class OrderedPipeline implements EventPipeline {
   readonly #options: EventPipelineOptions;
-  readonly #lookUp: ReturnType<typeof createLookUp>;
-  readonly #conversion: ReturnType<typeof createConversion>;
-  readonly #people: ReturnType<typeof createSeenPeople>;
+  readonly #lookUp: LookUp;
+  readonly #conversion: Conversion;
+  readonly #people: SeenPeople;
   readonly #queue: QueuedEvent[] = [];
   readonly #first: BaileysEvent[] = [];
   #running: Promise<void> = Promise.resolve();
@@ -289,11 +320,11 @@ class OrderedPipeline implements EventPipeline {
   #lost = false;
 
   constructor(options: EventPipelineOptions) {
-    const holders = createHolders(options);
+    const holders = new Holders(options);
     this.#options = options;
-    this.#lookUp = createLookUp(options, holders.find);
-    this.#conversion = createConversion(options, holders.apply);
-    this.#people = createSeenPeople(() => options.directory.now());
+    this.#lookUp = new LookUp(options, holders);
+    this.#conversion = new Conversion(options, holders);
+    this.#people = new SeenPeople(() => options.directory.now());
   }
 
   push(event: BaileysEvent): void {
@@ -336,13 +367,13 @@ class OrderedPipeline implements EventPipeline {
 
   async #run(): Promise<void> {
     for (let event = this.#queue.shift(); event !== undefined; event = this.#queue.shift()) {
-      const looking = this.#lookUp.lookUp(event);
+      const looking = this.#lookUp.begin(event);
       const readings = looking === null ? noReadings : await looking;
       // The pipeline was closed meanwhile.
       if (readings === null || this.#closed) break;
-      const { convert, convertPast } = this.#conversion;
       const goesOn = (): boolean => !this.#closed;
-      const entries = event.name === 'messaging-history.set' ? await convertPast(event, goesOn) : convert(event, readings);
+      const entries =
+        event.name === 'messaging-history.set' ? await this.#conversion.past(event, goesOn) : this.#conversion.event(event, readings);
       if (this.#closed) break;
       const all = this.#people.applied(entries);
       if (all.length > 0) this.#options.record(all);

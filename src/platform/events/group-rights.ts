@@ -63,23 +63,29 @@ const namedIn = (event: Pick<BaileysEvent, 'name' | 'data'>): readonly Named[] =
   return name === 'presence.update' ? named(data.id, Object.keys(data.presences)) : [];
 };
 
-export const createMemberNumbers = ({ directory, group, pair }: MemberNumbersOptions) => {
-  const tried = new LruMap<true>(triedKept);
-  const nameOf = (one: Named): string => `${one.group} ${one.lid}`;
+const nameOf = (one: Named): string => `${one.group} ${one.lid}`;
+
+export class MemberNumbers {
+  readonly #options: MemberNumbersOptions;
+  readonly #tried = new LruMap<true>(triedKept);
+
+  constructor(options: MemberNumbersOptions) {
+    this.#options = options;
+  }
 
   /** Returns the people of an event whose numbers may be in the list of members. Call this after the stored pairs are loaded. */
-  const missing = (event: Pick<BaileysEvent, 'name' | 'data'>): readonly Named[] =>
-    namedIn(event).filter((one) => directory.pn(one.lid) === '' && tried.get(nameOf(one)) === undefined);
+  missing(event: Pick<BaileysEvent, 'name' | 'data'>): readonly Named[] {
+    return namedIn(event).filter((one) => this.#options.directory.pn(one.lid) === '' && this.#tried.get(nameOf(one)) === undefined);
+  }
 
   /** Finds and stores the numbers of these people. */
-  const store = async (people: readonly Named[]): Promise<void> => {
+  async store(people: readonly Named[]): Promise<void> {
     const pairs: AddressPair[] = [];
     for (const one of people) {
-      const member = (await group(one.group))?.members.find(({ lid }) => lid === one.lid);
-      if (member === undefined || member.pn === '') tried.set(nameOf(one), true);
+      const member = (await this.#options.group(one.group))?.members.find(({ lid }) => lid === one.lid);
+      if (member === undefined || member.pn === '') this.#tried.set(nameOf(one), true);
       else pairs.push({ pn: member.pn, lid: member.lid });
     }
-    if (pairs.length > 0) await pair(pairs);
-  };
-  return { missing, store };
-};
+    if (pairs.length > 0) await this.#options.pair(pairs);
+  }
+}

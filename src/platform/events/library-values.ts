@@ -31,31 +31,37 @@ export const fromAddressPairs = (pairs: readonly AddressPair[], directory: Direc
   return people.length === 0 ? [] : [{ kind: 'samePerson', people }];
 };
 
-/** Makes a filter that reports each pair at most once an hour. */
-export const createSeenPeople = (now: () => number) => {
-  const seen = new LruMap<number>(kept);
-  const isNew = ({ chatId, chatLid }: PersonPair): boolean => {
+const foundIn = (entry: Entry): readonly PersonPair[] =>
+  chatsIn(entry).flatMap(({ chatId, chatLid = '' }) => (isPerson(chatId) && isLid(chatLid) ? [{ chatId, chatLid }] : []));
+
+/** A filter that reports each pair at most once an hour. */
+export class SeenPeople {
+  readonly #now: () => number;
+  readonly #seen = new LruMap<number>(kept);
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  /** Removes reported pairs from the entries. If the entries contain new pairs, puts an entry with these pairs first. */
+  applied(entries: readonly Entry[]): readonly Entry[] {
+    const rest = entries.flatMap((entry): readonly Entry[] => {
+      if (entry.kind !== 'samePerson') return [entry];
+      const people = entry.people.filter((pair) => this.#isNew(pair));
+      return people.length === 0 ? [] : [{ ...entry, people }];
+    });
+    const people = rest.flatMap(foundIn).filter((pair) => this.#isNew(pair));
+    return people.length === 0 ? rest : [{ kind: 'samePerson', people }, ...rest];
+  }
+
+  #isNew({ chatId, chatLid }: PersonPair): boolean {
     const key = `${chatId} ${chatLid}`;
-    const at = seen.get(key);
-    if (at !== undefined && Math.abs(now() - at) < againMs) return false;
-    seen.set(key, now());
+    const at = this.#seen.get(key);
+    if (at !== undefined && Math.abs(this.#now() - at) < againMs) return false;
+    this.#seen.set(key, this.#now());
     return true;
-  };
-  const foundIn = (entry: Entry): readonly PersonPair[] =>
-    chatsIn(entry).flatMap(({ chatId, chatLid = '' }) => (isPerson(chatId) && isLid(chatLid) ? [{ chatId, chatLid }] : []));
-  return {
-    /** Removes reported pairs from the entries. If the entries contain new pairs, puts an entry with these pairs first. */
-    applied(entries: readonly Entry[]): readonly Entry[] {
-      const rest = entries.flatMap((entry): readonly Entry[] => {
-        if (entry.kind !== 'samePerson') return [entry];
-        const people = entry.people.filter(isNew);
-        return people.length === 0 ? [] : [{ ...entry, people }];
-      });
-      const people = rest.flatMap(foundIn).filter(isNew);
-      return people.length === 0 ? rest : [{ kind: 'samePerson', people }, ...rest];
-    },
-  };
-};
+  }
+}
 
 // Records of the shared state for which the library has no event. It only writes them to its log. Its event of a deleted chat does not name the last
 // deleted message, so this record is read from the log too.
