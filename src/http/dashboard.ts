@@ -4,7 +4,7 @@ import type { ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { OpenSession, SessionUser, SignIns } from '#actors/gateway.ts';
 import { extensionArchive } from '#src/web/extension.ts';
-import { openPageFiles, type PageFile } from '#src/web/files.ts';
+import { type PageFile, PageFiles } from '#src/web/files.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -65,7 +65,7 @@ const fileHead: Head = { policy: "default-src 'none'", caching: 'public, max-age
 
 /** Installs the routes of the dashboard's files. */
 export const addDashboard = async (app: FastifyInstance): Promise<void> => {
-  const files = openPageFiles();
+  const files = new PageFiles();
   const config = { credential: 'none', cors: false } as const;
   const schema = { hide: true };
   // The redirect is relative, so it also works behind a proxy that adds a path prefix.

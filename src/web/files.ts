@@ -53,13 +53,6 @@ interface PageDocument extends PageFile {
   readonly policy: string;
 }
 
-interface PageFiles {
-  /** Returns the document, which is the same for every view. It names the files by addresses with their version, so browsers keep them for ever. */
-  document(): Promise<PageDocument>;
-  /** Returns a file; null if there is no file of this name. */
-  file(name: string): Promise<PageFile | null>;
-}
-
 const compress = promisify(gzip);
 
 const fileOf = async (type: string, bytes: Buffer): Promise<PageFile> => ({
@@ -126,28 +119,30 @@ const versionOf = async (table: ReadonlyMap<string, URL>): Promise<string> => {
   return createHash('sha256').update(marks.join('\n')).digest('base64url').slice(0, 12);
 };
 
-export const openPageFiles = (): PageFiles => {
-  const table = readTable();
-  const names = [...table.keys()];
-  const kept = new Map<string, { readonly changed: number; readonly file: PageFile }>();
+export class PageFiles {
+  readonly #table = readTable();
+  readonly #kept = new Map<string, { readonly changed: number; readonly file: PageFile }>();
 
-  return {
-    // Returns the document with the version of the files on the disk. After a change of the page a reload is enough.
-    async document() {
-      const base = `/admin/files/${await versionOf(table)}/`;
-      const importMap = JSON.stringify({ imports: Object.fromEntries(library.map((name) => [name, base + libraryFile(name)])) });
-      const icons = await readFile(new URL('icons.svg', folder), 'utf8');
-      const text = documentOf(importMap, base, names, icons.trim());
-      return { ...(await fileOf('text/html; charset=utf-8', Buffer.from(text))), policy: policyOf(importMap) };
-    },
-    async file(name) {
-      const url = table.get(name);
-      if (url === undefined) return null;
-      const [known, { mtimeMs: changed }] = [kept.get(name), await stat(url)];
-      if (known?.changed === changed) return known.file;
-      const file = await fileOf(types[extname(url.pathname)] ?? '', await readFile(url));
-      kept.set(name, { changed, file });
-      return file;
-    },
-  };
-};
+  /**
+   * Returns the document, which is the same for every view. It names the files by addresses with their version, so browsers keep them for ever. The
+   * version is that of the files on the disk, so after a change of the page a reload is enough.
+   */
+  async document(): Promise<PageDocument> {
+    const base = `/admin/files/${await versionOf(this.#table)}/`;
+    const importMap = JSON.stringify({ imports: Object.fromEntries(library.map((name) => [name, base + libraryFile(name)])) });
+    const icons = await readFile(new URL('icons.svg', folder), 'utf8');
+    const text = documentOf(importMap, base, [...this.#table.keys()], icons.trim());
+    return { ...(await fileOf('text/html; charset=utf-8', Buffer.from(text))), policy: policyOf(importMap) };
+  }
+
+  /** Returns a file; null if there is no file of this name. */
+  async file(name: string): Promise<PageFile | null> {
+    const url = this.#table.get(name);
+    if (url === undefined) return null;
+    const [known, { mtimeMs: changed }] = [this.#kept.get(name), await stat(url)];
+    if (known?.changed === changed) return known.file;
+    const file = await fileOf(types[extname(url.pathname)] ?? '', await readFile(url));
+    this.#kept.set(name, { changed, file });
+    return file;
+  }
+}
