@@ -32,7 +32,7 @@ import { serverFactsOf } from '#src/wiring/facts.ts';
 import { openClientVersions } from '#src/wiring/version.ts';
 import { type AddressGuard, createAddressGuard } from '#src/webhooks/address-guard.ts';
 import { createMailer } from '#src/mail/mailer.ts';
-import { createChatModels } from '#src/chatbot/models.ts';
+import { OpenAiModels } from '#src/chatbot/models.ts';
 import { createReceiver, signer } from '#src/webhooks/receiver.ts';
 import { contractPorts } from '#src/contract/views.ts';
 import type { Tracing } from '#src/tracing/traced.ts';
@@ -131,7 +131,7 @@ const openServices = (
   const chatwoot = createChatwootApi({ ...means, timeoutMs: settings.chatwootTimeoutMs, connections });
   closers.add('chatwoot', () => chatwoot.close());
   const receiver: Receiver = { post: (...args) => posts.post(...args), objection: (url) => means.guard.checkUrl(url) };
-  const chatModels = createChatModels({ ...means, timeoutMs: settings.chatbotTimeoutMs, connections: settings.chatbotCallsAtOnce });
+  const chatModels = new OpenAiModels({ ...means, timeoutMs: settings.chatbotTimeoutMs, connections: settings.chatbotCallsAtOnce });
   closers.add('chatModels', () => chatModels.close());
   const mailer = createMailer({ guard: means.guard, timeoutMs: mailMs });
   return { receiver, mailer, chatwoot, chatModels };

@@ -6,8 +6,8 @@
 import type OpenAI from 'openai';
 import type { ChatCompletion, ChatCompletionCreateParamsNonStreaming, ChatCompletionMessageParam } from 'openai/resources/chat/completions';
 import { type Agent, fetch } from 'undici';
-import { cutAtSentence, isApiKey, longestText, wholeSentences, type AiMetadata, type ChatbotAgent } from '#actors/model.ts';
-import type { ChatModels, ModelAnswer, ModelQuestion, ToolWish, ModelMessage } from '#actors/ports.ts';
+import { cutAtSentence, isApiKey, longestText, wholeSentences, type AiMetadata, type ChatbotAgent, type Result } from '#actors/model.ts';
+import type { AgentService, ChatModels, ModelAnswer, ModelQuestion, ToolCall, ToolWish, ModelMessage } from '#actors/ports.ts';
 import { type AddressGuard, createAgent, reasonOf } from '#src/webhooks/address-guard.ts';
 import { completionIn } from './streamed.ts';
 import { toolCallOf, toolsFor } from './tools.ts';
@@ -255,36 +255,45 @@ const completionOf = async (
   }
 };
 
-interface OpenChatModels extends ChatModels {
-  close(): Promise<void>;
-}
+export class OpenAiModels implements ChatModels {
+  readonly #options: ChatModelOptions;
+  readonly #streaming = new Set<string>();
+  #dispatcher: Agent | null = null;
 
-export const createChatModels = ({ guard, userAgent, timeoutMs, connections }: ChatModelOptions): OpenChatModels => {
-  let dispatcher: Agent | null = null;
-  const streaming = new Set<string>();
-  return {
-    objection: (agent) => {
-      const objection = guard.checkUrl(addressOf(agent));
-      return objection === null ? null : `baseUrl cannot be used: ${objection}`;
-    },
-    originOf: (agent) => URL.parse(addressOf(agent))?.origin ?? '',
-    async ask(question, signal) {
-      const objection = guard.checkUrl(addressOf(question.agent));
-      if (objection !== null) return failure(`the service cannot be used: ${objection}`, 'setup');
-      if (question.key !== '' && !isApiKey(question.key)) return failure('the key is no key', 'setup');
-      try {
-        const { default: Client } = await import('openai');
-        dispatcher ??= createAgent(guard, timeoutMs, connections, largest);
-        const asked = askedOf(question);
-        const client = clientOf(Client, question, userAgent, dispatcher);
-        return answerOf(await completionOf(client, asked, streaming, { signal, timeout: timeoutMs }), asked, question.key);
-      } catch (error) {
-        return failureOf(error);
-      }
-    },
-    toolCall: toolCallOf,
-    async close() {
-      await dispatcher?.destroy();
-    },
-  };
-};
+  constructor(options: ChatModelOptions) {
+    this.#options = options;
+  }
+
+  objection(agent: AgentService): string | null {
+    const objection = this.#options.guard.checkUrl(addressOf(agent));
+    return objection === null ? null : `baseUrl cannot be used: ${objection}`;
+  }
+
+  originOf(agent: AgentService): string {
+    return URL.parse(addressOf(agent))?.origin ?? '';
+  }
+
+  async ask(question: ModelQuestion, signal: AbortSignal): Promise<ModelAnswer> {
+    const { guard, userAgent, timeoutMs, connections } = this.#options;
+    const objection = guard.checkUrl(addressOf(question.agent));
+    if (objection !== null) return failure(`the service cannot be used: ${objection}`, 'setup');
+    if (question.key !== '' && !isApiKey(question.key)) return failure('the key is no key', 'setup');
+    try {
+      const { default: Client } = await import('openai');
+      this.#dispatcher ??= createAgent(guard, timeoutMs, connections, largest);
+      const asked = askedOf(question);
+      const client = clientOf(Client, question, userAgent, this.#dispatcher);
+      return answerOf(await completionOf(client, asked, this.#streaming, { signal, timeout: timeoutMs }), asked, question.key);
+    } catch (error) {
+      return failureOf(error);
+    }
+  }
+
+  toolCall(question: Pick<ModelQuestion, 'agent' | 'labels'>, wish: ToolWish): Result<ToolCall> {
+    return toolCallOf(question, wish);
+  }
+
+  async close(): Promise<void> {
+    await this.#dispatcher?.destroy();
+  }
+}

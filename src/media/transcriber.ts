@@ -14,10 +14,6 @@ interface TranscriberOptions {
   readonly timeoutMs: number;
 }
 
-interface Transcriber extends Pick<Sounds, 'transcribe'> {
-  close(): Promise<void>;
-}
-
 /** Largest answer, in characters. Hours of speech fit in it. */
 const longest = 4_000_000;
 
@@ -40,14 +36,44 @@ const wordsIn = (text: string): string | null => {
   }
 };
 
-export const createTranscriber = ({ guard, userAgent, url, model, timeoutMs }: TranscriberOptions): Transcriber => {
-  const address = `${url}/audio/transcriptions`;
-  let agent: Agent | null = null;
+export class Transcriber implements Pick<Sounds, 'transcribe'> {
+  readonly #options: TranscriberOptions;
+  readonly #address: string;
+  #agent: Agent | null = null;
 
-  const ask = async (form: FormData, key: string, signal: AbortSignal): Promise<Result<string>> => {
-    agent ??= createAgent(guard, timeoutMs, 4);
+  constructor(options: TranscriberOptions) {
+    this.#options = options;
+    this.#address = `${options.url}/audio/transcriptions`;
+  }
+
+  async transcribe({ path, name, mimetype }: Parameters<Sounds['transcribe']>[0], key: string): Promise<Result<string>> {
+    const { guard, model, timeoutMs } = this.#options;
+    const objection = guard.checkUrl(this.#address);
+    if (objection !== null) return refuse('invalid', `TRANSCRIBE_URL cannot be used: ${objection}`);
+    if (!/^[\x21-\x7e]+$/.test(key)) return refuse('invalid', 'the key for the transcription is no key');
+    const form = new FormData();
+    form.set('model', model);
+    form.set('file', await openAsBlob(path, { type: mimetype }), name);
+    const { signal, clear } = deadline(timeoutMs);
+    try {
+      return await this.#ask(form, key, signal);
+    } catch (error) {
+      const cause = error instanceof TypeError && error.cause !== undefined ? error.cause : error;
+      return away(`cannot be reached: ${reasonOf(cause)}`);
+    } finally {
+      clear();
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#agent?.destroy();
+  }
+
+  async #ask(form: FormData, key: string, signal: AbortSignal): Promise<Result<string>> {
+    const { guard, userAgent, timeoutMs } = this.#options;
+    this.#agent ??= createAgent(guard, timeoutMs, 4);
     const headers = { authorization: `Bearer ${key}`, 'user-agent': userAgent };
-    const answer = await fetch(address, { method: 'POST', body: form, headers, dispatcher: agent, signal, redirect: 'error' });
+    const answer = await fetch(this.#address, { method: 'POST', body: form, headers, dispatcher: this.#agent, signal, redirect: 'error' });
     if (!answer.ok) {
       await answer.body?.cancel();
       return refusalOf(answer.status);
@@ -55,28 +81,5 @@ export const createTranscriber = ({ guard, userAgent, url, model, timeoutMs }: T
     if (Number(answer.headers.get('content-length') ?? 0) > longest) return away('gave too long an answer');
     const words = wordsIn(await answer.text());
     return words === null ? away('gave no transcription') : done(words);
-  };
-
-  return {
-    async transcribe({ path, name, mimetype }, key) {
-      const objection = guard.checkUrl(address);
-      if (objection !== null) return refuse('invalid', `TRANSCRIBE_URL cannot be used: ${objection}`);
-      if (!/^[\x21-\x7e]+$/.test(key)) return refuse('invalid', 'the key for the transcription is no key');
-      const form = new FormData();
-      form.set('model', model);
-      form.set('file', await openAsBlob(path, { type: mimetype }), name);
-      const { signal, clear } = deadline(timeoutMs);
-      try {
-        return await ask(form, key, signal);
-      } catch (error) {
-        const cause = error instanceof TypeError && error.cause !== undefined ? error.cause : error;
-        return away(`cannot be reached: ${reasonOf(cause)}`);
-      } finally {
-        clear();
-      }
-    },
-    async close() {
-      await agent?.destroy();
-    },
-  };
-};
+  }
+}

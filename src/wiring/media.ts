@@ -15,7 +15,7 @@ import { createLinkPreviews } from '#src/media/link-preview.ts';
 import { createMedia, createSealing } from '#src/media/media.ts';
 import { createWorkshop } from '#src/media/prepare.ts';
 import type { MediaWorkshop } from '#src/media/prepared.ts';
-import { createTranscriber } from '#src/media/transcriber.ts';
+import { Transcriber } from '#src/media/transcriber.ts';
 import type { Downloads } from '#src/platform/outbound/media-stream.ts';
 import type { AddressGuard } from '#src/webhooks/address-guard.ts';
 
@@ -97,7 +97,7 @@ export async function openFileParts(given: FileInput) {
     chance,
     now,
   });
-  const transcriber = createTranscriber({
+  const transcriber = new Transcriber({
     guard,
     userAgent,
     url: settings.transcribeUrl ?? '',
