@@ -33,7 +33,7 @@ import { openClientVersions } from '#src/wiring/version.ts';
 import { type AddressGuard, createAddressGuard } from '#src/webhooks/address-guard.ts';
 import { createMailer } from '#src/mail/mailer.ts';
 import { OpenAiModels } from '#src/chatbot/models.ts';
-import { createReceiver, signer } from '#src/webhooks/receiver.ts';
+import { signer, WebhookReceiver } from '#src/webhooks/receiver.ts';
 import { contractPorts } from '#src/contract/views.ts';
 import type { Tracing } from '#src/tracing/traced.ts';
 
@@ -126,7 +126,7 @@ const openServices = (
   closers: Closers,
 ): Pick<Ports, 'receiver' | 'mailer' | 'chatwoot' | 'chatModels'> => {
   const connections = settings.webhookPostsPerHost;
-  const posts = createReceiver({ ...means, timeoutMs: settings.webhookTimeoutMs, connections });
+  const posts = new WebhookReceiver({ ...means, timeoutMs: settings.webhookTimeoutMs, connections });
   closers.add('receiver', () => posts.close());
   const chatwoot = createChatwootApi({ ...means, timeoutMs: settings.chatwootTimeoutMs, connections });
   closers.add('chatwoot', () => chatwoot.close());

@@ -170,46 +170,54 @@ export const retryAfterOf = (header: string, now: number): { retryAfter?: number
   return Number.isFinite(seconds) && seconds > 0 ? { retryAfter: Math.min(seconds, maxRetryAfter) } : {};
 };
 
-export const createReceiver = ({
-  guard,
-  timeoutMs,
-  userAgent,
-  connections,
-  now = Date.now,
-}: ReceiverOptions): Receiver & { close(): Promise<void> } => {
-  const dispatcher = createAgent(guard, timeoutMs, connections);
-  const defaults = { 'content-type': 'application/json', 'user-agent': userAgent };
-
+export class WebhookReceiver implements Receiver {
+  readonly #options: ReceiverOptions;
+  readonly #now: () => number;
+  readonly #dispatcher: Dispatcher;
+  readonly #defaults: Readonly<Record<string, string>>;
   /** Parsed addresses. Most posts go to few addresses, and parsing an address is a noticeable part of the time of a post. */
-  const known = new Map<string, Place>();
-  const placeOf = (url: string): Place => {
-    const found = known.get(url);
+  readonly #known = new Map<string, Place>();
+
+  constructor(options: ReceiverOptions) {
+    this.#options = options;
+    this.#now = options.now ?? Date.now;
+    this.#dispatcher = createAgent(options.guard, options.timeoutMs, options.connections);
+    this.#defaults = { 'content-type': 'application/json', 'user-agent': options.userAgent };
+  }
+
+  async post(url: string, body: string, headers: Readonly<Record<string, string>>, cuts?: Cuts): ReturnType<Receiver['post']> {
+    const { refusal, origin, path } = this.#placeOf(url);
+    if (refusal !== null) return { ok: false, error: `webhook could not be reached: ${refusal}` };
+    try {
+      const { timeoutMs } = this.#options;
+      const sent = { origin, path, body, headers: { ...this.#defaults, ...headers }, timeoutMs, most: answerBytes, ...(cuts && { cuts }) };
+      const { status, retryAfter, text } = await post(this.#dispatcher, sent);
+      if (status >= 200 && status <= 299) return { ok: true, status };
+      const error = `webhook returned non-success status: ${status} ${STATUS_CODES[status] ?? ''}`.trimEnd();
+      return { ok: false, status, error, ...(text === '' ? {} : { answer: text }), ...retryAfterOf(retryAfter, this.#now()) };
+    } catch (error) {
+      return { ok: false, error: `webhook could not be reached: ${reasonOf(error)}` };
+    }
+  }
+
+  objection(url: string): string | null {
+    return this.#options.guard.checkUrl(url);
+  }
+
+  close(): Promise<void> {
+    return this.#dispatcher.destroy();
+  }
+
+  #placeOf(url: string): Place {
+    const found = this.#known.get(url);
     if (found) return found;
     const { origin = '', pathname = '', search = '' } = URL.parse(url) ?? {};
-    const place = { refusal: guard.checkUrl(url), origin, path: pathname + search };
-    if (known.size >= mostKnown) known.clear();
-    known.set(url, place);
+    const place = { refusal: this.#options.guard.checkUrl(url), origin, path: pathname + search };
+    if (this.#known.size >= mostKnown) this.#known.clear();
+    this.#known.set(url, place);
     return place;
-  };
-
-  return {
-    async post(url, body, headers, cuts) {
-      const { refusal, origin, path } = placeOf(url);
-      if (refusal !== null) return { ok: false, error: `webhook could not be reached: ${refusal}` };
-      try {
-        const sent = { origin, path, body, headers: { ...defaults, ...headers }, timeoutMs, most: answerBytes, ...(cuts && { cuts }) };
-        const { status, retryAfter, text } = await post(dispatcher, sent);
-        if (status >= 200 && status <= 299) return { ok: true, status };
-        const error = `webhook returned non-success status: ${status} ${STATUS_CODES[status] ?? ''}`.trimEnd();
-        return { ok: false, status, error, ...(text === '' ? {} : { answer: text }), ...retryAfterOf(retryAfter, now()) };
-      } catch (error) {
-        return { ok: false, error: `webhook could not be reached: ${reasonOf(error)}` };
-      }
-    },
-    objection: guard.checkUrl,
-    close: () => dispatcher.destroy(),
-  };
-};
+  }
+}
 
 // Signatures of the Standard Webhooks specification: HMAC-SHA256 over id, timestamp and body, under a secret that both sides know.
 

@@ -14,7 +14,7 @@ import { buildApp } from '#src/http/app.ts';
 import { policyOf } from '#src/settings.ts';
 import { openStorage, type Storage } from '#src/storage/open.ts';
 import { createAddressGuard } from '#src/webhooks/address-guard.ts';
-import { createReceiver, signer } from '#src/webhooks/receiver.ts';
+import { signer, WebhookReceiver } from '#src/webhooks/receiver.ts';
 import { noChatwoot } from '#test/fakes/chatwoot.ts';
 import { createFakeFiles } from '#test/fakes/files.ts';
 import { contractPorts } from '#src/contract/views.ts';
@@ -60,7 +60,7 @@ const platform: Platform = {
 
 const portsOf = (stores: Storage): Ports => {
   const guard = createAddressGuard({ allow: ['loopback'] });
-  const posts = createReceiver({
+  const posts = new WebhookReceiver({
     guard,
     timeoutMs: settings.webhookTimeoutMs,
     userAgent: 'Dormouse/bench',

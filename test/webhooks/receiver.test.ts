@@ -4,13 +4,13 @@ import { createServer as createHttp, type RequestListener, type Server } from 'n
 import { createServer as createTcp, type AddressInfo, type Server as TcpServer } from 'node:net';
 import { after, test } from 'node:test';
 import { createAddressGuard } from '#src/webhooks/address-guard.ts';
-import { createReceiver } from '#src/webhooks/receiver.ts';
+import { WebhookReceiver } from '#src/webhooks/receiver.ts';
 
 const guard = createAddressGuard({ allow: ['loopback'] });
 const noon = Date.parse('2026-01-01T12:00:00Z');
 const options = { guard, timeoutMs: 30_000, userAgent: 'Dormouse/test', now: () => noon };
-const receiver = createReceiver(options);
-const impatient = createReceiver({ ...options, timeoutMs: 3_000 });
+const receiver = new WebhookReceiver(options);
+const impatient = new WebhookReceiver({ ...options, timeoutMs: 3_000 });
 const servers: (Server | TcpServer)[] = [];
 after(async () => {
   await Promise.all([receiver.close(), impatient.close()]);
@@ -182,7 +182,7 @@ test('receiver: the errors for a closed port, a wrong protocol and a bad header 
 test('receiver: a forbidden address gets no connection, also if a host name resolves to it', async () => {
   let requests = 0;
   const url = await serve((_request, response) => void response.end(String((requests += 1))));
-  const strict = createReceiver({ ...options, guard: createAddressGuard({ allow: [] }) });
+  const strict = new WebhookReceiver({ ...options, guard: createAddressGuard({ allow: [] }) });
   const refusal = {
     ok: false,
     error: 'webhook could not be reached: url points to an address that is not allowed (loopback): see ALLOW_PRIVATE_RECEIVERS',
@@ -190,14 +190,14 @@ test('receiver: a forbidden address gets no connection, also if a host name reso
   assert.deepEqual(await strict.post(url, '{}', {}), refusal);
   await strict.close();
   const resolve = createAddressGuard({ allow: [], resolve: (_host, _options, done) => done(null, [{ address: '127.0.0.1', family: 4 }]) });
-  const rebound = createReceiver({ ...options, guard: resolve });
+  const rebound = new WebhookReceiver({ ...options, guard: resolve });
   assert.deepEqual(await rebound.post(url.replace('127.0.0.1', 'rebinding.test'), '{}', {}), refusal);
   await rebound.close();
   assert.equal(requests, 0);
 });
 
 test('receiver: running posts end as failures when the receiver closes', async () => {
-  const closing = createReceiver(options);
+  const closing = new WebhookReceiver(options);
   const url = await serve(() => void closing.close());
   assert.deepEqual(await closing.post(url, '{}', {}), { ok: false, error: 'webhook could not be reached: the server is stopping' });
 });
