@@ -30,7 +30,7 @@ import { IdleMemory } from '#src/idle-memory.ts';
 import { systemTime } from '#src/base/system-time.ts';
 import { serverFactsOf } from '#src/wiring/facts.ts';
 import { openClientVersions } from '#src/wiring/version.ts';
-import { type AddressGuard, createAddressGuard } from '#src/webhooks/address-guard.ts';
+import { AddressGuard } from '#src/webhooks/address-guard.ts';
 import { createMailer } from '#src/mail/mailer.ts';
 import { OpenAiModels } from '#src/chatbot/models.ts';
 import { signer, WebhookReceiver } from '#src/webhooks/receiver.ts';
@@ -113,7 +113,7 @@ const deadlinesOf = (settings: Settings): PlatformOptions['deadlines'] => ({
 const proxyParts = (settings: Settings): PlatformOptions['proxies'] => ({
   timeoutMs: settings.proxyConnectMs,
   testMs: settings.proxyTestMs,
-  guard: createAddressGuard({ allow: settings.allowPrivateProxies, setting: 'ALLOW_PRIVATE_PROXIES' }),
+  guard: new AddressGuard({ allow: settings.allowPrivateProxies, setting: 'ALLOW_PRIVATE_PROXIES' }),
 });
 
 /** The time-out of one mail, in milliseconds. A slow server may need this long for its checks. The claim of an alert lasts longer. */
@@ -186,7 +186,7 @@ async function openPorts({ settings, log, version, closers, told, signal }: Port
   await followTime(settings, time, storage, closers);
   signal.throwIfAborted();
   const disk = await openDisk({ folder: dataDir, leastFree: settings.diskFreePercent, log }, closers);
-  const guard = createAddressGuard({ allow: settings.allowPrivateReceivers });
+  const guard = new AddressGuard({ allow: settings.allowPrivateReceivers });
   const onOpen = (name: string, close: () => Promise<void>): void => closers.add(name, close);
   const { media, previews, intake, workshop, sealing, folder } = await openMediaParts({ settings, dataDir, guard, userAgent, log, onOpen });
   const { files, sounds, downloads, removals } = await openFileParts({

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { createServer, type AddressInfo } from 'node:net';
 import { test, type TestContext } from 'node:test';
 import { createMailer } from '#src/mail/mailer.ts';
-import { createAddressGuard } from '#src/webhooks/address-guard.ts';
+import { AddressGuard } from '#src/webhooks/address-guard.ts';
 import { mailLogin, openMailServer } from '#test/support/alert-channels.ts';
 
 const mail = {
@@ -13,7 +13,7 @@ const mail = {
   subject: 'Dormouse: 2 sessions, Olá',
   text: 'line one\n.\nline two',
 };
-const mailer = (timeoutMs = 60_000) => createMailer({ guard: createAddressGuard({ allow: ['loopback'] }), timeoutMs });
+const mailer = (timeoutMs = 60_000) => createMailer({ guard: new AddressGuard({ allow: ['loopback'] }), timeoutMs });
 const place = { host: '127.0.0.1', security: 'none' as const, ...mailLogin };
 
 const server = async (t: TestContext, options: Parameters<typeof openMailServer>[0] = {}) => {
@@ -103,13 +103,13 @@ test('mail: a port without TLS and a server that closes the connection have thei
 
 test('mail: no connection is made to forbidden addresses', async (t) => {
   const { port, mails } = await server(t, { authOptional: true });
-  const strict = createMailer({ guard: createAddressGuard({ allow: [] }), timeoutMs: 2_000 });
+  const strict = createMailer({ guard: new AddressGuard({ allow: [] }), timeoutMs: 2_000 });
   for (const host of ['127.0.0.1', 'localhost', '::1', '169.254.169.254']) {
     const refused = await strict.send({ ...place, host, port }, mail);
     assert.ok(!refused.sent && /not allowed .*ALLOW_PRIVATE_RECEIVERS/.test(refused.error), `${host}: ${JSON.stringify(refused)}`);
   }
   // This guard resolves a public name to a private address.
-  const guard = createAddressGuard({ allow: [], resolve: (_host, _options, done) => done(null, [{ address: '127.0.0.1', family: 4 }]) });
+  const guard = new AddressGuard({ allow: [], resolve: (_host, _options, done) => done(null, [{ address: '127.0.0.1', family: 4 }]) });
   const hidden = await createMailer({ guard, timeoutMs: 2_000 }).send({ ...place, host: 'mail.example', port }, mail);
   assert.ok(!hidden.sent);
   assert.deepEqual(mails, []);

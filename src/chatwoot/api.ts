@@ -246,7 +246,7 @@ export const createChatwootApi = (options: ClientOptions): ChatwootApi & { close
   const client = createChatwootClient(options);
   const get = getterOf(client);
   return {
-    objection: options.guard.checkUrl,
+    objection: (url) => options.guard.checkUrl(url),
     read: readHook,
     ...inboxRequest(get),
     ...contactRequests(get),

@@ -58,21 +58,6 @@ export class AddressRefused extends Error {
   readonly code = 'ADDRESS_REFUSED';
 }
 
-export interface AddressGuard {
-  /**
-   * Returns the reason why this URL may not be used, such as `url points to an address that is not allowed (loopback): see …`. Returns null if
-   * the URL may be used. Resolves no names.
-   */
-  checkUrl(url: string): string | null;
-  /**
-   * Returns the reason for a bare host, as the end of a sentence; null if the host may be used. An example is `an address that is not allowed
-   * (loopback): see …`.
-   */
-  checkHost(host: string): string | null;
-  /** Resolves a name for a connector. Fails with `AddressRefused` if one of the addresses is not allowed. */
-  readonly lookup: LookupFunction;
-}
-
 export interface GuardOptions {
   /** Allowed addresses beside public ones: `private`, `loopback`, subnets and addresses. A subnet that is named here overrides all other rules. */
   readonly allow: readonly string[];
@@ -85,55 +70,65 @@ export interface GuardOptions {
   ) => void;
 }
 
-export const createAddressGuard = ({ allow, setting = 'ALLOW_PRIVATE_RECEIVERS', resolve = systemLookup }: GuardOptions): AddressGuard => {
-  const notAllowed = (found: Class): string => `an address that is not allowed (${found}): see ${setting}`;
-  const refusedText = (found: Class): string => `url points to ${notAllowed(found)}`;
-  const words = new Set(allow);
-  const exceptions = listOf(allow.filter((entry) => isIP(entry.split('/')[0] ?? '') > 0));
+export class AddressGuard {
+  readonly #setting: string;
+  readonly #words: ReadonlySet<string>;
+  readonly #exceptions: BlockList;
+  /** Resolves a name for a connector. Fails with `AddressRefused` if one of the addresses is not allowed. */
+  readonly lookup: LookupFunction;
 
-  const refusalOf = (literal: string): Class | null => {
-    const address = literal.split('%')[0] ?? '';
-    const version = isIP(address);
-    if (version === 0) return 'reserved';
-    const family = version === 4 ? 'ipv4' : 'ipv6';
-    if (exceptions.check(address, family)) return null;
-    const found = lists.find(([, list]) => list.check(address, family))?.[0];
-    return found === undefined || words.has(found) ? null : found;
-  };
+  constructor({ allow, setting = 'ALLOW_PRIVATE_RECEIVERS', resolve = systemLookup }: GuardOptions) {
+    this.#setting = setting;
+    this.#words = new Set(allow);
+    this.#exceptions = listOf(allow.filter((entry) => isIP(entry.split('/')[0] ?? '') > 0));
+    this.lookup = (host, options, callback) =>
+      resolve(host, { ...options, all: true }, (error, found) => {
+        if (error) return callback(error, []);
+        const refusal = found.map(({ address }) => this.#refusalOf(address)).find((reason) => reason !== null);
+        if (refusal) return callback(new AddressRefused(`url points to ${this.#notAllowed(refusal)}`), []);
+        const [first] = found;
+        if (options.all || !first) return callback(null, found);
+        callback(null, first.address, first.family);
+      });
+  }
 
-  /** Returns the class of a refused literal address or local name; null for every other name. */
-  const refusalOfHost = (host: string): Class | null => {
-    const local = /^(?:.*\.)?localhost\.?$/.test(host);
-    return isIP(host) > 0 || local ? refusalOf(local ? '127.0.0.1' : host) : null;
-  };
-
-  const checkUrl = (text: string): string | null => {
+  /**
+   * Returns the reason why this URL may not be used, such as `url points to an address that is not allowed (loopback): see …`. Returns null if
+   * the URL may be used. Resolves no names.
+   */
+  checkUrl(text: string): string | null {
     const url = URL.parse(text);
     if (!url || (url.protocol !== 'http:' && url.protocol !== 'https:')) return 'url must start with http:// or https://';
     if (url.username || url.password) return 'url must not hold credentials';
     // The parser has turned every notation of an IPv4 address (hex, octal, one number) into the usual one.
-    const host = url.hostname.replace(/^\[|\]$/g, '');
-    const refusal = refusalOfHost(host);
-    return refusal === null ? null : refusedText(refusal);
-  };
+    const refusal = this.checkHost(url.hostname.replace(/^\[|\]$/g, ''));
+    return refusal === null ? null : `url points to ${refusal}`;
+  }
 
-  const lookup: LookupFunction = (host, options, callback) =>
-    resolve(host, { ...options, all: true }, (error, found) => {
-      if (error) return callback(error, []);
-      const refusal = found.map(({ address }) => refusalOf(address)).find((reason) => reason !== null);
-      if (refusal) return callback(new AddressRefused(refusedText(refusal)), []);
-      const [first] = found;
-      if (options.all || !first) return callback(null, found);
-      callback(null, first.address, first.family);
-    });
+  /**
+   * Returns the reason for a bare host, as the end of a sentence; null if the host may be used. An example is `an address that is not allowed
+   * (loopback): see …`. Every name but a local one may be used.
+   */
+  checkHost(host: string): string | null {
+    const local = /^(?:.*\.)?localhost\.?$/.test(host);
+    const refusal = isIP(host) > 0 || local ? this.#refusalOf(local ? '127.0.0.1' : host) : null;
+    return refusal === null ? null : this.#notAllowed(refusal);
+  }
 
-  const checkHost = (host: string): string | null => {
-    const refusal = refusalOfHost(host);
-    return refusal === null ? null : notAllowed(refusal);
-  };
+  #notAllowed(found: Class): string {
+    return `an address that is not allowed (${found}): see ${this.#setting}`;
+  }
 
-  return { checkUrl, checkHost, lookup };
-};
+  #refusalOf(literal: string): Class | null {
+    const address = literal.split('%')[0] ?? '';
+    const version = isIP(address);
+    if (version === 0) return 'reserved';
+    const family = version === 4 ? 'ipv4' : 'ipv6';
+    if (this.#exceptions.check(address, family)) return null;
+    const found = lists.find(([, list]) => list.check(address, family))?.[0];
+    return found === undefined || this.#words.has(found) ? null : found;
+  }
+}
 
 // The HTTP client for addresses that users gave. It is guarded, pooled and bounded, and its errors contain no secret.
 

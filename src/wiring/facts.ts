@@ -4,7 +4,7 @@ import { request } from 'undici';
 import type { Settings, SettingSources } from '#config/load.ts';
 import { settingsInForce } from '#config/in-force.ts';
 import type { ServerFacts, UpdateNotice } from '#src/http/options.ts';
-import { createAddressGuard, createAgent, reasonOf } from '#src/webhooks/address-guard.ts';
+import { AddressGuard, createAgent, reasonOf } from '#src/webhooks/address-guard.ts';
 
 // The newest release, from the answer of a code forge or of a package registry.
 
@@ -43,7 +43,7 @@ const mostBytes = 4 * 1024 * 1024;
 const keptMs = { good: 6 * 3_600_000, bad: 60_000 };
 
 const askRelease = async (url: string, allow: readonly string[], userAgent: string): Promise<Release> => {
-  const guard = createAddressGuard({ allow });
+  const guard = new AddressGuard({ allow });
   const refused = guard.checkUrl(url);
   if (refused !== null) throw new Error(refused);
   const agent = createAgent(guard, answerMs, 1, mostBytes);

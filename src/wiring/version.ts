@@ -6,7 +6,7 @@ import { dispatcherThrough } from '../platform/proxy/route.ts';
 import { platformAddress } from '../platform/proxy/check.ts';
 import { Tunnel } from '../platform/proxy/tunnel.ts';
 import { type ClientVersions, createClientVersions, lookUpRevision } from '../platform/link/client-versions.ts';
-import { createAddressGuard, createAgent, reasonOf } from '../webhooks/address-guard.ts';
+import { AddressGuard, createAgent, reasonOf } from '../webhooks/address-guard.ts';
 
 interface VersionMeans {
   readonly settings: SettingStore;
@@ -38,7 +38,7 @@ const throughProxy = async <T>(url: string, use: (dispatcher: Agent) => Promise<
 };
 
 const directly = async <T>(settings: Settings, use: (dispatcher: Agent) => Promise<T>): Promise<T> => {
-  const guard = createAddressGuard({ allow: [...settings.allowPrivateReceivers, ...allowedOf(settings)] });
+  const guard = new AddressGuard({ allow: [...settings.allowPrivateReceivers, ...allowedOf(settings)] });
   const refused = guard.checkUrl(String(baseOf(settings)));
   if (refused !== null) throw new Error(refused);
   const agent = createAgent(guard, pageMs, 1, mostBytes);

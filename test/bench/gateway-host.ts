@@ -13,7 +13,7 @@ import { createOneTimeCodes, createPasswords } from '#src/users/credentials.ts';
 import { buildApp } from '#src/http/app.ts';
 import { policyOf } from '#src/settings.ts';
 import { openStorage, type Storage } from '#src/storage/open.ts';
-import { createAddressGuard } from '#src/webhooks/address-guard.ts';
+import { AddressGuard } from '#src/webhooks/address-guard.ts';
 import { signer, WebhookReceiver } from '#src/webhooks/receiver.ts';
 import { noChatwoot } from '#test/fakes/chatwoot.ts';
 import { createFakeFiles } from '#test/fakes/files.ts';
@@ -59,7 +59,7 @@ const platform: Platform = {
 };
 
 const portsOf = (stores: Storage): Ports => {
-  const guard = createAddressGuard({ allow: ['loopback'] });
+  const guard = new AddressGuard({ allow: ['loopback'] });
   const posts = new WebhookReceiver({
     guard,
     timeoutMs: settings.webhookTimeoutMs,

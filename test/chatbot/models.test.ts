@@ -4,14 +4,14 @@ import { after, before, test } from 'node:test';
 import type { ChatbotAgent } from '#actors/model.ts';
 import type { ModelAnswer, ModelQuestion } from '#actors/ports.ts';
 import { OpenAiModels } from '#src/chatbot/models.ts';
-import { createAddressGuard } from '#src/webhooks/address-guard.ts';
+import { AddressGuard } from '#src/webhooks/address-guard.ts';
 import { sampleAgent } from '#test/fakes/chatbot.ts';
 import { type ModelServer, openModelServer, type Script } from '#test/support/model-server.ts';
 import { until } from '#test/support/until.ts';
 
 const key = 'sk-verysecret0123456789';
 const options = { userAgent: 'Dormouse/test', timeoutMs: 60_000, connections: 4 };
-const models = new OpenAiModels({ ...options, guard: createAddressGuard({ allow: ['loopback'] }) });
+const models = new OpenAiModels({ ...options, guard: new AddressGuard({ allow: ['loopback'] }) });
 let server: ModelServer;
 
 before(async () => void (server = await openModelServer(key)));
@@ -168,7 +168,7 @@ test('models: a cancelled question ends soon, also at the service', async () => 
 });
 
 test('models: private addresses are refused when they are saved and when they are used', async () => {
-  const strict = new OpenAiModels({ ...options, guard: createAddressGuard({ allow: [] }) });
+  const strict = new OpenAiModels({ ...options, guard: new AddressGuard({ allow: [] }) });
   const refused = 'url points to an address that is not allowed (loopback): see ALLOW_PRIVATE_RECEIVERS';
   assert.equal(strict.objection(question().agent), `baseUrl cannot be used: ${refused}`);
   assert.deepEqual(await strict.ask(question(), never), { ok: false, error: `the service cannot be used: ${refused}`, cause: 'setup' });

@@ -4,14 +4,14 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, test } from 'node:test';
 import { createChatwootApi } from '#src/chatwoot/api.ts';
-import { createAddressGuard } from '#src/webhooks/address-guard.ts';
+import { AddressGuard } from '#src/webhooks/address-guard.ts';
 import { until } from '#test/support/until.ts';
 
 let asked = 0;
 /** Never answers. */
 const hung = createServer(() => void (asked += 1));
 await new Promise<void>((resolve) => hung.listen(0, '127.0.0.1', resolve));
-const guard = createAddressGuard({ allow: ['loopback'] });
+const guard = new AddressGuard({ allow: ['loopback'] });
 const api = createChatwootApi({ guard, userAgent: 'test', timeoutMs: 600_000, awaitedMs: 50, connections: 4 });
 after(async () => {
   await api.close();

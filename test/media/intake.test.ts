@@ -8,7 +8,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { test } from 'node:test';
 import { openTemporaryFolder } from '#src/files/blobs.ts';
 import type { IntakeOptions } from '#src/media/intake.ts';
-import { createAddressGuard } from '#src/webhooks/address-guard.ts';
+import { AddressGuard } from '#src/webhooks/address-guard.ts';
 import { bytesOf, filesIn, folderFor, intakeFor, noFiles, refusalOf, serve, valueOf } from './media-files.ts';
 
 const png = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==', 'base64');
@@ -206,7 +206,7 @@ for (const [what, listener, refusal] of hostile) {
 
 test('take: an address of this machine is refused unless it is allowed, also by a name', async (t) => {
   const folder = await folderFor(t);
-  const guard = createAddressGuard({ allow: [], resolve: (_host, _options, done) => done(null, [{ address: '10.0.0.7', family: 4 }]) });
+  const guard = new AddressGuard({ allow: [], resolve: (_host, _options, done) => done(null, [{ address: '10.0.0.7', family: 4 }]) });
   const intake = intakeFor(t, folder, { guard });
   const base = await serve(t, (_request, response) => void response.end('x'));
   assert.match(refusalOf(await intake.take(base)), /not allowed \(loopback\)/);

@@ -6,7 +6,7 @@ import { after, test } from 'node:test';
 import sharp from 'sharp';
 import { createLinkPreviews, readHead } from '#src/media/link-preview.ts';
 import { createMedia } from '#src/media/media.ts';
-import { createAddressGuard } from '#src/webhooks/address-guard.ts';
+import { AddressGuard } from '#src/webhooks/address-guard.ts';
 
 const heads: readonly (readonly [what: string, html: string, title: string, description: string, image: string])[] = [
   ['a title alone', '<html><head><title>\n A &amp; B </title></head>', 'A & B', '', ''],
@@ -53,7 +53,7 @@ test('readHead: hostile pages cost no more than others', () => {
 });
 
 const media = createMedia({ threads: 1 });
-const options = { guard: createAddressGuard({ allow: ['loopback'] }), media, userAgent: 'Dormouse/test' };
+const options = { guard: new AddressGuard({ allow: ['loopback'] }), media, userAgent: 'Dormouse/test' };
 const previews = createLinkPreviews(options);
 const servers: Server[] = [];
 after(async () => {

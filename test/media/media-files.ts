@@ -11,7 +11,7 @@ import type { Result } from '#actors/model.ts';
 import { openTemporaryFolder, type TemporaryFolder } from '#src/files/blobs.ts';
 import { createIntake, type Intake, type IntakeOptions, typeOf } from '#src/media/intake.ts';
 import type { SourceFile } from '#src/media/prepared.ts';
-import { createAddressGuard } from '#src/webhooks/address-guard.ts';
+import { AddressGuard } from '#src/webhooks/address-guard.ts';
 
 export const folderFor = async (t: TestContext): Promise<TemporaryFolder> => {
   const root = await mkdtemp(join(tmpdir(), 'dormouse-media-'));
@@ -25,7 +25,7 @@ export const noFiles = async (folder: TemporaryFolder): Promise<void> => assert.
 
 export const intakeFor = (t: TestContext, folder: TemporaryFolder, options: Partial<IntakeOptions> = {}): Intake => {
   const intake = createIntake({
-    guard: createAddressGuard({ allow: ['loopback'] }),
+    guard: new AddressGuard({ allow: ['loopback'] }),
     userAgent: 'Dormouse/test',
     folder,
     maxBytes: 1_000_000,

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { Transcriber } from '#src/media/transcriber.ts';
-import { createAddressGuard } from '#src/webhooks/address-guard.ts';
+import { AddressGuard } from '#src/webhooks/address-guard.ts';
 import { temporaryFolder } from '#test/support/files.ts';
 
 const key = 'sk-secret-key';
@@ -35,7 +35,7 @@ const serve = async (answer: (response: ServerResponse) => void) => {
 };
 
 const transcriberAt = (url: string, allow: readonly string[] = ['loopback'], timeoutMs = 60_000) => {
-  const made = new Transcriber({ guard: createAddressGuard({ allow }), userAgent: 'Test/1', url, model: 'whisper-1', timeoutMs });
+  const made = new Transcriber({ guard: new AddressGuard({ allow }), userAgent: 'Test/1', url, model: 'whisper-1', timeoutMs });
   after(() => made.close());
   return made;
 };

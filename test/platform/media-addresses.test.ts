@@ -9,7 +9,7 @@ import type { Message } from '#actors/model.ts';
 import type { LiveConnection } from '#src/platform/outbound/live-connection.ts';
 import { addressOn, download } from '#src/platform/outbound/download.ts';
 import { directRoute } from '#src/platform/proxy/route.ts';
-import { createAddressGuard } from '#src/webhooks/address-guard.ts';
+import { AddressGuard } from '#src/webhooks/address-guard.ts';
 import { type Bench, connected, type Instance, startBench } from './setup.ts';
 
 let bench: Bench;
@@ -83,7 +83,7 @@ test('media: hosts that only a message names are resolved by the guard, on a dir
 
 test('media: a host that only a message names, and that leads to this machine, gets no connection', async (t) => {
   const resolved: string[] = [];
-  const guard = createAddressGuard({
+  const guard = new AddressGuard({
     allow: [],
     resolve: (host, _options, done) => {
       resolved.push(host);

@@ -14,7 +14,7 @@ import { openTemporaryFolder } from '#src/files/blobs.ts';
 import { createIntake } from '#src/media/intake.ts';
 import { createMedia, createSealing } from '#src/media/media.ts';
 import type { Downloads } from '#src/platform/outbound/media-stream.ts';
-import { createAddressGuard } from '#src/webhooks/address-guard.ts';
+import { AddressGuard } from '#src/webhooks/address-guard.ts';
 import { createFakeVault, type FakeVault } from '#test/fakes/vault.ts';
 import { afterLastFile, endAfterTests } from '#test/support/together.ts';
 
@@ -130,7 +130,7 @@ const media = createMedia({ threads: 1 });
 afterLastFile(() => media.close());
 const sealing = createSealing(media, folder, 1);
 const intake = createIntake({
-  guard: createAddressGuard({ allow: [] }),
+  guard: new AddressGuard({ allow: [] }),
   userAgent: 'test',
   folder,
   maxBytes: 1e8,
@@ -152,8 +152,8 @@ const common = {
   previews,
   uploads: { files, sealing, limits: uploadLimits, remembered: 10 },
   downloads,
-  mediaLookup: createAddressGuard({ allow: [] }).lookup,
-  proxies: { timeoutMs: 10_000, testMs: 10_000, guard: createAddressGuard({ allow: ['loopback'] }) },
+  mediaLookup: new AddressGuard({ allow: [] }).lookup,
+  proxies: { timeoutMs: 10_000, testMs: 10_000, guard: new AddressGuard({ allow: ['loopback'] }) },
   pictures: { login: 0, between: 0 },
   now: Date.now,
 } as const;

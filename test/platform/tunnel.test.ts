@@ -4,7 +4,7 @@ import { createServer, type AddressInfo, type Server, type Socket } from 'node:n
 import { after, test } from 'node:test';
 import { Tunnel, type ProxyGuard } from '#src/platform/proxy/tunnel.ts';
 import { testProxy } from '#src/platform/proxy/check.ts';
-import { createAddressGuard } from '#src/webhooks/address-guard.ts';
+import { AddressGuard } from '#src/webhooks/address-guard.ts';
 
 const servers: Server[] = [];
 const sockets = new Set<Socket>();
@@ -115,7 +115,7 @@ for (const [title, answer, expected] of [
   });
 
 const found = (address: string): ProxyGuard =>
-  createAddressGuard({
+  new AddressGuard({
     allow: [],
     resolve: (_host, _options, done) =>
       address === ''

@@ -1,9 +1,9 @@
 /** Tests the address guard: every notation and every range, by URL and by resolved address. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { AddressRefused, createAddressGuard } from '#src/webhooks/address-guard.ts';
+import { AddressGuard, AddressRefused } from '#src/webhooks/address-guard.ts';
 
-const closed = createAddressGuard({ allow: [] });
+const closed = new AddressGuard({ allow: [] });
 
 const urls: readonly (readonly [url: string, refusal: string | null])[] = [
   ['https://example.com/hook?x=1', null],
@@ -80,10 +80,10 @@ const settings: readonly (readonly [allow: readonly string[], url: string, allow
 ];
 for (const [allow, url, allowed] of settings)
   test(`checkUrl: with ${allow.join(' and ')}, ${url} is ${allowed ? 'allowed' : 'refused'}`, () =>
-    assert.equal(createAddressGuard({ allow }).checkUrl(url) === null, allowed));
+    assert.equal(new AddressGuard({ allow }).checkUrl(url) === null, allowed));
 
 const resolving = (...addresses: readonly string[]) =>
-  createAddressGuard({
+  new AddressGuard({
     allow: [],
     resolve: (_host, _options, done) =>
       done(
@@ -91,7 +91,7 @@ const resolving = (...addresses: readonly string[]) =>
         addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
       ),
   });
-const lookup = (guard: ReturnType<typeof createAddressGuard>, all: boolean) =>
+const lookup = (guard: AddressGuard, all: boolean) =>
   new Promise((resolve, reject) => guard.lookup('name.test', { all }, (error, found) => (error ? reject(error) : resolve(found))));
 
 test('lookup: public addresses are returned, all of them or the first', async () => {

@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { createServer as createHttp, type RequestListener, type Server } from 'node:http';
 import { createServer as createTcp, type AddressInfo, type Server as TcpServer } from 'node:net';
 import { after, test } from 'node:test';
-import { createAddressGuard } from '#src/webhooks/address-guard.ts';
+import { AddressGuard } from '#src/webhooks/address-guard.ts';
 import { WebhookReceiver } from '#src/webhooks/receiver.ts';
 
-const guard = createAddressGuard({ allow: ['loopback'] });
+const guard = new AddressGuard({ allow: ['loopback'] });
 const noon = Date.parse('2026-01-01T12:00:00Z');
 const options = { guard, timeoutMs: 30_000, userAgent: 'Dormouse/test', now: () => noon };
 const receiver = new WebhookReceiver(options);
@@ -182,14 +182,14 @@ test('receiver: the errors for a closed port, a wrong protocol and a bad header 
 test('receiver: a forbidden address gets no connection, also if a host name resolves to it', async () => {
   let requests = 0;
   const url = await serve((_request, response) => void response.end(String((requests += 1))));
-  const strict = new WebhookReceiver({ ...options, guard: createAddressGuard({ allow: [] }) });
+  const strict = new WebhookReceiver({ ...options, guard: new AddressGuard({ allow: [] }) });
   const refusal = {
     ok: false,
     error: 'webhook could not be reached: url points to an address that is not allowed (loopback): see ALLOW_PRIVATE_RECEIVERS',
   };
   assert.deepEqual(await strict.post(url, '{}', {}), refusal);
   await strict.close();
-  const resolve = createAddressGuard({ allow: [], resolve: (_host, _options, done) => done(null, [{ address: '127.0.0.1', family: 4 }]) });
+  const resolve = new AddressGuard({ allow: [], resolve: (_host, _options, done) => done(null, [{ address: '127.0.0.1', family: 4 }]) });
   const rebound = new WebhookReceiver({ ...options, guard: resolve });
   assert.deepEqual(await rebound.post(url.replace('127.0.0.1', 'rebinding.test'), '{}', {}), refusal);
   await rebound.close();

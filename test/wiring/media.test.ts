@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { loadSettings } from '#config/load.ts';
 import { openMediaParts } from '#src/wiring/media.ts';
-import { createAddressGuard } from '#src/webhooks/address-guard.ts';
+import { AddressGuard } from '#src/webhooks/address-guard.ts';
 import { quietLog } from '#test/support/database.ts';
 
 test('media parts: temporary files of a killed process are removed at the start, and those of this process at the stop', async (t) => {
@@ -19,7 +19,7 @@ test('media parts: temporary files of a killed process are removed at the start,
   const settings = loadSettings({ env: { FFMPEG_PATH: join(dataDir, 'missing') }, file: join(dataDir, '.env') });
   const lines: object[] = [];
   const log = { ...quietLog, debug: (values: object, message: string) => void lines.push({ message, ...values }) };
-  const guard = createAddressGuard({ allow: [] });
+  const guard = new AddressGuard({ allow: [] });
   const onOpen = (_name: string, close: () => Promise<void>): void => void closers.unshift(close);
   const { intake } = await openMediaParts({ settings, dataDir, guard, userAgent: 'Dormouse/test', log, onOpen });
   assert.deepEqual(readdirSync(temporary), []);
