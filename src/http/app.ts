@@ -6,7 +6,7 @@ import fastify, { type FastifyInstance, type FastifyRequest, LogController } fro
 import type { Gateway } from '#actors/gateway.ts';
 import { lazyValidators } from '../base/lazy-validators.ts';
 import { auditRequests } from './audit.ts';
-import { addDashboard, createAdminSessions } from './dashboard.ts';
+import { addDashboard, AdminSessions } from './dashboard.ts';
 import { guardRoutes, refuseOverload } from './auth.ts';
 import { boundBodies } from './body-bounds.ts';
 import { inputRules, readBodies, takeBytes } from './body.ts';
@@ -191,7 +191,7 @@ export const buildApp = async (gateway: Gateway, options: HttpOptions, more: rea
   app.server.on('checkExpectation', refuseExpectation);
   handleErrors(app, options);
   warnOfUnknownProxy(app, log);
-  const sessions = createAdminSessions(options.adminSessionMs, gateway.signIns);
+  const sessions = new AdminSessions(options.adminSessionMs, gateway.signIns);
   auditRequests(app, gateway, options.now ?? Date.now);
   guardRoutes(app, gateway, options, await limitAuthentication(app, options), sessions);
   limitRequests(app, options);

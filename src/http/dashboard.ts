@@ -114,137 +114,139 @@ interface Session extends SessionOwner {
   readonly open: Set<ServerResponse>;
 }
 
-export interface AdminSessions {
-  /** Begins a session. Returns its name, which only the cookie holds from then on. Returns null if the user has changed since the authentication. */
-  begin(user: SessionUser | null, address: string): Promise<string | null>;
-  /** Returns the owner of a session that this process knows; null for any other name. */
-  known(name: string): SessionOwner | null;
-  /** Returns the owner of a session; null for a name that is no session. Makes a query for a session that this process does not know. */
-  find(name: string): Promise<SessionOwner | null>;
-  /** Returns the id under which `list` shows this session; null for ''. */
-  idOf(name: string): string | null;
-  /** Ends one session, and the streams that were opened with it. */
-  end(name: string): Promise<void>;
-  /** Ends the session with this id, as `list` names it. Returns false if there is none. */
-  endById(id: string): Promise<boolean>;
-  /** Ends all sessions of the admin token in this process. It is called when the token was replaced. */
-  endOfToken(): void;
-  /** Ends all sessions of a user in this process. It is called when the user changed. Other nodes end theirs within a second. */
-  endOfUser(id: string): void;
-  list(): Promise<readonly OpenSession[]>;
-  /** Adds an answer, which ends with the session at the latest. */
-  tie(name: string, response: ServerResponse): void;
-}
-
 /** Hashes a name. Only hashes are stored, so a copy of the memory or the database contains no usable session. */
 const keyOf = (name: string): string => createHash('sha256').update(name).digest('base64');
 
-/** Opens the storage of sessions in memory. */
-const openSessions = () => {
-  const sessions = new Map<string, Session>();
+/** The sessions in memory. */
+class KnownSessions {
+  readonly #all = new Map<string, Session>();
 
-  const end = (key: string): boolean => {
-    const session = sessions.get(key);
+  get all(): ReadonlyMap<string, Session> {
+    return this.#all;
+  }
+
+  open(key: string, ms: number, { user, address }: Pick<Session, 'user' | 'address'>): void {
+    if (this.#all.has(key)) return;
+    const [oldest] = this.#all.keys();
+    if (this.#all.size >= most && oldest !== undefined) this.end(oldest);
+    const [since, timer] = [Date.now(), setTimeout(() => this.end(key), ms).unref()];
+    this.#all.set(key, { user, address, since, until: since + ms, timer, open: new Set() });
+  }
+
+  end(key: string): boolean {
+    const session = this.#all.get(key);
     if (session === undefined) return false;
-    sessions.delete(key);
+    this.#all.delete(key);
     clearTimeout(session.timer);
     for (const response of session.open) response.destroy();
     return true;
-  };
+  }
 
-  return {
-    all: sessions as ReadonlyMap<string, Session>,
-    end,
-    open(key: string, ms: number, { user, address }: Pick<Session, 'user' | 'address'>): void {
-      if (sessions.has(key)) return;
-      const [oldest] = sessions.keys();
-      if (sessions.size >= most && oldest !== undefined) end(oldest);
-      const [since, timer] = [Date.now(), setTimeout(() => end(key), ms).unref()];
-      sessions.set(key, { user, address, since, until: since + ms, timer, open: new Set() });
-    },
-    endThose(isConcerned: (session: Session) => boolean): void {
-      for (const [key, session] of sessions) if (isConcerned(session)) end(key);
-    },
-  };
-};
+  endThose(isConcerned: (session: Session) => boolean): void {
+    for (const [key, session] of this.#all) if (isConcerned(session)) this.end(key);
+  }
+}
 
-/** Looks sessions up in the database, and keeps the found sessions in memory. */
-const findingIn = (memory: ReturnType<typeof openSessions>, shared: SignIns | null) => {
+export class AdminSessions {
+  readonly #lifeMs: number;
+  readonly #shared: SignIns | null;
+  readonly #memory = new KnownSessions();
   /** Counts the ends of sessions. If the count changed during a query, its result may be a session that has ended, and is not used. */
-  let ends = 0;
-  return {
-    ended: () => void (ends += 1),
-    unchanged: (): (() => boolean) => {
-      const before = ends;
-      return () => before === ends;
-    },
-    async find(key: string): Promise<SessionOwner | null> {
-      for (;;) {
-        const before = ends;
-        const kept = (await shared?.find(key)) ?? null;
-        if (before !== ends) continue;
-        if (kept !== null) memory.open(key, kept.left, { user: kept.user, address: '' });
-        return kept;
-      }
-    },
-  };
-};
+  #ends = 0;
 
-/**
- * Makes the sessions. `lifeMs` is the lifetime of a session, independent of its use. `shared` is the store of all nodes, whose sessions are
- * cached until a node ends them.
- */
-export const createAdminSessions = (lifeMs: number, shared: SignIns | null): AdminSessions => {
-  const memory = openSessions();
-  const { ended, unchanged, find } = findingIn(memory, shared);
-  const endById = async (key: string): Promise<boolean> => {
-    const wasHere = memory.end(key);
-    const wasKept = (await shared?.end(key)) ?? false;
+  /**
+   * `lifeMs` is the lifetime of a session, independent of its use. `shared` is the store of all nodes, whose sessions are cached until a node ends
+   * them.
+   */
+  constructor(lifeMs: number, shared: SignIns | null) {
+    this.#lifeMs = lifeMs;
+    this.#shared = shared;
+    shared?.remembers({ keys: () => this.#memory.all.keys(), end: (key) => void this.#memory.end(key) });
+  }
+
+  /** Begins a session. Returns its name, which only the cookie holds from then on. Returns null if the user has changed since the authentication. */
+  async begin(user: SessionUser | null, address: string): Promise<string | null> {
+    const name = randomBytes(32).toString('base64url');
+    const key = keyOf(name);
+    const ends = this.#ends;
+    // Without a database users have no sessions, because no change could end them.
+    const isKept = this.#shared === null ? user === null : await this.#shared.add(key, this.#lifeMs, { user, address });
+    if (!isKept) return null;
+    // After such an end, the next request looks the session up in the database.
+    if (ends === this.#ends) this.#memory.open(key, this.#lifeMs, { user, address });
+    return name;
+  }
+
+  /** Returns the owner of a session that this process knows; null for any other name. */
+  known(name: string): SessionOwner | null {
+    return name === '' ? null : (this.#memory.all.get(keyOf(name)) ?? null);
+  }
+
+  /** Returns the owner of a session; null for a name that is no session. Makes a query for a session that this process does not know. */
+  async find(name: string): Promise<SessionOwner | null> {
+    return name === '' ? null : (this.known(name) ?? this.#lookUp(keyOf(name)));
+  }
+
+  /** Returns the id under which `list` shows this session; null for ''. */
+  idOf(name: string): string | null {
+    return name === '' ? null : keyOf(name);
+  }
+
+  /** Ends one session, and the streams that were opened with it. */
+  async end(name: string): Promise<void> {
+    await this.endById(keyOf(name));
+  }
+
+  /** Ends the session with this id, as `list` names it. Returns false if there is none. */
+  async endById(id: string): Promise<boolean> {
+    const wasHere = this.#memory.end(id);
+    const wasKept = (await this.#shared?.end(id)) ?? false;
     // Another request may have loaded the session meanwhile.
-    ended();
-    return memory.end(key) || wasHere || wasKept;
-  };
-  const endThose = (isConcerned: (owner: SessionOwner) => boolean): void => {
-    ended();
-    memory.endThose(isConcerned);
-  };
+    this.#ends += 1;
+    return this.#memory.end(id) || wasHere || wasKept;
+  }
 
-  const known = (name: string): SessionOwner | null => (name === '' ? null : (memory.all.get(keyOf(name)) ?? null));
+  /** Ends all sessions of the admin token in this process. It is called when the token was replaced. */
+  endOfToken(): void {
+    this.#endThose(({ user }) => user === null);
+  }
 
-  shared?.remembers({ keys: () => memory.all.keys(), end: (key) => void memory.end(key) });
-  return {
-    async begin(user, address) {
-      const name = randomBytes(32).toString('base64url');
-      const key = keyOf(name);
-      const isCurrent = unchanged();
-      // Without a database users get no sessions, because a change of a user could not end the sessions of the user.
-      const isKept = shared === null ? user === null : await shared.add(key, lifeMs, { user, address });
-      if (!isKept) return null;
-      // If a session ended during the query, this session may be the one. It is then not kept, and the next request looks it up in the database.
-      if (isCurrent()) memory.open(key, lifeMs, { user, address });
-      return name;
-    },
-    known,
-    find: async (name) => (name === '' ? null : (known(name) ?? find(keyOf(name)))),
-    idOf: (name) => (name === '' ? null : keyOf(name)),
-    end: async (name) => void (await endById(keyOf(name))),
-    endById,
-    endOfToken: () => endThose(({ user }) => user === null),
-    endOfUser: (id) => endThose(({ user }) => user?.id === id),
-    async list() {
-      if (shared !== null) return shared.list();
-      return [...memory.all].map(([id, { user, address, since, until }]) => ({ id, user, address, since, until })).toReversed();
-    },
-    tie(name, response) {
-      const answers = memory.all.get(keyOf(name))?.open;
-      // The session or its user may have ended during the query.
-      if (answers === undefined) return void response.destroy();
-      if (response.closed) return;
-      answers.add(response);
-      response.once('close', () => answers.delete(response));
-    },
-  };
-};
+  /** Ends all sessions of a user in this process. It is called when the user changed. Other nodes end theirs within a second. */
+  endOfUser(id: string): void {
+    this.#endThose(({ user }) => user?.id === id);
+  }
+
+  async list(): Promise<readonly OpenSession[]> {
+    if (this.#shared !== null) return this.#shared.list();
+    return [...this.#memory.all].map(([id, { user, address, since, until }]) => ({ id, user, address, since, until })).toReversed();
+  }
+
+  /** Adds an answer, which ends with the session at the latest. */
+  tie(name: string, response: ServerResponse): void {
+    const answers = this.#memory.all.get(keyOf(name))?.open;
+    // The session or its user may have ended during the query.
+    if (answers === undefined) return void response.destroy();
+    if (response.closed) return;
+    answers.add(response);
+    response.once('close', () => answers.delete(response));
+  }
+
+  /** Looks a session up in the database, and remembers it. */
+  async #lookUp(key: string): Promise<SessionOwner | null> {
+    for (;;) {
+      const before = this.#ends;
+      const kept = (await this.#shared?.find(key)) ?? null;
+      if (before !== this.#ends) continue;
+      if (kept !== null) this.#memory.open(key, kept.left, { user: kept.user, address: '' });
+      return kept;
+    }
+  }
+
+  #endThose(isConcerned: (owner: SessionOwner) => boolean): void {
+    this.#ends += 1;
+    this.#memory.endThose(isConcerned);
+  }
+}
 
 /** The cookie. Its name and value use a fixed alphabet, so no general parser is needed on every request. */
 const cookiePattern = /(?:^|; ?)dormouse_session=([\w-]{43})(?:;|$)/;

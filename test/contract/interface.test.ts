@@ -6,7 +6,7 @@ import { buildApp } from '#src/http/app.ts';
 import { defaultStreamLimits } from '#src/http/options.ts';
 import { refusalTable } from '#src/http/errors.ts';
 import type { Route } from '#src/http/route.ts';
-import { createAdminSessions } from '#src/http/dashboard.ts';
+import { AdminSessions } from '#src/http/dashboard.ts';
 import { allRoutes } from '#src/http/routes/index.ts';
 import { Hub } from '#src/http/stream/hub.ts';
 import { createFakeGateway, type FakeGateway, storageAway } from '#test/fakes/gateway.ts';
@@ -38,7 +38,7 @@ const offered: ReadonlyMap<string, Operation> = operationsOf(document);
 const options = optionsWith({});
 const hub = new Hub({ gateway: createFakeGateway(), limits: defaultStreamLimits, log: options.log });
 const rows = new Map(
-  allRoutes(options, hub, createAdminSessions(60_000, null)).flatMap((row) => row.on.map((name) => [name as string, row] as const)),
+  allRoutes(options, hub, new AdminSessions(60_000, null)).flatMap((row) => row.on.map((name) => [name as string, row] as const)),
 );
 hub.close();
 

@@ -5,7 +5,7 @@ import type { FastifyInstance, InjectOptions } from 'fastify';
 import { buildApp } from '#src/http/app.ts';
 import { defaultStreamLimits } from '#src/http/options.ts';
 import { type Route, wrongCodeText } from '#src/http/route.ts';
-import { createAdminSessions } from '#src/http/dashboard.ts';
+import { AdminSessions } from '#src/http/dashboard.ts';
 import { allRoutes } from '#src/http/routes/index.ts';
 import { Hub } from '#src/http/stream/hub.ts';
 import { createFakeGateway, type FakeGateway } from '#test/fakes/gateway.ts';
@@ -27,7 +27,7 @@ after(() => Promise.all([app.close(), demo.close()]));
 
 const catalogue = createFakeGateway();
 const hub = new Hub({ gateway: catalogue, limits: defaultStreamLimits, log: options.log });
-const routes: readonly Route[] = allRoutes(options, hub, createAdminSessions(60_000, null));
+const routes: readonly Route[] = allRoutes(options, hub, new AdminSessions(60_000, null));
 hub.close();
 
 interface Target {

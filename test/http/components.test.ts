@@ -7,7 +7,7 @@ import { namesByPlace } from '#src/http/component-names.ts';
 import { withComponents } from '#src/http/components.ts';
 import { familyErrors } from '#src/http/error-docs.ts';
 import { groupPlaces, withFieldGroups } from '#src/http/field-groups.ts';
-import { createAdminSessions } from '#src/http/dashboard.ts';
+import { AdminSessions } from '#src/http/dashboard.ts';
 import { defaultStreamLimits } from '#src/http/options.ts';
 import { allRoutes } from '#src/http/routes/index.ts';
 import { Hub } from '#src/http/stream/hub.ts';
@@ -160,7 +160,7 @@ test('components: an object refers to its groups in the order of its fields, and
 test('components: each common error of a tag is an error of at least four of its operations', () => {
   const options = optionsWith({});
   const hub = new Hub({ gateway: createFakeGateway(), limits: defaultStreamLimits, log: options.log });
-  const rows = allRoutes(options, hub, createAdminSessions(60_000, null));
+  const rows = allRoutes(options, hub, new AdminSessions(60_000, null));
   hub.close();
   for (const [tag, errors] of Object.entries(familyErrors)) {
     const said = rows.filter((row) => row.tag === tag).map(({ refusals, invalidTexts }) => JSON.stringify([refusals, invalidTexts]));

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { createAdminSessions } from '#src/http/dashboard.ts';
+import { AdminSessions } from '#src/http/dashboard.ts';
 import { noTools, toolKinds } from '#src/http/mcp/kinds.ts';
 import { McpSessions } from '#src/http/mcp/sessions.ts';
 import { createMcpServer } from '#src/http/mcp/server.ts';
@@ -22,7 +22,7 @@ const groups: readonly McpGroup[] = ['reading', 'sending', 'changing'];
 const rows = (() => {
   const options = optionsWith({ simulatedPhone: { page: '', scan: async () => null } });
   const hub = new Hub({ gateway: createFakeGateway(), limits: defaultStreamLimits, log: options.log });
-  return allRoutes(options, hub, createAdminSessions(1, null));
+  return allRoutes(options, hub, new AdminSessions(1, null));
 })();
 const shared = new Map(sharedSchemas.map((schema) => [(schema as { readonly $id?: string }).$id ?? '', schema]));
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { mayAct, roles } from '#actors/gateway.ts';
-import { createAdminSessions } from '#src/http/dashboard.ts';
+import { AdminSessions } from '#src/http/dashboard.ts';
 import { auditedTags, isAudited } from '#src/http/audit.ts';
 import { leastRoleOf, leastRoles } from '#src/http/roles.ts';
 import { allRoutes } from '#src/http/routes/index.ts';
@@ -16,7 +16,7 @@ const options = optionsWith({
   metrics: { contentType: '', text: async () => '', meter: { stream: () => undefined, answered: () => undefined } },
 });
 const hub = new Hub({ gateway: createFakeGateway(), limits: defaultStreamLimits, log: options.log });
-const rows = allRoutes(options, hub, createAdminSessions(60_000, null));
+const rows = allRoutes(options, hub, new AdminSessions(60_000, null));
 hub.close();
 
 /** The kinds of credentials for which the admin token is accepted. */
