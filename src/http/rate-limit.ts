@@ -230,33 +230,43 @@ declare module 'fastify' {
 /** Notes the refused guess of a request. */
 export type NoteGuess = (request: Pick<FastifyRequest, 'ip'>, kind: GuessedKind) => void;
 
-/**
- * Returns the function that notes guesses, and decorates the server with it. Writes `http.guessed` once a minute for each address and kind of
- * credential, and the last lines when the server closes.
- */
-export const logGuesses = (app: FastifyInstance, log: HttpLog): NoteGuess => {
-  const counts = new Map<string, { readonly address: string; readonly kind: GuessedKind; count: number }>();
-  let timer: NodeJS.Timeout | null = null;
-  const write = (): void => {
-    if (timer !== null) clearTimeout(timer);
-    timer = null;
-    for (const { address, kind, count } of counts.values()) log.warn({ address, kind, count }, 'http.guessed');
-    counts.clear();
-  };
-  app.addHook('onClose', (_app, done) => {
-    write();
-    done();
-  });
-  const note: NoteGuess = ({ ip }, kind) => {
+/** The guesses that the log does not show yet. Writes `http.guessed` once a minute for each address and kind of credential. */
+class GuessCounts {
+  readonly #log: HttpLog;
+  readonly #counts = new Map<string, { readonly address: string; readonly kind: GuessedKind; count: number }>();
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(log: HttpLog) {
+    this.#log = log;
+  }
+
+  add(ip: string, kind: GuessedKind): void {
     const network = networkOf(ip);
     const own = `${kind} ${network}`;
-    const address = counts.has(own) || counts.size < mostAddresses ? network : others;
+    const address = this.#counts.has(own) || this.#counts.size < mostAddresses ? network : others;
     const key = `${kind} ${address}`;
-    const known = counts.get(key) ?? { address, kind, count: 0 };
+    const known = this.#counts.get(key) ?? { address, kind, count: 0 };
     known.count += 1;
-    counts.set(key, known);
-    timer ??= setTimeout(write, period).unref();
-  };
+    this.#counts.set(key, known);
+    this.#timer ??= setTimeout(() => this.write(), period).unref();
+  }
+
+  write(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+    for (const { address, kind, count } of this.#counts.values()) this.#log.warn({ address, kind, count }, 'http.guessed');
+    this.#counts.clear();
+  }
+}
+
+/** Returns the function that notes guesses, and decorates the server with it. Writes the last lines when the server closes. */
+export const logGuesses = (app: FastifyInstance, log: HttpLog): NoteGuess => {
+  const counts = new GuessCounts(log);
+  app.addHook('onClose', (_app, done) => {
+    counts.write();
+    done();
+  });
+  const note: NoteGuess = ({ ip }, kind) => counts.add(ip, kind);
   app.decorate('noteGuess', note);
   return note;
 };

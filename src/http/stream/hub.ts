@@ -31,17 +31,27 @@ const pushMissed = async (gateway: Gateway, id: InstanceId, after: number, sink:
   return last;
 };
 
-/** Holds back new steps during the look-up of earlier steps. `release` sends them; its argument is the last step that was found. */
-const inOrder = (write: (step: Step) => void) => {
-  let held: Step[] | null = [];
-  const show = (step: Step): void => (held === null ? write(step) : void held.push(step));
-  const release = (last: number): void => {
-    const waiting = held ?? [];
-    held = null;
-    for (const step of waiting) if (step.n > last) write(step);
-  };
-  return { show, release };
-};
+/** Holds back new steps during the look-up of earlier steps. */
+class HeldSteps {
+  readonly #write: (step: Step) => void;
+  #held: Step[] | null = [];
+
+  constructor(write: (step: Step) => void) {
+    this.#write = write;
+  }
+
+  show(step: Step): void {
+    if (this.#held === null) this.#write(step);
+    else this.#held.push(step);
+  }
+
+  /** Sends the held steps after `last`, which is the last step that was found. */
+  release(last: number): void {
+    const waiting = this.#held ?? [];
+    this.#held = null;
+    for (const step of waiting) if (step.n > last) this.#write(step);
+  }
+}
 
 interface HubParts {
   readonly gateway: Gateway;
@@ -78,8 +88,8 @@ export class InspectorHub {
    */
   openSteps(caller: string, id: InstanceId, after: number | null, response: () => ServerResponse): Result<null> {
     let sink: Sink | null = null;
-    const steps = inOrder((step) => sink?.push(frameOf(step)));
-    const watch = this.#parts.gateway.watchSteps(id, { onStep: steps.show, onEnd: () => sink?.end() });
+    const steps = new HeldSteps((step) => sink?.push(frameOf(step)));
+    const watch = this.#parts.gateway.watchSteps(id, { onStep: (step) => steps.show(step), onEnd: () => sink?.end() });
     if (!watch.ok) return watch;
     const raw = response();
     const opened = (sink = this.#open(caller, raw));
@@ -88,7 +98,7 @@ export class InspectorHub {
       opened.end();
     };
     if (after === null) steps.release(0);
-    else void pushMissed(this.#parts.gateway, id, after, opened).then(steps.release, failed);
+    else void pushMissed(this.#parts.gateway, id, after, opened).then((last) => steps.release(last), failed);
     this.#untilClosed(raw, opened, watch.value);
     return done(null);
   }
