@@ -13,20 +13,37 @@ export interface NodeTime extends Time {
 /** The largest difference that is not corrected, in milliseconds. Machines with a time service differ by less. */
 const tolerated = 2_000;
 
+class Correction {
+  readonly #system: Time;
+  readonly #log: Log;
+  #ms = 0;
+
+  constructor(system: Time, log: Log) {
+    this.#system = system;
+    this.#log = log;
+  }
+
+  get ms(): number {
+    return this.#ms;
+  }
+
+  note(now: number, tripMs: number): void {
+    const difference = Math.round(now + tripMs / 2 - this.#system.now());
+    const most = tolerated + tripMs;
+    const wanted = Math.abs(difference) <= most ? 0 : difference;
+    if (wanted !== 0 && Math.abs(wanted - this.#ms) <= most) return;
+    if (wanted !== this.#ms) this.#log.warn({ behindMs: wanted }, 'node.clockCorrected');
+    this.#ms = wanted;
+  }
+}
+
 export const nodeTime = (system: Time, log: Log): NodeTime => {
-  let correction = 0;
+  const correction = new Correction(system, log);
   return {
     ...system,
-    now: () => system.now() + correction,
-    correction: () => correction,
-    noteDatabaseTime(now, tripMs) {
-      const difference = Math.round(now + tripMs / 2 - system.now());
-      const most = tolerated + tripMs;
-      const wanted = Math.abs(difference) <= most ? 0 : difference;
-      if (wanted !== 0 && Math.abs(wanted - correction) <= most) return;
-      if (wanted !== correction) log.warn({ behindMs: wanted }, 'node.clockCorrected');
-      correction = wanted;
-    },
+    now: () => system.now() + correction.ms,
+    correction: () => correction.ms,
+    noteDatabaseTime: (now, tripMs) => correction.note(now, tripMs),
   };
 };
 
@@ -42,26 +59,36 @@ interface DatabaseTimeInput {
   ask(): Promise<number>;
 }
 
-/** Asks the database once before it returns, and then again every ten seconds. A failed request is repeated with the next check. */
-export const followDatabaseTime = async ({ time, ask }: DatabaseTimeInput): Promise<{ close(): Promise<void> }> => {
-  const look = async (): Promise<void> => {
-    const asked = performance.now();
-    try {
-      time.noteDatabaseTime(await ask(), performance.now() - asked);
-    } catch (error) {
-      if (!(error instanceof StorageFailure)) throw error;
-    }
-  };
-  await look();
-  let underWay = Promise.resolve();
-  const timer = setInterval(() => void (underWay = look()), clockCheckMs).unref();
-  return {
-    async close() {
-      clearInterval(timer);
-      await underWay;
-    },
-  };
+const look = async ({ time, ask }: DatabaseTimeInput): Promise<void> => {
+  const asked = performance.now();
+  try {
+    time.noteDatabaseTime(await ask(), performance.now() - asked);
+  } catch (error) {
+    if (!(error instanceof StorageFailure)) throw error;
+  }
 };
+
+export class DatabaseTimeWatch {
+  readonly #input: DatabaseTimeInput;
+  readonly #timer: NodeJS.Timeout;
+  #underWay = Promise.resolve();
+
+  private constructor(input: DatabaseTimeInput) {
+    this.#input = input;
+    this.#timer = setInterval(() => void (this.#underWay = look(this.#input)), clockCheckMs).unref();
+  }
+
+  /** Asks the database once before it returns, and then again every ten seconds. A failed request is repeated with the next check. */
+  static async open(input: DatabaseTimeInput): Promise<DatabaseTimeWatch> {
+    await look(input);
+    return new DatabaseTimeWatch(input);
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#underWay;
+  }
+}
 
 // Watches the room on the disk of the data folder, and warns before it is full.
 

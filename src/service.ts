@@ -25,7 +25,7 @@ import { createPlatform, type PlatformOptions } from '#src/platform/platform.ts'
 import { createSources } from '#src/moving/sources.ts';
 import { readCatalogue } from '#src/platform/proxy/check.ts';
 import { openStorage, type Storage, type StorageOptions } from '#src/storage/open.ts';
-import { DiskWatch, type DiskWatchInput, followDatabaseTime, nodeTime, type NodeTime } from '#src/machine-watch.ts';
+import { DatabaseTimeWatch, DiskWatch, type DiskWatchInput, nodeTime, type NodeTime } from '#src/machine-watch.ts';
 import { IdleMemory } from '#src/idle-memory.ts';
 import { systemTime } from '#src/base/system-time.ts';
 import { serverFactsOf } from '#src/wiring/facts.ts';
@@ -157,7 +157,7 @@ const platformRules = (settings: Settings) => ({
 const followTime = async (settings: Settings, time: NodeTime, storage: Storage, closers: Closers): Promise<void> => {
   closers.add('storage', () => storage.close());
   if (nodeNameOf(settings) !== null) return;
-  const following = await followDatabaseTime({ time, ask: () => storage.clock() });
+  const following = await DatabaseTimeWatch.open({ time, ask: () => storage.clock() });
   closers.add('databaseTime', () => following.close());
 };
 

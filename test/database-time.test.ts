@@ -2,14 +2,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { StorageUnavailable } from '#actors/ports.ts';
-import { followDatabaseTime, nodeTime } from '#src/machine-watch.ts';
+import { DatabaseTimeWatch, nodeTime } from '#src/machine-watch.ts';
 import { systemTime } from '#src/base/system-time.ts';
 import { FakeLog } from '#test/fakes/time.ts';
 import { testDatabase } from '#test/support/database.ts';
 
 test('database time: a clock that is an hour behind the database is corrected at the start', async () => {
   const time = nodeTime({ ...systemTime, now: () => Date.now() - 3_600_000 }, new FakeLog());
-  const following = await followDatabaseTime({ time, ask: async () => Date.now() });
+  const following = await DatabaseTimeWatch.open({ time, ask: async () => Date.now() });
   assert.ok(Math.abs(time.now() - Date.now()) < 5_000);
   await following.close();
 });
@@ -24,6 +24,6 @@ test('database time: the offset of the clock is read from PostgreSQL, and an unr
   const away = async (): Promise<number> => {
     throw new StorageUnavailable('away');
   };
-  await (await followDatabaseTime({ time, ask: away })).close();
+  await (await DatabaseTimeWatch.open({ time, ask: away })).close();
   assert.equal(time.correction(), 0);
 });
