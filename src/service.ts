@@ -60,21 +60,28 @@ const chance: Chance = {
 const digest = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 /** Measures the delays of the event loop in the current minute and the one before, until it is closed. */
-function watchLoop(): { readonly lagMs: () => number; readonly close: () => Promise<void> } {
-  const delays = monitorEventLoopDelay({ resolution: 10 });
-  let before = 0;
-  delays.enable();
-  const timer = setInterval(() => {
-    before = delays.percentile(99);
-    delays.reset();
-  }, 60_000).unref();
-  return {
-    lagMs: () => Math.round(Math.max(before, delays.percentile(99)) / 1e6),
-    close: async () => {
-      clearInterval(timer);
-      delays.disable();
-    },
-  };
+class LoopWatch {
+  readonly #delays = monitorEventLoopDelay({ resolution: 10 });
+  readonly #timer: NodeJS.Timeout;
+  /** The delay of the minute before. In nanoseconds. */
+  #before = 0;
+
+  constructor() {
+    this.#delays.enable();
+    this.#timer = setInterval(() => {
+      this.#before = this.#delays.percentile(99);
+      this.#delays.reset();
+    }, 60_000).unref();
+  }
+
+  lagMs(): number {
+    return Math.round(Math.max(this.#before, this.#delays.percentile(99)) / 1e6);
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+    this.#delays.disable();
+  }
 }
 
 /** Opens the database with all settings that concern it. */
@@ -168,12 +175,13 @@ const openDisk = async (input: DiskWatchInput, closers: Closers): Promise<DiskWa
   return disk;
 };
 
-const openLoopWatch = (closers: Closers): ReturnType<typeof watchLoop> => {
-  const loop = watchLoop();
-  closers.add('loop', () => loop.close());
+/** Returns the function that returns the delay of the event loop, in milliseconds. */
+const openLoopWatch = (closers: Closers): (() => number) => {
+  const loop = new LoopWatch();
+  closers.add('loop', async () => loop.close());
   const memory = new IdleMemory();
   closers.add('idleMemory', async () => memory.close());
-  return loop;
+  return () => loop.lagMs();
 };
 
 /** Opens all parts below the gateway. */
@@ -229,7 +237,7 @@ async function openPorts({ settings, log, version, closers, told, signal }: Port
     log,
   });
   closers.add('platform', () => platform.close());
-  const usage = { loopLagMs: openLoopWatch(closers).lagMs, memoryBytes: process.memoryUsage.rss };
+  const usage = { loopLagMs: openLoopWatch(closers), memoryBytes: process.memoryUsage.rss };
   const sources = createSources({ newPath: folder.newPath, maxBytes: settings.importMaxBytes });
   const taking = { sources, attachments: createAttachments({ intake, workshop, files }), portraits: createPortraits({ intake, workshop }) };
   const made = { ...taking, proxies: { ...platform.proxies, catalogue }, files, sounds, mediaFacts, removals };
