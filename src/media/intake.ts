@@ -189,11 +189,23 @@ const write = async (
   }
 };
 
-/** Makes the `discard` and `moved` functions of a file. The first `discard` removes the file, unless the file was moved away. */
-const ownerOf = (path: string): Pick<TakenFile, 'discard'> & { moved(): void } => {
-  let gone: Promise<void> | null = null;
-  return { discard: () => (gone ??= removeFile(path)), moved: () => void (gone ??= Promise.resolve()) };
-};
+/** A file that the first `discard` removes, unless the file was moved away. */
+class OwnedFile {
+  readonly #path: string;
+  #gone: Promise<void> | null = null;
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  discard(): Promise<void> {
+    return (this.#gone ??= removeFile(this.#path));
+  }
+
+  moved(): void {
+    this.#gone ??= Promise.resolve();
+  }
+}
 
 export const createIntake = ({ folder, timeoutMs, ...fetching }: IntakeOptions): Intake => {
   const fetcher = createFileFetcher(fetching);
@@ -214,7 +226,8 @@ export const createIntake = ({ folder, timeoutMs, ...fetching }: IntakeOptions):
         throw error;
       });
     const mimetype = written.mimetype ?? (await findType());
-    return { ...written, path, mimetype, filename: plainName(filename), ...ownerOf(path) };
+    const owned = new OwnedFile(path);
+    return { ...written, path, mimetype, filename: plainName(filename), discard: () => owned.discard(), moved: () => owned.moved() };
   };
 
   const take = async (text: string, signal: AbortSignal): Promise<TakenFile> => {
