@@ -55,39 +55,40 @@ const derive = (password: string, salt: Buffer, cost: HashCost, tagLength: numbe
     );
   });
 
-/** Runs at most `atOnce` tasks at the same time, in FIFO order. A task gets null if `mostWaiting` tasks already wait. */
-const queueOf = () => {
-  const waiting: (() => void)[] = [];
-  let busy = 0;
-  return async <T>(work: () => Promise<T>): Promise<T | null> => {
-    if (busy >= atOnce) {
-      if (waiting.length >= mostWaiting) return null;
-      // A finished task passes its slot on, so `busy` does not change.
-      await new Promise<void>((resolve) => waiting.push(resolve));
-    } else busy += 1;
+class TaskQueue {
+  readonly #waiting: (() => void)[] = [];
+  #busy = 0;
+
+  /** Runs at most `atOnce` tasks at the same time, in FIFO order. A task gets null if `mostWaiting` tasks already wait. */
+  async run<T>(work: () => Promise<T>): Promise<T | null> {
+    if (this.#busy >= atOnce) {
+      if (this.#waiting.length >= mostWaiting) return null;
+      // A finished task passes its slot on, so `#busy` does not change.
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    } else this.#busy += 1;
     try {
       return await work();
     } finally {
-      const next = waiting.shift();
+      const next = this.#waiting.shift();
       if (next) next();
-      else busy -= 1;
+      else this.#busy -= 1;
     }
-  };
-};
+  }
+}
 
 export const createPasswords = (cost: HashCost = owaspCost): Passwords => {
-  const inTurn = queueOf();
+  const queue = new TaskQueue();
   /** The hash that is checked for an unknown name, so that the check takes as long as for a known name. Its result is ignored. */
   const nobody: Parsed = { ...cost, salt: randomBytes(saltBytes), hash: randomBytes(hashBytes) };
   return {
     hash: (password) =>
-      inTurn(async () => {
+      queue.run(async () => {
         const salt = randomBytes(saltBytes);
         const hash = await derive(password, salt, cost, hashBytes);
         return `$argon2id$v=19$m=${cost.memory},t=${cost.passes},p=${cost.parallelism}$${unpadded(salt)}$${unpadded(hash)}`;
       }),
     verify: (password, text) =>
-      inTurn(async () => {
+      queue.run(async () => {
         const known = text === null ? null : parse(text);
         const { salt, hash, ...costs } = known ?? nobody;
         const isSame = timingSafeEqual(await derive(password, salt, costs, hash.length), hash);
