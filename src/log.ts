@@ -136,32 +136,49 @@ interface Own {
   readonly log: Log;
 }
 
+/** The levels of instances. */
+class InstanceLevels implements LogLevels {
+  readonly #root: RootLog;
+  readonly #now: () => number;
+  readonly #own = new Map<string, Own>();
+
+  constructor(root: RootLog, now: () => number) {
+    this.#root = root;
+    this.#now = now;
+  }
+
+  set(instance: string, level: LogLevel, until: number): void {
+    this.#own.set(instance, { level, until, log: this.#root.child?.({}, { level }) ?? this.#root });
+  }
+
+  of(instance: string): ReturnType<LogLevels['of']> {
+    const found = this.#current(instance);
+    return found === null ? null : { level: found.level, until: found.until };
+  }
+
+  /** Returns the log for a line with these fields. */
+  logFor(fields: object): Log {
+    if (this.#own.size === 0) return this.#root;
+    const { instance } = fields as { readonly instance?: unknown };
+    return (typeof instance === 'string' ? this.#current(instance)?.log : null) ?? this.#root;
+  }
+
+  #current(instance: string): Own | null {
+    const found = this.#own.get(instance);
+    if (found === undefined || found.until > this.#now()) return found ?? null;
+    this.#own.delete(instance);
+    return null;
+  }
+}
+
 /** Returns the log and the levels of instances. `now` returns Unix milliseconds. */
 export function withInstanceLevels(root: RootLog, now: () => number): { readonly log: Log; readonly logLevels: LogLevels } {
-  const own = new Map<string, Own>();
-  const current = (instance: string): Own | null => {
-    const found = own.get(instance);
-    if (found === undefined || found.until > now()) return found ?? null;
-    own.delete(instance);
-    return null;
-  };
-  const logFor = (fields: object): Log => {
-    if (own.size === 0) return root;
-    const { instance } = fields as { readonly instance?: unknown };
-    return (typeof instance === 'string' ? current(instance)?.log : null) ?? root;
-  };
+  const logLevels = new InstanceLevels(root, now);
   const log: Log = {
-    debug: (fields, event) => logFor(fields).debug(fields, event),
-    info: (fields, event) => logFor(fields).info(fields, event),
-    warn: (fields, event) => logFor(fields).warn(fields, event),
-    error: (fields, event) => logFor(fields).error(fields, event),
-  };
-  const logLevels: LogLevels = {
-    set: (instance, level, until) => void own.set(instance, { level, until, log: root.child?.({}, { level }) ?? root }),
-    of: (instance) => {
-      const found = current(instance);
-      return found === null ? null : { level: found.level, until: found.until };
-    },
+    debug: (fields, event) => logLevels.logFor(fields).debug(fields, event),
+    info: (fields, event) => logLevels.logFor(fields).info(fields, event),
+    warn: (fields, event) => logLevels.logFor(fields).warn(fields, event),
+    error: (fields, event) => logLevels.logFor(fields).error(fields, event),
   };
   return { log, logLevels };
 }
