@@ -77,16 +77,28 @@ interface UpdatesInput {
   readonly now: () => number;
 }
 
-/** Returns the function that looks up the newest release. Concurrent callers share one request. The answer is cached. Never rejects. */
-export const createUpdates = ({ url, version, allow, now }: UpdatesInput): ServerFacts['update'] => {
-  if (url === null) return async () => noCheck;
-  let known: UpdateNotice = { ...noCheck, checks: true };
-  let validUntil = 0;
-  let asking: Promise<UpdateNotice> | null = null;
-  const ask = async (): Promise<UpdateNotice> => {
+/** The newest release. Its answer is cached. */
+class Updates {
+  readonly #input: UpdatesInput & { readonly url: string };
+  #known: UpdateNotice = { ...noCheck, checks: true };
+  #validUntil = 0;
+  #asking: Promise<UpdateNotice> | null = null;
+
+  constructor(input: UpdatesInput & { readonly url: string }) {
+    this.#input = input;
+  }
+
+  /** Concurrent callers share one request. Never rejects. */
+  async newest(): Promise<UpdateNotice> {
+    if (this.#input.now() < this.#validUntil) return this.#known;
+    return (this.#asking ??= this.#ask().finally(() => (this.#asking = null)));
+  }
+
+  async #ask(): Promise<UpdateNotice> {
+    const { url, version, allow, now } = this.#input;
     try {
       const release = await askRelease(url, allow, `Dormouse/${version}`);
-      known = {
+      this.#known = {
         checks: true,
         latest: release.version,
         isNewer: isLater(release.version, version),
@@ -94,17 +106,20 @@ export const createUpdates = ({ url, version, allow, now }: UpdatesInput): Serve
         checkedAt: now(),
         error: '',
       };
-      validUntil = now() + keptMs.good;
+      this.#validUntil = now() + keptMs.good;
     } catch (error) {
-      known = { ...known, error: sentenceOf(error) };
-      validUntil = now() + keptMs.bad;
+      this.#known = { ...this.#known, error: sentenceOf(error) };
+      this.#validUntil = now() + keptMs.bad;
     }
-    return known;
-  };
-  return async () => {
-    if (now() < validUntil) return known;
-    return (asking ??= ask().finally(() => (asking = null)));
-  };
+    return this.#known;
+  }
+}
+
+/** Returns the function that looks up the newest release. */
+export const createUpdates = ({ url, ...input }: UpdatesInput): ServerFacts['update'] => {
+  if (url === null) return async () => noCheck;
+  const updates = new Updates({ ...input, url });
+  return () => updates.newest();
 };
 
 // The facts for the pages.
