@@ -96,31 +96,34 @@ export const followPrivacy = (sock: WASocket, failed: (error: unknown) => void):
 // The list of blocked people. The library queries the list at the login and drops the answer. A new device gets its chats after the login, with the phone's
 // history, so the list is reported again after each part.
 
-export interface BlockedPeople {
-  /** Applies changes of the list, and reports the list again after each part of the history. */
-  observe(event: BaileysEvent): void;
-}
+export class BlockedPeople {
+  readonly #tell: (event: BaileysEvent) => void;
+  readonly #blocked = new Set<string>();
 
-export const watchBlocked = (sock: Pick<WASocket, 'ws'>, tell: (event: BaileysEvent) => void): BlockedPeople => {
-  const blocked = new Set<string>();
-  const asEvent = (): BaileysEvent => ({ name: 'blocklist.set', data: { blocklist: [...blocked] } });
-  sock.ws.on('CB:iq,,list', (answer: BinaryNode) => {
-    const items = getBinaryNodeChildren(getBinaryNodeChild(answer, 'list'), 'item');
-    blocked.clear();
-    for (const { attrs } of items) if (attrs['jid']) blocked.add(attrs['jid']);
-    if (blocked.size > 0) tell(asEvent());
-  });
-  return {
-    observe(event) {
-      if (event.name === 'blocklist.update') {
-        for (const jid of event.data.blocklist)
-          if (event.data.type === 'add') blocked.add(jid);
-          else blocked.delete(jid);
-      }
-      if (event.name === 'messaging-history.set' && blocked.size > 0) tell(asEvent());
-    },
-  };
-};
+  constructor(sock: Pick<WASocket, 'ws'>, tell: (event: BaileysEvent) => void) {
+    this.#tell = tell;
+    sock.ws.on('CB:iq,,list', (answer: BinaryNode) => {
+      const items = getBinaryNodeChildren(getBinaryNodeChild(answer, 'list'), 'item');
+      this.#blocked.clear();
+      for (const { attrs } of items) if (attrs['jid']) this.#blocked.add(attrs['jid']);
+      this.#report();
+    });
+  }
+
+  /** Applies changes of the list, and reports the list again after each part of the history. */
+  observe(event: BaileysEvent): void {
+    if (event.name === 'blocklist.update') {
+      for (const jid of event.data.blocklist)
+        if (event.data.type === 'add') this.#blocked.add(jid);
+        else this.#blocked.delete(jid);
+    }
+    if (event.name === 'messaging-history.set') this.#report();
+  }
+
+  #report(): void {
+    if (this.#blocked.size > 0) this.#tell({ name: 'blocklist.set', data: { blocklist: [...this.#blocked] } });
+  }
+}
 
 // The disappearing timers of chats with one person, in seconds. They are read once at the beginning of a connection, and then updated by
 // changes. The cache of groups has the timers of groups.

@@ -7,7 +7,7 @@ import type { Close } from '#actors/ports.ts';
 import { within } from '#actors/waiting.ts';
 import { createSharedState, type SharedState } from '../app-state/shared-state.ts';
 import { createBaileysLogger } from '../app-state/baileys-logger.ts';
-import { type BlockedPeople, ChatTimers, directoryOf, followPrivacy, identityOf, refuseAccounts, watchBlocked } from './self.ts';
+import { BlockedPeople, ChatTimers, directoryOf, followPrivacy, identityOf, refuseAccounts } from './self.ts';
 import { ChannelList, unlisted } from '../events/from-channels.ts';
 import { closeOf, ownCloses, silenceOf } from '../wire/outcomes.ts';
 import { followAcks } from './sent-acks.ts';
@@ -214,7 +214,7 @@ class LiveSession implements Session {
     this.#resends.takeOver(sock);
     const isRefused = (number: string): boolean => host.accountOf(number) === 'refused';
     refuseAccounts(sock, isRefused, () => this.#fail(ownCloses.otherAccount));
-    const blocked = watchBlocked(sock, (event) => this.#pipeline.push(event));
+    const blocked = new BlockedPeople(sock, (event) => this.#pipeline.push(event));
     followPrivacy(sock, (error) => this.#stumbled('privacy', error));
     const permission = { granted: () => host.mayAct(), denied: () => this.#fail(ownCloses.leaseUnsure) };
     guard(sock, hooks, { closeMs: deadlines.close / 2, frames: turns.frames, permission });
