@@ -24,23 +24,30 @@ const idsOf = ({ attrs, content }: BinaryNode): readonly (string | undefined)[] 
   return [attrs['id'], ...(Array.isArray(list) ? list.map((item) => item.attrs['id']) : [])];
 };
 
-/** Listens to played receipts on the socket. Returns a function that marks such receipts among those that the library reports. */
-const playedReceipts = (sock: WASocket): ((updates: Updates) => Updates) => {
-  const played = new LruMap<true>(most);
-  const keyOf = (id: string | null | undefined, member: string | null | undefined): string => `${id ?? ''} ${bare(member)}`;
-  sock.ws.on('CB:receipt,type:played', (node: BinaryNode) => {
-    if (!isGroup(node.attrs['from'] ?? '')) return;
-    for (const id of idsOf(node)) played.set(keyOf(id, node.attrs['participant']), true);
-  });
-  return (updates) =>
-    updates.map((update) => {
+const playedKey = (id: string | null | undefined, member: string | null | undefined): string => `${id ?? ''} ${bare(member)}`;
+
+/** The played receipts that arrived on the socket. */
+class PlayedReceipts {
+  readonly #played = new LruMap<true>(most);
+
+  constructor(sock: WASocket) {
+    sock.ws.on('CB:receipt,type:played', (node: BinaryNode) => {
+      if (!isGroup(node.attrs['from'] ?? '')) return;
+      for (const id of idsOf(node)) this.#played.set(playedKey(id, node.attrs['participant']), true);
+    });
+  }
+
+  /** Marks the played receipts among those that the library reports. */
+  mark(updates: Updates): Updates {
+    return updates.map((update) => {
       const { key, receipt } = update;
-      const name = keyOf(key.id, receipt.userJid);
-      if (!receipt.readTimestamp || !played.get(name)) return update;
-      played.delete(name);
+      const name = playedKey(key.id, receipt.userJid);
+      if (!receipt.readTimestamp || !this.#played.get(name)) return update;
+      this.#played.delete(name);
       return { ...update, receipt: { ...receipt, playedTimestamp: receipt.readTimestamp } };
     });
-};
+  }
+}
 
 interface GuardHooks {
   /** Gets every event when it happens, before the library merges it with others. */
@@ -102,12 +109,12 @@ const reportPeople = ({ signalRepository: { lidMapping } }: WASocket, hooks: Gua
 /** Takes events before the library's buffer, which holds events for up to 30 seconds, and merges changes into the changed messages. */
 const tapEvents = (sock: WASocket, hooks: GuardHooks): void => {
   const emit = sock.ev.emit.bind(sock.ev);
-  const withPlayed = playedReceipts(sock);
+  const played = new PlayedReceipts(sock);
   sock.ev.emit = (name, data) => {
     const handled = keptFromBuffer.has(name) || emit(name, data);
     // The cast is safe, because the type of `emit` pairs each name with its data.
     const event = { name, data } as unknown as BaileysEvent;
-    hooks.event(event.name === 'message-receipt.update' ? { ...event, data: withPlayed(event.data) } : event);
+    hooks.event(event.name === 'message-receipt.update' ? { ...event, data: played.mark(event.data) } : event);
     return handled;
   };
 };
