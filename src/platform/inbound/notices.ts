@@ -229,44 +229,59 @@ const countOf = async (sock: PreKeySock): Promise<number> => {
   return Number(getBinaryNodeChild(answer, 'count')?.attrs['value']) || 0;
 };
 
-/** Returns handlers that refill the keys. A notice is acknowledged after the upload, so that the platform repeats it if the upload failed. */
-export const withPreKeyNotices = (handlers: Handlers, sock: PreKeySock, spent: Pick<SpentKeys, 'counted' | 'uploaded'>): Handlers => {
-  let running: Promise<void> | null = null;
+class Refills {
+  readonly #sock: PreKeySock;
+  readonly #spent: Pick<SpentKeys, 'counted' | 'uploaded'>;
+  #running: Promise<void> | null = null;
   /** The refill after the running one. It is needed, because the platform may give out keys during an upload. */
-  let next: Promise<void> | null = null;
+  #next: Promise<void> | null = null;
 
-  const upload = async (count: number): Promise<void> => {
-    const { creds } = sock.authState;
-    const before = creds.firstUnuploadedPreKeyId;
-    await sock.uploadPreKeys(count);
-    const after = creds.firstUnuploadedPreKeyId;
-    // If the library was uploading, its upload was awaited instead, and fewer ids are new. A failed attempt before may have used more ids.
-    if (after - before >= count) await spent.uploaded(after - count, after - 1);
-  };
+  constructor(sock: PreKeySock, spent: Pick<SpentKeys, 'counted' | 'uploaded'>) {
+    this.#sock = sock;
+    this.#spent = spent;
+  }
 
-  const refill = async (): Promise<void> => {
-    const left = await countOf(sock);
-    await spent.counted(left);
-    for (let count = left; count < wanted; count += atOnce) await upload(Math.min(atOnce, wanted - count));
-  };
-  const begin = (): Promise<void> =>
-    (running = refill().finally(() => {
-      running = null;
-    }));
-  const refilled = (): Promise<void> => {
-    if (running === null) return begin();
-    return (next ??= running
+  /** Resolves after a refill that began after the call. Rejects if this refill fails. */
+  async finished(): Promise<void> {
+    if (this.#running === null) return this.#begin();
+    return (this.#next ??= this.#running
       .catch(() => undefined)
       .then(() => {
-        next = null;
-        return begin();
+        this.#next = null;
+        return this.#begin();
       }));
-  };
+  }
+
+  #begin(): Promise<void> {
+    return (this.#running = this.#refill().finally(() => {
+      this.#running = null;
+    }));
+  }
+
+  async #refill(): Promise<void> {
+    const left = await countOf(this.#sock);
+    await this.#spent.counted(left);
+    for (let count = left; count < wanted; count += atOnce) await this.#upload(Math.min(atOnce, wanted - count));
+  }
+
+  async #upload(count: number): Promise<void> {
+    const { creds } = this.#sock.authState;
+    const before = creds.firstUnuploadedPreKeyId;
+    await this.#sock.uploadPreKeys(count);
+    const after = creds.firstUnuploadedPreKeyId;
+    // If the library was uploading, its upload was awaited instead, and fewer ids are new. A failed attempt before may have used more ids.
+    if (after - before >= count) await this.#spent.uploaded(after - count, after - 1);
+  }
+}
+
+/** Returns handlers that refill the keys. A notice is acknowledged after the upload, so that the platform repeats it if the upload failed. */
+export const withPreKeyNotices = (handlers: Handlers, sock: PreKeySock, spent: Pick<SpentKeys, 'counted' | 'uploaded'>): Handlers => {
+  const refills = new Refills(sock, spent);
   return {
     ...handlers,
     async notification(node) {
       if (!isNotice(node)) return handlers.notification(node);
-      await refilled();
+      await refills.finished();
       return sock.sendMessageAck(node);
     },
   };

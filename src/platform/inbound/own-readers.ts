@@ -130,40 +130,50 @@ const withMessageTokens = (handlers: Handlers, sock: TokenSock): Handlers => {
 /** Fetches collections of the shared state. */
 type Refresh = (names: readonly WAPatchName[]) => Promise<void>;
 
-/** Merges all refreshes that are requested during a refresh into one. After an absence, the platform sends a notification for each change. */
-const gathered = (refresh: Refresh): Refresh => {
-  let running: Promise<void> | null = null;
-  let next: { readonly names: Set<WAPatchName>; readonly done: Promise<void> } | null = null;
-  const begin = (names: readonly WAPatchName[]): Promise<void> =>
-    (running = refresh(names).finally(() => {
-      running = null;
+class GatheredRefresh {
+  readonly #refresh: Refresh;
+  #running: Promise<void> | null = null;
+  #next: { readonly names: Set<WAPatchName>; readonly done: Promise<void> } | null = null;
+
+  constructor(refresh: Refresh) {
+    this.#refresh = refresh;
+  }
+
+  /** Merges all refreshes that are requested during a refresh into one. After an absence, the platform sends a notification for each change. */
+  async run(names: readonly WAPatchName[]): Promise<void> {
+    if (this.#running === null) return this.#begin(names);
+    this.#next ??= this.#after(this.#running);
+    for (const name of names) this.#next.names.add(name);
+    return this.#next.done;
+  }
+
+  #begin(names: readonly WAPatchName[]): Promise<void> {
+    return (this.#running = this.#refresh(names).finally(() => {
+      this.#running = null;
     }));
-  return (names) => {
-    if (running === null) return begin(names);
-    if (next === null) {
-      const all = new Set<WAPatchName>();
-      const done = running
-        .catch(() => undefined)
-        .then(() => {
-          next = null;
-          return begin([...all]);
-        });
-      next = { names: all, done };
-    }
-    for (const name of names) next.names.add(name);
-    return next.done;
-  };
-};
+  }
+
+  #after(running: Promise<void>): { readonly names: Set<WAPatchName>; readonly done: Promise<void> } {
+    const names = new Set<WAPatchName>();
+    const done = running
+      .catch(() => undefined)
+      .then(() => {
+        this.#next = null;
+        return this.#begin([...names]);
+      });
+    return { names, done };
+  }
+}
 
 /** Returns handlers that refresh every named collection. If this fails, the notification is not acknowledged, so that the platform repeats it. */
 const withSharedNotices = (handlers: Handlers, sock: Pick<WASocket, 'sendMessageAck'>, refresh: Refresh): Handlers => {
-  const refreshed = gathered(refresh);
+  const gathered = new GatheredRefresh(refresh);
   return {
     ...handlers,
     async notification(node) {
       if (node.attrs['type'] !== 'server_sync') return handlers.notification(node);
       const named = getBinaryNodeChildren(node, 'collection').flatMap(({ attrs }) => attrs['name'] ?? []);
-      if (named.length > 0) await refreshed(named as WAPatchName[]);
+      if (named.length > 0) await gathered.run(named as WAPatchName[]);
       return sock.sendMessageAck(node);
     },
   };
