@@ -78,52 +78,65 @@ const inPages = (names: Page): readonly Page[] => {
 
 const printOf = (page: Page): string => (page.length === 0 ? '' : hash('sha256', page.join(), 'base64url'));
 
-/** Returns a store that splits the list into pages. A list that was stored as a whole is still read, and is replaced at the next write. */
-export const withTokenPages = (store: SignalKeyStore): SignalKeyStore => {
+/** The pages of the list in the store. */
+class TokenPages {
+  readonly #store: SignalKeyStore;
   /** The fingerprint of each page at its last read or write; null before the first. */
-  let prints: string[] | null = null;
-  let hasWhole = true;
-  let writes = 0;
+  #prints: readonly string[] | null = null;
+  #hasWhole = true;
+  #writes = 0;
 
-  const read = async (): Promise<Page> => {
-    const begun = writes;
+  constructor(store: SignalKeyStore) {
+    this.#store = store;
+  }
+
+  async read(): Promise<Page> {
+    const begun = this.#writes;
     const [whole, stored] = await Promise.all([
-      store.get('tctoken', [indexKey]),
+      this.#store.get('tctoken', [indexKey]),
       // The store accepts any type of key, but the library's types do not include this type.
-      store.get(tokenPageType as 'tctoken', [...pageIds]) as unknown as Promise<Readonly<Record<string, Page>>>,
+      this.#store.get(tokenPageType as 'tctoken', [...pageIds]) as unknown as Promise<Readonly<Record<string, Page>>>,
     ]);
     // If there was a write meanwhile, the result of the read is outdated.
-    if (begun === writes) {
-      prints = pageIds.map((id) => printOf(stored[id] ?? []));
-      hasWhole = whole[indexKey] !== undefined;
+    if (begun === this.#writes) {
+      this.#prints = pageIds.map((id) => printOf(stored[id] ?? []));
+      this.#hasWhole = whole[indexKey] !== undefined;
     }
     return [...new Set([...Object.values(stored).flat(), ...namesIn(whole[indexKey])])];
-  };
+  }
 
-  const changed = (names: Page): Readonly<Record<string, Page | null>> => {
+  /** Writes the changed pages of the list `index`, the other tokens, and the rest of `data`. */
+  async write(index: Token | null, tokens: SignalDataSet['tctoken'], data: SignalDataSet): Promise<void> {
+    this.#writes += 1;
+    const whole = this.#hasWhole ? { [indexKey]: null } : {};
+    this.#hasWhole = false;
+    await this.#store.set({ ...data, tctoken: { ...tokens, ...whole }, [tokenPageType]: this.#changed(namesIn(index)) } as SignalDataSet);
+  }
+
+  #changed(names: Page): Readonly<Record<string, Page | null>> {
     const now = inPages(names);
-    const known = prints;
-    prints = now.map(printOf);
-    const different = pageIds.filter((_, at) => known === null || known[at] !== prints?.[at]);
+    const [known, prints] = [this.#prints, now.map(printOf)];
+    this.#prints = prints;
+    const different = pageIds.filter((_, at) => known === null || known[at] !== prints[at]);
     return Object.fromEntries(different.map((id) => [id, now[Number(id)]?.length ? (now[Number(id)] ?? null) : null]));
-  };
+  }
+}
 
+/** Returns a store that splits the list into pages. A list that was stored as a whole is still read, and is replaced at the next write. */
+export const withTokenPages = (store: SignalKeyStore): SignalKeyStore => {
+  const tokenPages = new TokenPages(store);
   return {
     ...store,
     async get(type, ids) {
       if (type !== 'tctoken' || !ids.includes(indexKey)) return store.get(type, ids);
       const others = ids.filter((id) => id !== indexKey);
-      const [found, names] = await Promise.all([others.length === 0 ? {} : store.get(type, others), read()]);
+      const [found, names] = await Promise.all([others.length === 0 ? {} : store.get(type, others), tokenPages.read()]);
       const index: Token = { token: Buffer.from(JSON.stringify(names)) };
       return { ...found, ...(names.length === 0 ? {} : { [indexKey]: index }) } as Awaited<ReturnType<typeof store.get<typeof type>>>;
     },
     async set(data) {
       const { [indexKey]: index, ...tokens } = data.tctoken ?? {};
-      if (index === undefined) return store.set(data);
-      writes += 1;
-      const whole = hasWhole ? { [indexKey]: null } : {};
-      hasWhole = false;
-      await store.set({ ...data, tctoken: { ...tokens, ...whole }, [tokenPageType]: changed(namesIn(index)) } as SignalDataSet);
+      return index === undefined ? store.set(data) : tokenPages.write(index, tokens, data);
     },
   };
 };
