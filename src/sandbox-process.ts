@@ -1,5 +1,5 @@
 /** The simulated platform beside the gateway. It is a separate process, because live sessions must never use its root of trust and its keys. */
-import { fork } from 'node:child_process';
+import { type ChildProcess, fork } from 'node:child_process';
 import { join } from 'node:path';
 import type { Log } from '#actors/ports.ts';
 import type { Settings } from '#config/load.ts';
@@ -8,14 +8,6 @@ import type { SimulatedPhone } from '#src/http/options.ts';
 
 /** Defaults that differ with a simulated platform. Environment variables override the defaults. */
 export const sandboxPreset = { DATA_DIR: './data/sandbox', ALLOW_PRIVATE_RECEIVERS: 'loopback' } as const;
-
-interface SandboxProcess {
-  /** WebSocket address for the gateway. */
-  readonly url: string;
-  readonly page: string;
-  readonly phone: SimulatedPhone;
-  stop(): Promise<void>;
-}
 
 /** The time-out of a scan, in milliseconds. A scan needs a second, and up to half a minute on a busy machine. */
 const scanMs = 30_000;
@@ -49,6 +41,35 @@ const words = ({ code, message }: Failure, { sandboxHost, sandboxPort, dataDir }
   return `the simulated platform could not start: ${message}`;
 };
 
+class SandboxProcess {
+  /** WebSocket address for the gateway. */
+  readonly url: string;
+  readonly page: string;
+  readonly phone: SimulatedPhone;
+  readonly #child: ChildProcess;
+  readonly #ended: Promise<void>;
+  #stopping = false;
+
+  constructor(child: ChildProcess, port: number, log: Log) {
+    this.url = `ws://127.0.0.1:${port}/ws/chat`;
+    this.page = `http://127.0.0.1:${port}/`;
+    this.phone = phoneOf(this.page);
+    this.#child = child;
+    this.#ended = new Promise((resolve) => {
+      child.once('exit', (code) => {
+        if (!this.#stopping) log.warn({ code }, 'sandbox.ended');
+        resolve();
+      });
+    });
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    this.#child.kill('SIGTERM');
+    await this.#ended;
+  }
+}
+
 /**
  * Starts the simulated platform, and resolves when it listens. The child process always ends with this process. Rejects if it cannot start.
  */
@@ -57,7 +78,6 @@ export async function forkSandbox(settings: Settings, log: Log): Promise<Sandbox
   if (!isLoopbackAddress(settings.sandboxHost))
     log.warn({ setting: 'SANDBOX_HOST', effect: 'everybody who reaches the simulated platform controls its phones' }, 'sandbox.open');
   const child = fork(new URL('./sandbox/main.ts', import.meta.url), args, { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
-  const ended = new Promise<void>((resolve) => void child.once('exit', () => resolve()));
   const port = await new Promise<number>((resolve, reject) => {
     let failure: Failure | null = null;
     child.on('message', (message: { readonly port?: number } | Failure) => {
@@ -69,20 +89,6 @@ export async function forkSandbox(settings: Settings, log: Log): Promise<Sandbox
       reject(new Error(failure === null ? `the simulated platform ended at once (code ${code})` : words(failure, settings))),
     );
   });
-  let stopping = false;
-  child.once('exit', (code) => {
-    if (!stopping) log.warn({ code }, 'sandbox.ended');
-  });
   child.channel?.unref();
-  const page = `http://127.0.0.1:${port}/`;
-  return {
-    url: `ws://127.0.0.1:${port}/ws/chat`,
-    page,
-    phone: phoneOf(page),
-    async stop() {
-      stopping = true;
-      child.kill('SIGTERM');
-      await ended;
-    },
-  };
+  return new SandboxProcess(child, port, log);
 }

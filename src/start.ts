@@ -54,21 +54,28 @@ const readSettings = (sandbox: boolean): Read => {
   }
 };
 
-/**
- * Returns functions that write and remove the PID file, in which scripts find the id of the process. The writer overwrites the file of a killed process.
- * If another process has taken over, its PID file is left in place.
- */
-const pidFileIn = (dataDir: string) => {
-  const own = `${process.pid}\n`;
-  let path: string | null = null;
-  return {
-    write: (): void => writeFileSync((path = join(openDataDir(dataDir), 'gateway.pid')), own),
-    /** Removes the file, unless another process wrote it. */
-    remove: (): void => {
-      if (path !== null && existsSync(path) && readFileSync(path, 'utf8') === own) rmSync(path, { force: true });
-    },
-  };
-};
+/** The PID file, in which scripts find the id of the process. */
+class PidFile {
+  readonly #dataDir: string;
+  readonly #own = `${process.pid}\n`;
+  #path: string | null = null;
+
+  constructor(dataDir: string) {
+    this.#dataDir = dataDir;
+  }
+
+  /** Overwrites the file of a killed process. */
+  write(): void {
+    this.#path = join(openDataDir(this.#dataDir), 'gateway.pid');
+    writeFileSync(this.#path, this.#own);
+  }
+
+  /** Removes the file. If another process has taken over, its PID file is left in place. */
+  remove(): void {
+    const path = this.#path;
+    if (path !== null && existsSync(path) && readFileSync(path, 'utf8') === this.#own) rmSync(path, { force: true });
+  }
+}
 
 const surviveSurprises = (log: Log): void => {
   // On a full disk, output beside the log may be lost. This loss must not end the process.
@@ -97,7 +104,7 @@ export async function start(args: readonly string[]): Promise<void> {
 
   surviveSurprises(log);
 
-  const pidFile = pidFileIn(settings.dataDir);
+  const pidFile = new PidFile(settings.dataDir);
   const refuse = (error: unknown): never => {
     if (signal.aborted) throw signal.reason;
     log.debug({ error }, 'service.notStarted');
@@ -105,10 +112,10 @@ export async function start(args: readonly string[]): Promise<void> {
     pidFile.remove();
     return refuseToStart(`Dormouse could not start: ${startError(error)}`);
   };
-  const token = madeToken();
+  const token = new MadeToken();
   const stopping = new AbortController();
   const { signal } = stopping;
-  const options = { onAdminToken: token.note, simulatedPhone: platform?.phone ?? null, sources, signal };
+  const options = { onAdminToken: (made: string) => token.note(made), simulatedPhone: platform?.phone ?? null, sources, signal };
   const stopLimit = settings.shutdownMs + (nodeNameOf(settings) === null ? 0 : settings.drainMs);
   const restarts = new Restarts({
     start: (port) => startService({ ...settings, port }, log, version, { ...options, restart: restarts.request }).catch(refuse),
@@ -185,22 +192,23 @@ function stopOnSignals(log: Log, limit: number, stopAll: () => Promise<void>): (
 const tell = (name: string, value: string): void => say(`${`${name}:`.padEnd(18)}${value}`);
 
 /**
- * Returns functions that keep and show the admin token that this start made. Only its hash is stored, so a start that fails or is interrupted later
- * shows the token too.
+ * The admin token that this start made. Only its hash is stored, so a start that fails or is interrupted later shows the token too.
  */
-const madeToken = () => {
-  let made: string | null = null;
-  return {
-    note: (token: string): void => void (made = token),
-    /** Shows the token once. Returns true if there was a token. */
-    tell: (): boolean => {
-      const token = made;
-      made = null;
-      if (token !== null) tell('Admin token', `${token}  (shown only this once; ADMIN_TOKEN chooses another)`);
-      return token !== null;
-    },
-  };
-};
+class MadeToken {
+  #made: string | null = null;
+
+  note(token: string): void {
+    this.#made = token;
+  }
+
+  /** Shows the token once. Returns true if there was a token. */
+  tell(): boolean {
+    const token = this.#made;
+    this.#made = null;
+    if (token !== null) tell('Admin token', `${token}  (shown only this once; ADMIN_TOKEN chooses another)`);
+    return token !== null;
+  }
+}
 
 const tellKnownToken = ({ adminToken }: Settings): void =>
   tell('Admin token', adminToken === null ? 'as before  (ADMIN_TOKEN replaces a lost one)' : 'the one in ADMIN_TOKEN, until it is rotated');

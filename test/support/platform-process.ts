@@ -25,9 +25,9 @@ export class PlatformProcess implements Phone {
   static async start(): Promise<PlatformProcess> {
     const dataDir = temporaryFolder();
     const settings = loadSettings({ env: { SANDBOX_PORT: '0', DATA_DIR: dataDir }, file: '' });
-    const { url, page, stop } = await forkSandbox(settings, quietLog);
-    return new PlatformProcess(url, page, async () => {
-      await stop();
+    const platform = await forkSandbox(settings, quietLog);
+    return new PlatformProcess(platform.url, platform.page, async () => {
+      await platform.stop();
       await removeFolder(dataDir);
     });
   }
