@@ -45,7 +45,7 @@ export class WaitingRoom {
   /** Sets the answer. The first call starts to listen. The gateway itself reports a port that is taken. */
   tell(waited: Waited): void {
     this.#now = waited;
-    // With port 0, every bind would give another port.
+    // With port 0, every bind would give another port, so the room does not listen at all.
     if (this.#address.port !== 0) this.#server ??= this.#open();
   }
 
