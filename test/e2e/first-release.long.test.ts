@@ -7,7 +7,6 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { migrate, startEmbedded } from '#src/storage/open.ts';
-import { migrations } from '#src/storage/migrations/list.ts';
 import { openDatabase } from '#src/storage/postgres/database.ts';
 import { Account } from '#test/support/account.ts';
 import { quietLog, testLimits } from '#test/support/database.ts';
@@ -16,7 +15,7 @@ import { openPlatform, type TestPlatform } from '#test/support/platform.ts';
 import { removeFolder, temporaryFolder } from '#test/support/processes.ts';
 import { openReceiver, type Receiver } from '#test/support/receivers.ts';
 import { until } from '#test/support/until.ts';
-import { insertRows } from '#test/support/upgrade.ts';
+import { insertRows, releasedSteps } from '#test/support/upgrade.ts';
 import { answersOf, lostOf, readFixture, waitingOf } from './first-release/contents.ts';
 
 const contact = '5511988880001';
@@ -39,7 +38,7 @@ const env = {
 /** Makes the tables by the migrations of the first release, and fills them. */
 const makeDatabase = async (dataDir: string): Promise<void> => {
   const server = await startEmbedded({ dataDir, log: quietLog, settings: { fsync: 'off' } });
-  await migrate(server.url, quietLog, { steps: migrations.filter(({ name }) => first.migrations.includes(name)) });
+  await migrate(server.url, quietLog, { steps: releasedSteps.filter(({ name }) => first.migrations.includes(name)) });
   const database = await openDatabase({ url: server.url, log: quietLog, poolSize: 1, limits: testLimits });
   await database.transaction(async (runner) => {
     const run = (text: string) => runner.rows({ name: '', text }, []);

@@ -7,7 +7,6 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { backUp } from '#src/storage/backup/backup.ts';
 import { restore } from '#src/storage/backup/restore.ts';
-import { migrations } from '#src/storage/migrations/list.ts';
 import { migrate, openStorage, startEmbedded } from '#src/storage/open.ts';
 import { openDatabase, type Database } from '#src/storage/postgres/database.ts';
 import { quiet } from '#test/bench/fill.ts';
@@ -16,7 +15,7 @@ import type { Account } from '#test/support/account.ts';
 import { embeddedUrl } from '#test/support/embedded-url.ts';
 import { contact, Scene } from '#test/support/scene.ts';
 import { until } from '#test/support/until.ts';
-import { readPinned, type PinnedMigration } from '#test/support/upgrade.ts';
+import { releasedSteps } from '#test/support/upgrade.ts';
 import { countRows, fillAged, fillKeys, fillYoung, makeReadable, type YearOptions } from './year-rows.ts';
 
 export interface YearRow {
@@ -102,8 +101,7 @@ class Year {
     const server = await startEmbedded({ dataDir: this.#dataDir, log: quiet });
     const database = await openDatabase({ url: server.url, log: quiet, poolSize: 2, limits });
     try {
-      const pinned = new Set(readPinned<readonly PinnedMigration[]>('migrations.json').map(({ name }) => name));
-      await migrate(server.url, quiet, { steps: migrations.filter(({ name }) => pinned.has(name)) });
+      await migrate(server.url, quiet, { steps: releasedSteps });
       await this.#timed(database, 'fill', null, async () => {
         await fillAged(database, this.#options, this.#now);
         return `${this.#options.days} days`;

@@ -9,7 +9,7 @@ import { migrate, type MigrationProgress } from '#src/storage/open.ts';
 import { openDatabase } from '#src/storage/postgres/database.ts';
 import { quietLog, testDatabase } from '#test/support/database.ts';
 import { until } from '#test/support/until.ts';
-import { readPinned, type PinnedMigration } from '#test/support/upgrade.ts';
+import { migrationStatements, releasedSteps } from '#test/support/upgrade.ts';
 
 const database = await testDatabase({ isEmpty: true });
 await migrate(database.url, quietLog);
@@ -147,7 +147,7 @@ test('migrating: each migration is recorded when it is done, so a failure affect
 
 /* ---------- what a migration may not do ---------- */
 
-const released = new Set(readPinned<readonly PinnedMigration[]>('migrations.json').map(({ name }) => name));
+const released = new Set(releasedSteps.map(({ name }) => name));
 
 /** Tables that grow with traffic to millions of rows in a year. */
 const bigTables =
@@ -168,14 +168,8 @@ const forbidden: readonly (readonly [what: string, pattern: RegExp])[] = [
   ['a rewrite', /\b(cluster|vacuum full|reindex (?!.*concurrently))\b/i],
 ];
 
-const queriesOf = ({ class: Step }: ListedMigration): readonly string[] => {
-  const step = new Step(...([undefined, undefined] as unknown as ConstructorParameters<typeof Step>));
-  void step.up();
-  return step.getQueries().map(String);
-};
-
 const breaksOf = (step: ListedMigration): readonly string[] =>
-  queriesOf(step).flatMap((query) =>
+  migrationStatements(step).flatMap((query) =>
     forbidden.filter(([, pattern]) => pattern.test(query)).map(([what]) => `${step.name}: ${what}: ${query}`),
   );
 

@@ -2,12 +2,11 @@
  * Reads the stored data of the last release: its migrations, rows of its tables, and the statements that its nodes send during an upgrade. A release writes
  * this data with `node test/storage/last-release/pin.ts`.
  *
- * The schema of a release is stored as the names of its migrations, each with a digest of its statements. Migrations never change, so running them makes
- * the same tables, triggers and indexes as a dump.
+ * The schema of a release is stored as its migrations, with their names and statements. They make the same tables, triggers and indexes as a dump.
  */
-import { createHash } from 'node:crypto';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Migration } from '@mikro-orm/migrations';
 import type { ListedMigration } from '#src/storage/migrations/list.ts';
 import type { Database, Runner, Statement } from '#src/storage/postgres/database.ts';
 import { root } from '#test/source-tree.ts';
@@ -16,8 +15,7 @@ export const releaseFolder = join(root, 'test/storage/last-release');
 
 export interface PinnedMigration {
   readonly name: string;
-  /** The digest of the migration's statements. */
-  readonly digest: string;
+  readonly statements: readonly string[];
 }
 
 type Row = Readonly<Record<string, unknown>>;
@@ -30,12 +28,24 @@ export const readPinned = <T>(name: string): T => JSON.parse(readFileSync(join(r
 /** The table of the migrator itself. */
 export const migratorTable = 'mikro_orm_migrations';
 
-export const digestOf = ({ class: Step }: ListedMigration): string => {
+export const migrationStatements = ({ class: Step }: ListedMigration): readonly string[] => {
   // A migration only lists its statements and does not use the driver.
   const step = new Step(...([undefined, undefined] as unknown as ConstructorParameters<typeof Step>));
   void step.up();
-  return createHash('sha256').update(step.getQueries().map(String).join(';\n')).digest('hex').slice(0, 16);
+  return step.getQueries().map(String);
 };
+
+/** The migrations of the last release, which make its tables. */
+export const releasedSteps: readonly ListedMigration[] = readPinned<readonly PinnedMigration[]>('migrations.json').map(
+  ({ name, statements }) => ({
+    name,
+    class: class extends Migration {
+      override up(): void {
+        for (const statement of statements) this.addSql(statement);
+      }
+    },
+  }),
+);
 
 /** Returns the statements among the exports of a module, including statements in nested tables. */
 export const statementsIn = (value: unknown): readonly Statement[] => {

@@ -11,8 +11,8 @@ import { migrations } from '#src/storage/migrations/list.ts';
 import { chat, group, instance, message, now, webhook } from '#test/contract/samples.ts';
 import { testDatabase } from '#test/support/database.ts';
 import {
-  digestOf,
   hasPlan,
+  migrationStatements,
   migratorTable,
   releaseFolder,
   rowsOf,
@@ -86,7 +86,7 @@ test('the state of the tree is pinned as the last release', async () => {
   write('rows.json', pinned);
   write(
     'migrations.json',
-    migrations.map((one) => ({ name: one.name, digest: digestOf(one) })),
+    migrations.map((one) => ({ name: one.name, statements: migrationStatements(one) })),
   );
   // The journal has a statement for every pair of its parts. The statement with all parts and those with one cover the same.
   const statements = (await storageStatements())
