@@ -1,12 +1,14 @@
 /** Tests nodes that start at the same time. One of them creates the tables, and the others wait. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { migrations, type ListedMigration } from '#src/storage/migrations/list.ts';
+import { migrations } from '#src/storage/migrations/list.ts';
+import type { ListedMigration } from '#src/storage/migrations/step.ts';
 import { migrate } from '#src/storage/open.ts';
 import { openDatabase } from '#src/storage/postgres/database.ts';
 import { quietLog, testLimits } from '#test/support/database.ts';
 import { ExternalServer } from '#test/support/external-server.ts';
 import { GatewayProcess } from '#test/support/gateway.ts';
+import { releasedSteps } from '#test/support/upgrade.ts';
 
 let server: ExternalServer;
 before(async () => {
@@ -38,19 +40,22 @@ const migratedBy = ({ printed }: GatewayProcess): readonly string[] =>
     .filter((line) => line.includes('storage.migrated'))
     .flatMap((line) => (JSON.parse(line) as Line).migrations ?? []);
 
-const starts: readonly (readonly [title: string, applied: readonly ListedMigration[]])[] = [
-  ['an empty database', []],
-  ['the tables of an earlier version', migrations.slice(0, 24)],
+const starts: readonly (readonly [title: string, applied: readonly ListedMigration[], missing: readonly ListedMigration[]])[] = [
+  ['an empty database', [], migrations.slice(0, 1)],
+  ['the tables of the last release', releasedSteps, migrations.slice(1)],
 ];
-for (const [title, applied] of starts)
+for (const [title, applied, missing] of starts)
   test(`nodes: of two that start at once on ${title} one migrates, and all run`, async () => {
     await emptied();
     if (applied.length > 0) await migrate(server.url, quietLog, { steps: applied });
     const nodes = ['a', 'b'].map(node);
     try {
       await Promise.all(nodes.map((one) => one.start()));
-      const missing = migrations.slice(applied.length).map(({ name }) => name);
-      assert.deepEqual(nodes.flatMap(migratedBy), missing, 'each migration ran once, on one node');
+      assert.deepEqual(
+        nodes.flatMap(migratedBy),
+        missing.map(({ name }) => name),
+        'each migration ran once, on one node',
+      );
       for (const one of nodes) {
         assert.equal((await one.call('GET', '/health/ready')).status, 200, one.printed);
         assert.match(one.printed, /node\.filesNotShared/);

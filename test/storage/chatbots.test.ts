@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { newAgent } from '#actors/model.ts';
 import { EpochLost } from '#actors/ports.ts';
-import { bindKeys } from '#src/storage/migrations/automation.ts';
+import { bindKeys } from '#src/storage/migrations/from-first-release.ts';
 import { instance, message } from '#test/contract/samples.ts';
 import { testDatabase } from '#test/support/database.ts';
 

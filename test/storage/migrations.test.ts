@@ -2,26 +2,25 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { MikroORM } from '@mikro-orm/postgresql';
-import { parentCommunity, type Entry, type Group } from '#actors/model.ts';
 import { entities } from '#src/storage/entities/index.ts';
+import { upgrade } from '#src/storage/migrations/from-first-release.ts';
 import { migrations } from '#src/storage/migrations/list.ts';
+import { step, type ListedMigration } from '#src/storage/migrations/step.ts';
 import { migrate } from '#src/storage/open.ts';
-import { instance } from '#test/contract/samples.ts';
 import { quietLog, testDatabase } from '#test/support/database.ts';
+import { schemaLines } from '#test/support/schema-lines.ts';
+import { releasedSteps } from '#test/support/upgrade.ts';
 
 const database = await testDatabase({ isEmpty: true });
-const nobody = { id: '', pn: '', lid: '' };
 
-test('migrations: several starts at once on an empty database run each of them once', async () => {
+test('migrations: of several starts at once on an empty database one runs the baseline, which notes the upgrade', async () => {
   const applied: unknown[] = [];
   const log = { ...quietLog, debug: (fields: object, event: string) => event === 'storage.migrated' && applied.push(fields) };
   await Promise.all([1, 2, 3].map(() => migrate(database.url, log)));
-  assert.deepEqual(applied, [{ migrations: migrations.map(({ name }) => name) }]);
-  const rows = await database.admin.rows({ name: '', text: 'select name from mikro_orm_migrations order by id' }, []);
-  assert.deepEqual(
-    rows,
-    migrations.map(({ name }) => ({ name })),
-  );
+  assert.deepEqual(applied, [{ migrations: ['0001-tables'] }]);
+  const rows = await database.admin.rows<{ name: string }>({ name: '', text: 'select name from mikro_orm_migrations' }, []);
+  const expected = new Set([...releasedSteps, ...migrations].map(({ name }) => name));
+  assert.deepEqual(rows.map(({ name }) => name).toSorted(), [...expected].toSorted());
 });
 
 test('migrations: a start on an existing database changes nothing', async () => {
@@ -52,34 +51,40 @@ test('migrations: they create the tables that the entities describe', async () =
   }
 });
 
-test('migrations: chats from before the field of the community get their community', async () => {
-  const storage = await database.storage();
-  const { epoch } = instance.record;
-  await storage.instances.insert({ ...instance.record, id: 'r1', token: 'r1' });
-  const group = (id: string, facts: Partial<Group>): Entry => {
-    const subject = { text: `Group ${id}`, by: nobody, at: 1 };
-    return { kind: 'group', group: { id, owner: nobody, createdAt: null, members: [], subject, ...facts } };
-  };
-  const chat = (chatId: string): Entry => ({ kind: 'chat', chat: { chatId, isGroup: true, extra: { lead_name: 'Ana' } }, create: true });
-  const groups = [
-    group('town@g.us', { isCommunity: true, parent: '' }),
-    group('news@g.us', { parent: 'town@g.us', isDefaultSubgroup: true }),
-    group('one@g.us', { parent: 'town@g.us' }),
-  ];
-  await storage.journal.commit({ id: 'r1', owner: '', epoch }, [...groups, chat('one@g.us'), chat('town@g.us')], () => []);
-  await database.admin.rows({ name: '', text: 'drop index chat_group_in_community' }, []);
-  await database.admin.rows({ name: '', text: `delete from mikro_orm_migrations where name = '0034-communities'` }, []);
-  await migrate(database.url, quietLog);
-  const rows = await database.admin.rows({ name: '', text: 'select chat_id as id, extra from chat order by chat_id' }, []);
-  assert.deepEqual(rows, [
-    {
-      id: 'one@g.us',
-      extra: {
-        lead_name: 'Ana',
-        [parentCommunity]: { id: 'town@g.us', name: 'Group town@g.us', image: '', preview: '', defaultGroup: 'news@g.us' },
-      },
-    },
-    { id: 'town@g.us', extra: { lead_name: 'Ana' } },
-  ]);
-  await storage.close();
+test('migrations: a database with all former migrations has its tables already', async () => {
+  const former = await testDatabase();
+  const sql = (text: string) => former.admin.rows<{ name: string }>({ name: '', text }, []);
+  const names = () => sql(`select name from mikro_orm_migrations order by name`);
+  const before = await names();
+  await sql(`delete from mikro_orm_migrations where name in (${upgrade.map(({ name }) => `'${name}'`).join(', ')})`);
+  await sql(`insert into mikro_orm_migrations (name) values ('0106-compressed-bodies')`);
+  const ran: unknown[] = [];
+  await migrate(former.url, { ...quietLog, info: (fields: object) => void ran.push(fields) });
+  assert.deepEqual(ran, []);
+  assert.deepEqual(
+    (await names()).filter(({ name }) => name !== '0106-compressed-bodies'),
+    before,
+  );
+});
+
+const between: readonly (readonly [title: string, steps: readonly ListedMigration[]])[] = [
+  ['older than the first release', releasedSteps.slice(0, 20)],
+  ['between the first release and the baseline', [...releasedSteps, step('0053-device-names', [])]],
+];
+for (const [title, steps] of between)
+  test(`migrations: a database from a version ${title} is refused, and the error names the commit to start`, async () => {
+    const { url, admin } = await testDatabase({ isEmpty: true });
+    await migrate(url, quietLog, { steps });
+    const before = await schemaLines(admin);
+    await assert.rejects(migrate(url, quietLog), /between two releases.*start commit 1ba957f2/);
+    assert.deepEqual(await schemaLines(admin), before);
+  });
+
+test('migrations: an interrupted upgrade continues at its next migration', async () => {
+  const { url } = await testDatabase({ isEmpty: true });
+  await migrate(url, quietLog, { steps: releasedSteps });
+  await migrate(url, quietLog, { steps: migrations.slice(0, 4) });
+  const ran: unknown[] = [];
+  await migrate(url, { ...quietLog, info: (fields: object) => void ran.push(fields) });
+  assert.deepEqual(ran, [{ migrations: migrations.slice(4).map(({ name }) => name) }]);
 });

@@ -6,6 +6,7 @@ import { migrate } from '#src/storage/open.ts';
 import type { Statement } from '#src/storage/postgres/database.ts';
 import { quietLog, testDatabase } from '#test/support/database.ts';
 import { planOf } from '#test/support/plans.ts';
+import { schemaLines } from '#test/support/schema-lines.ts';
 import {
   breaksOf,
   columnsOf,
@@ -26,6 +27,7 @@ const releasedNames = new Set(releasedSteps.map(({ name }) => name));
 const newSteps = migrations.filter(({ name }) => !releasedNames.has(name));
 
 const database = await testDatabase({ isEmpty: true });
+const fresh = await testDatabase();
 const { admin } = database;
 const sql = (text: string): Promise<readonly unknown[]> => admin.rows({ name: '', text }, []);
 
@@ -44,10 +46,13 @@ for (const { table, rows: all } of rows) stored.set(table, await rowsOf(admin, t
 const upgrade = noting();
 await migrate(database.url, upgrade.log);
 
-test('upgrade: migrations of the last release are unchanged', () =>
+test('upgrade: migrations of the last release are unchanged, except for the baseline', () =>
   assert.deepEqual(
-    migrations.filter(({ name }) => releasedNames.has(name)).map(migrationStatements),
-    releasedSteps.map(migrationStatements),
+    migrations
+      .slice(1)
+      .filter(({ name }) => releasedNames.has(name))
+      .map(migrationStatements),
+    releasedSteps.filter(({ name }) => migrations.slice(1).some((one) => one.name === name)).map(migrationStatements),
   ));
 
 test('upgrade: only migrations after that release run', () =>
@@ -55,6 +60,12 @@ test('upgrade: only migrations after that release run', () =>
     upgrade.ran,
     newSteps.map(({ name }) => name),
   ));
+
+test('upgrade: the upgraded tables are those of a new database, with all their names', async () => {
+  const lines = await schemaLines(admin);
+  assert.ok(lines.length > 1_000, `only ${lines.length} lines`);
+  assert.deepEqual(lines, await schemaLines(fresh.admin));
+});
 
 test('upgrade: rows of every table are unchanged', async () => {
   const tables = new Set(before.columns.map(({ table }) => table).filter((table) => table !== migratorTable));
@@ -100,7 +111,7 @@ test('upgrade: the last release can still insert, change and delete rows of ever
 
 test('upgrade: a node of the last release starts on the new tables', async () => {
   const { ran, log } = noting();
-  await migrate(database.url, log, { steps: releasedSteps });
+  for (const { url } of [database, fresh]) await migrate(url, log, { steps: releasedSteps });
   assert.deepEqual(ran, []);
 });
 

@@ -6,8 +6,7 @@
  */
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Migration } from '@mikro-orm/migrations';
-import type { ListedMigration } from '#src/storage/migrations/list.ts';
+import { step, type ListedMigration } from '#src/storage/migrations/step.ts';
 import type { Database, Runner, Statement } from '#src/storage/postgres/database.ts';
 import { root } from '#test/source-tree.ts';
 
@@ -30,21 +29,14 @@ export const migratorTable = 'mikro_orm_migrations';
 
 export const migrationStatements = ({ class: Step }: ListedMigration): readonly string[] => {
   // A migration only lists its statements and does not use the driver.
-  const step = new Step(...([undefined, undefined] as unknown as ConstructorParameters<typeof Step>));
-  void step.up();
-  return step.getQueries().map(String);
+  const migration = new Step(...([undefined, undefined] as unknown as ConstructorParameters<typeof Step>));
+  void migration.up();
+  return migration.getQueries().map(String);
 };
 
 /** The migrations of the last release, which make its tables. */
 export const releasedSteps: readonly ListedMigration[] = readPinned<readonly PinnedMigration[]>('migrations.json').map(
-  ({ name, statements }) => ({
-    name,
-    class: class extends Migration {
-      override up(): void {
-        for (const statement of statements) this.addSql(statement);
-      }
-    },
-  }),
+  ({ name, statements }) => step(name, statements),
 );
 
 /** Returns the statements among the exports of a module, including statements in nested tables. */

@@ -3,8 +3,10 @@
  * two seconds for a lock, because the statements of other nodes wait behind it. It is retried later.
  */
 import { setTimeout as wait } from 'node:timers/promises';
-import { migrations, type ListedMigration } from '../migrations/list.ts';
 import type { Log } from '#actors/ports.ts';
+import { lacksNames, noteUpgrade } from '../migrations/baseline.ts';
+import { migrations } from '../migrations/list.ts';
+import type { ListedMigration } from '../migrations/step.ts';
 import { explained, isLockTimeout } from './failures.ts';
 import { createOrm, poolOf, type Client } from './orm.ts';
 
@@ -106,18 +108,24 @@ export const migrate = async (
     const guard = await (await poolOf(orm)).connect();
     try {
       await takeLock(guard, onProgress);
-      const pending = (await orm.migrator.getPending()).map(({ name }) => name);
-      for (const [index, name] of pending.entries())
-        await reporting(guard, { name, number: index + 1, of: pending.length, percent: null }, onProgress, () =>
+      const executed = new Set((await orm.migrator.getExecuted()).map(({ name }) => name));
+      if (lacksNames(executed)) await orm.em.getConnection().execute(noteUpgrade);
+      const ran: string[] = [];
+      // The baseline notes other migrations as done, so the pending ones are read after each.
+      for (let pending = await orm.migrator.getPending(); pending[0] !== undefined; pending = await orm.migrator.getPending()) {
+        const [{ name }] = pending;
+        await reporting(guard, { name, number: ran.length + 1, of: ran.length + pending.length, percent: null }, onProgress, () =>
           patiently(name, log, async () => {
             for (const left of await ask<{ name: string }>(guard, unfinished))
               await orm.em.getConnection().execute(`drop index concurrently if exists ${left.name}`);
             await orm.migrator.up({ migrations: [name] });
           }),
         );
+        ran.push(name);
+      }
       // The migration of a new database is logged at the level debug.
-      const level = pending.length === steps.length ? 'debug' : 'info';
-      if (pending.length > 0) log[level]({ migrations: pending }, 'storage.migrated');
+      const level = executed.size === 0 ? 'debug' : 'info';
+      if (ran.length > 0) log[level]({ migrations: ran }, 'storage.migrated');
       await ask(guard, unlock);
     } finally {
       guard.release();

@@ -4,7 +4,8 @@ import { Migrator } from '@mikro-orm/migrations';
 import { MikroORM } from '@mikro-orm/postgresql';
 import type { Log } from '#actors/ports.ts';
 import type { entities } from '../entities/index.ts';
-import { migrations, type ListedMigration } from '../migrations/list.ts';
+import { migrations } from '../migrations/list.ts';
+import type { ListedMigration } from '../migrations/step.ts';
 
 /** The used part of a client of the driver's pool. The package of the driver has no types. */
 export interface Client {
