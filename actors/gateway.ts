@@ -251,7 +251,7 @@ export async function createGateway({ ports, policy, baseUrl, adminToken, signIn
   const sends = sendCommands(supervisor, once);
   const send: Gateway['send'] = (id, ...rest) => supervisor.during(id, () => sends.send(id, ...rest));
   const commands = { ...sends, send, ...leadCommands(supervisor), ...labelCommands(supervisor), ...chatCommands(supervisor) };
-  const chatbot = new Chatbot({ ports, policy, commands, cell: (id) => supervisor.cell(id) });
+  const chatbot = new Chatbot({ ports, policy, commands, cell: (id) => supervisor.cells.get(id) });
   supervisor.attach(chatbot);
   if (supervisor.cluster?.streams) supervisor.attach(supervisor.cluster.streams.reader);
   await supervisor.load();

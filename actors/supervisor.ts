@@ -5,12 +5,11 @@
 import { Connector } from './chatwoot/connector.ts';
 import { Dispatcher } from './supervisor/dispatcher.ts';
 import { batchedOutbox, trackedConnector, trackedOutbox, trackedReceiver } from './delivery/tracked-ports.ts';
-import type { Figures, InstanceView, Numbers, Unlinked } from './views.ts';
+import type { Figures, InstanceView, Numbers } from './views.ts';
 import { figuresOf } from './inspection/figures.ts';
 import { Inspection } from './inspection/inspection.ts';
 import { StepLog } from './inspection/step-log.ts';
 import { Watchers } from './inspection/watchers.ts';
-import { perform } from './commands/host.ts';
 import { Cluster, type ClusterOptions } from './cluster/cluster.ts';
 import { nodeGate } from './cluster/cluster-gate.ts';
 import type { ClusterHost, OperatorAccess } from './cluster/commands.ts';
@@ -27,6 +26,7 @@ import { type PeriodicWorker, supervisedWorkers, type SupervisedWorkers } from '
 import { beginAnew, type AccountChangeHost } from './supervisor/account-change.ts';
 import { Campaigns } from './supervisor/campaigns.ts';
 import { Capacity, Restore, Waking } from './supervisor/waking.ts';
+import { Cells } from './supervisor/cells.ts';
 import { Chores } from './supervisor/chores.ts';
 import { ClockWatch } from './supervisor/clock-watch.ts';
 import { Downloads } from './supervisor/files.ts';
@@ -47,8 +47,8 @@ export class Supervisor {
   readonly ports: Ports;
   readonly policy: Policy;
   readonly registry: Registry;
-  readonly capacity: Capacity;
-  readonly waking: Waking;
+  readonly #capacity: Capacity;
+  readonly cells: Cells;
   readonly campaigns: Campaigns;
   readonly dispatcher: Dispatcher;
   readonly connector: Connector;
@@ -58,10 +58,6 @@ export class Supervisor {
   /** The start of this process, and of its figures and histories. In Unix milliseconds. */
   readonly since: number;
   accepting = false;
-  /** Instances that are being removed. A removal may take a while. */
-  readonly removals = new Map<InstanceId, Promise<Result<Unlinked>>>();
-  /** Instances into which an imported session is being stored. No connect begins meanwhile. */
-  readonly importing = new Set<InstanceId>();
   readonly #gate: Gate;
   /** Workers of the whole process. */
   readonly workers: SupervisedWorkers;
@@ -103,12 +99,13 @@ export class Supervisor {
     const open = (): boolean => this.accepting;
     // The 0 leaves all unfinished work to the takeovers of a cluster, which check the work of earlier owners.
     this.#restore = new Restore({ ports, registry, since: cluster ? 0 : this.since, open });
-    this.capacity = new Capacity({ max: policy.maxConnected, registry, open, restore: this.#restore });
-    this.#hibernation = new Hibernation({ ports, policy: policy.hibernation, room: () => this.capacity.room });
-    this.waking = new Waking({ registry, capacity: this.capacity, hibernation: this.#hibernation, timeout: policy.wakeTimeout });
+    this.#capacity = new Capacity({ max: policy.maxConnected, registry, open, restore: this.#restore });
+    this.#hibernation = new Hibernation({ ports, policy: policy.hibernation, room: () => this.#capacity.room });
+    const waking = new Waking({ registry, capacity: this.#capacity, hibernation: this.#hibernation, timeout: policy.wakeTimeout });
+    this.cells = new Cells({ registry, capacity: this.#capacity, waking, unlinkTimeout: policy.unlinkTimeout });
     const during: Supervisor['during'] = (id, work) => this.during(id, work);
     const held = (): string => this.clock.hold;
-    this.campaigns = new Campaigns({ ports, policy, registry, waking: this.waking, workers: this.workers, open, during, held });
+    this.campaigns = new Campaigns({ ports, policy, registry, waking, workers: this.workers, open, during, held });
     this.deliveries = new UnderWay(time);
     this.connector = this.#createConnector();
     this.dispatcher = this.#createDispatcher(baseUrl, () => cluster?.onDuty() ?? true);
@@ -129,7 +126,7 @@ export class Supervisor {
   #createDownloads(): Downloads {
     return new Downloads({
       ports: this.ports,
-      fetch: (id, { message, quoted }) => perform(this, id, 'message.download', { message, quoted }),
+      fetch: (id, { message, quoted }) => this.cells.perform(id, 'message.download', { message, quoted }),
       tell: (id, message, file) => this.#tellFile(id, message, file),
       apiKey: (id) => this.registry.record(id)?.aiApikey ?? '',
     });
@@ -249,10 +246,6 @@ export class Supervisor {
     return restingView(record);
   }
 
-  cell(id: InstanceId): Cell | null {
-    return this.registry.cell(id);
-  }
-
   view(id: InstanceId): InstanceView | null {
     return this.registry.view(id);
   }
@@ -271,11 +264,6 @@ export class Supervisor {
     const [record] = await this.ports.instances.some([id]);
     if (record !== undefined && this.#ownership?.mayAct(id) !== true) this.registry.register(record);
     return record !== undefined;
-  }
-
-  /** Returns the cell of the instance, after it woke a hibernated session and waited (see `Waking`). The session may still be unconnected. */
-  awake(id: InstanceId): Promise<Result<Cell>> {
-    return this.waking.awake(id);
   }
 
   /** Runs work on an instance. The instance moves to another node only after the work. */
@@ -368,7 +356,7 @@ export class Supervisor {
       beginAnew: (cell, identity) => beginAnew(this.#accountChange, cell, identity),
       published: (event) => this.#tellReaders((reader) => reader.note?.(event, record.epoch)),
       mayAct: () => this.#ownership?.mayAct(record.id) ?? true,
-      hasRoom: () => this.capacity.objection(record.id) === null,
+      hasRoom: () => this.#capacity.objection(record.id) === null,
       arriving: (message) => this.downloads.arriving(record.id, message, this.policy.autoDownload),
       downloaded: (message, file) => void this.#tellFile(record.id, message, file),
       live: (cell) => {

@@ -5,7 +5,7 @@ import { type ArchivedTable, type ArrivingSession, EpochLost, type LeavingSessio
 import type { Dispatcher } from '../supervisor/dispatcher.ts';
 import type { Registry } from '../supervisor/registry.ts';
 import type { ExportRequest, MovingMethods } from '../views.ts';
-import { notDiscarded, onSettled, settled, type SettlingHost, type WithPorts } from './host.ts';
+import { notDiscarded, type WithCells, type WithPorts } from './host.ts';
 
 // Ownership for commands that cannot travel to the owner of an instance, because their bodies are too large for the bus.
 
@@ -84,7 +84,7 @@ export async function addRows(host: RowsHost, id: InstanceId, session: ArrivingS
 
 /** The parts of the supervisor that these commands need. */
 export type LeavingHost = OwningHost &
-  SettlingHost &
+  WithCells &
   WithPorts<'log' | 'sessions' | 'sources' | 'time'> & {
     readonly dispatcher: Dispatcher;
     readonly registry: Registry;
@@ -105,11 +105,11 @@ const exportedText = (now: number): string =>
 
 /** Closes the session without a logout. The instance stays disconnected until a caller connects it. */
 const stop = (host: LeavingHost, id: InstanceId, reason: string): Promise<Result<null>> =>
-  onSettled(host, id, async (cell) => {
+  host.cells.settled(id, async (cell) => {
     if (cell.record.wanted === 'unlinked' || cell.undiscarded) return notDiscarded;
     await cell.keeper.save({ wanted: 'offline' });
     cell.send({ type: 'instance.rest', reason, by: 'api' });
-    await settled(host, cell);
+    await host.cells.settle(cell);
     await cell.stored();
     return done(null);
   });
@@ -142,7 +142,7 @@ async function prepare(host: LeavingHost, before: InstanceRecord, isToStop: bool
   if (!isResting(host, record)) return refuse('conflict', `the session of the instance ${id} runs: \`stop\` closes it first`);
   if (record.jid === '') return refuse('conflict', `the instance ${id} has no session`);
   const noted = { lastDisconnect: now, lastDisconnectReason: reason, lastDisconnectCause: 'exported' } as const;
-  await host.cell(id)?.keeper.save(noted);
+  await host.cells.get(id)?.keeper.save(noted);
   return done(host.registry.record(id) ?? record);
 }
 

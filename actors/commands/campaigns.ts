@@ -24,14 +24,14 @@ import { dayMs, quietFor, timeLeft, type CampaignWork } from '../policy/campaign
 import { contentProblem } from '../policy/content-rules.ts';
 import type { NewRecipient } from '../ports.ts';
 import { recipientProblem } from '../session/campaign-send.ts';
-import type { Cells, WithPolicy, WithPorts } from './host.ts';
+import type { WithCells, WithPolicy, WithPorts } from './host.ts';
 import type { Registry } from '../supervisor/registry.ts';
 import type { Campaigns } from '../supervisor/campaigns.ts';
 import type { Chores } from '../supervisor/chores.ts';
 import type { SendOnce } from './sends.ts';
 
 /** The parts of the supervisor that these commands need. */
-type Host = Cells &
+type Host = WithCells &
   WithPorts<'attachments' | 'campaigns' | 'chance' | 'optOuts' | 'time'> &
   WithPolicy<'campaigns'> & {
     readonly campaigns: Campaigns;
@@ -174,7 +174,7 @@ async function create(
   key: SendKey | null,
 ): Promise<Result<CreatedCampaign>> {
   const { ports, policy, campaigns } = host;
-  const cell = host.cell(id);
+  const cell = host.cells.get(id);
   if (!cell) return unknownInstance;
   if (cell.record.jid === '') return notConnected;
   const { recipients: most } = policy.campaigns;
@@ -238,7 +238,7 @@ function optOutCommands(host: Host): Pick<CampaignMethods, 'optOuts' | 'changeOp
   return {
     optOuts: (id, limit, offset) => ports.optOuts.list(id, limit, offset),
     async changeOptOuts(id, numbers, optedOut) {
-      const cell = host.cell(id);
+      const cell = host.cells.get(id);
       if (!cell) return unknownInstance;
       const ids = numbersOf(cell, numbers, !optedOut);
       if (!ids.ok) return ids;

@@ -15,11 +15,11 @@ import {
 } from '../model.ts';
 import type { AgentKey } from '../ports.ts';
 import type { Recorded } from '../session/perform.ts';
-import type { Cells, WithPolicy, WithPorts } from './host.ts';
+import type { WithCells, WithPolicy, WithPorts } from './host.ts';
 import { isWebAddress } from '../policy/content-rules.ts';
 
 /** The parts of the supervisor that these commands need. */
-type Host = Cells & WithPorts<'chance' | 'chatModels' | 'chatbots' | 'definitions'> & WithPolicy<'chatbot' | 'definitionsPerInstance'>;
+type Host = WithCells & WithPorts<'chance' | 'chatModels' | 'chatbots' | 'definitions'> & WithPolicy<'chatbot' | 'definitionsPerInstance'>;
 
 /** The ports of edits. */
 type AgentPorts = Host['ports'];
@@ -153,7 +153,7 @@ export function chatbotCommands(host: Host, changed: (id: InstanceId) => void): 
 
   const inTurn = <T>(id: InstanceId, edit: (cell: Recorded) => Promise<Result<T>>): Promise<Result<T>> =>
     mutex.run(id, async () => {
-      const cell = host.cell(id);
+      const cell = host.cells.get(id);
       if (!cell) return noInstance;
       try {
         return await edit(cell);

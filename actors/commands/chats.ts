@@ -19,12 +19,12 @@ import type { ChatStore, NamedMessage, TypingState } from '../ports.ts';
 import { type Operable, performIn, recipientOf, type Recorded, storedChat } from '../session/perform.ts';
 import type { ChatMethods, ChatRemoval, LeadMethods, LeadTagEdit, MarkedMessage, MessageMethods, RemovalStep } from '../views.ts';
 import { createKeyedMutex } from '../waiting.ts';
-import { type Cells, type Waker, whileLive, type WithPolicy, type WithPorts } from './host.ts';
+import type { WithCells, WithPolicy, WithPorts } from './host.ts';
 
 // Commands on chats: reading, typing, the changes that the owner makes on a phone, and removals from storage.
 
 /** The parts of the supervisor that these commands need. */
-type Host = Cells & Waker & WithPorts<'chats' | 'messages' | 'journal'>;
+type Host = WithCells & WithPorts<'chats' | 'messages' | 'journal'>;
 
 // Commands on chats that take more than one request: marking messages of several chats as read, and continuous typing.
 
@@ -51,7 +51,7 @@ export function chatCommands(host: Host): ChatCommands {
   const { messages } = host.ports;
   return {
     markRead: (id: InstanceId, ids: readonly string[]): Promise<Result<readonly MarkedMessage[]>> =>
-      whileLive(host, id, async (cell, signal) => {
+      host.cells.live(id, async (cell, signal) => {
         if (signal.aborted) return notConnected;
         const named = await messages.named(id, ids);
         const markable = new Map([...named].filter(([, message]) => problemOf(message) === ''));
@@ -59,7 +59,7 @@ export function chatCommands(host: Host): ChatCommands {
         return done(ids.map((one) => ({ id: one, error: problemOf(named.get(one)) || (errors.get(named.get(one)?.chatId ?? '') ?? '') })));
       }),
     showTyping: (id: InstanceId, number: string, state: TypingState, delay: number): Promise<Result<null>> =>
-      whileLive(host, id, async (cell, signal) => {
+      host.cells.live(id, async (cell, signal) => {
         const chat = await recipientOf(cell, signal, number);
         return chat.ok ? cell.typing.show(chat.value.chatId, state, delay, signal) : chat;
       }),
@@ -81,7 +81,7 @@ const noBusiness = refuse('notSupported', 'notes about chats are a feature of bu
 
 /** Returns the stored chat. A number may be written in two forms. */
 const find = async (host: Host, id: InstanceId, number: string): Promise<Chat | null> => {
-  const cell = host.cell(id);
+  const cell = host.cells.get(id);
   return cell && storedChat(cell, host.ports.chats, number);
 };
 
@@ -92,7 +92,7 @@ const withChat = (
   number: string,
   work: (cell: Operable, signal: AbortSignal, chat: Chat) => Promise<Result<null>>,
 ): Promise<Result<Chat>> =>
-  whileLive(host, id, async (cell, signal) => {
+  host.cells.live(id, async (cell, signal) => {
     const chat = await find(host, id, number);
     if (!chat) return unknownChat;
     const worked = await work(cell, signal, chat);
@@ -172,7 +172,7 @@ type Step = (host: Host, cell: Operable, chat: Chat) => Promise<Result<null>>;
 const changeOnPhone =
   (wanted: ChatChange): Step =>
   (host, { record }, chat) =>
-    whileLive(host, record.id, (cell, signal) => change(host.ports, cell, signal, chat, wanted));
+    host.cells.live(record.id, (cell, signal) => change(host.ports, cell, signal, chat, wanted));
 
 /** The parts in order. The phone comes first, because the changes on the phone need the stored last message. */
 const steps: Readonly<Record<keyof ChatRemoval, Step>> = {
@@ -202,7 +202,7 @@ export const chatChangeCommands = (host: Host): ChatMethods => ({
     }),
 
   setChatTimer: (id, number, seconds) =>
-    whileLive(host, id, async (cell, signal) => {
+    host.cells.live(id, async (cell, signal) => {
       const recipient = await recipientOf(cell, signal, number);
       if (!recipient.ok) return recipient;
       const { chatId } = recipient.value;
@@ -213,13 +213,13 @@ export const chatChangeCommands = (host: Host): ChatMethods => ({
     }),
 
   block: (id, number, block) =>
-    whileLive(host, id, async (cell, signal) => {
+    host.cells.live(id, async (cell, signal) => {
       const recipient = await recipientOf(cell, signal, number);
       return recipient.ok ? performIn(cell, signal, 'chat.block', { chatId: recipient.value.chatId, block }) : recipient;
     }),
 
   async removeChat(id, number, wanted) {
-    const cell = host.cell(id);
+    const cell = host.cells.get(id);
     if (!cell) return unknownInstance;
     const chat = await find(host, id, number);
     if (!chat) return unknownChat;
@@ -238,7 +238,7 @@ export const chatChangeCommands = (host: Host): ChatMethods => ({
 // Commands on leads. The commands need no session, because the platform does not know leads.
 
 /** The parts of the supervisor that these commands need. */
-type LeadHost = Cells & WithPorts<'chance' | 'chats' | 'definitions'> & WithPolicy<'definitionsPerInstance'>;
+type LeadHost = WithCells & WithPorts<'chance' | 'chats' | 'definitions'> & WithPolicy<'definitionsPerInstance'>;
 
 const sameName = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase();
 
@@ -277,7 +277,7 @@ export function leadCommands(host: LeadHost): LeadMethods {
   return {
     chatStats: (id) => chats.stats(id),
     async editLead(id, name, fields) {
-      const cell = host.cell(id);
+      const cell = host.cells.get(id);
       if (!cell) return unknownInstance;
       const chat = await chats.get(id, name);
       if (!chat) return refuse('notFound', 'Chat not found');
@@ -287,7 +287,7 @@ export function leadCommands(host: LeadHost): LeadMethods {
     leadTags: tagsOf,
     editLeadTag: (id, edit) =>
       mutex.run(id, async () => {
-        const cell = host.cell(id);
+        const cell = host.cells.get(id);
         if (!cell) return unknownInstance;
         const known = (await definitions.all(id, 'leadTag')).map(withoutTimes);
         const gone = edit.delete ? known.find((tag) => tag.id === edit.id) : undefined;

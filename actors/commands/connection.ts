@@ -6,7 +6,6 @@ import type { Chance, OpenOptions, Ports } from '../ports.ts';
 import type { Cell } from '../session/cell.ts';
 import type { PasskeyStage } from '../session/passkey.ts';
 import { damageOf, type LifecycleSnapshot } from '../session/status.ts';
-import type { Capacity, Waking } from '../supervisor/waking.ts';
 import type {
   DeviceLook,
   DisconnectedView,
@@ -18,24 +17,14 @@ import type {
   PasskeyLink,
   PasskeyView,
 } from '../views.ts';
-import {
-  isSettled,
-  notDiscarded,
-  onSettled,
-  perform,
-  settled,
-  settleMs,
-  type SettlingHost,
-  type Waker,
-  type WithPolicy,
-  type WithPorts,
-} from './host.ts';
+import { isSettled, settleMs } from '../supervisor/cells.ts';
+import { notDiscarded, type WithCells, type WithPolicy, type WithPorts } from './host.ts';
 import { changeProxy, type ProxyHost } from './proxies.ts';
 
 // Commands on linking an account that has a passkey.
 
 /** The parts of the supervisor that these commands need. */
-type PasskeyHost = SettlingHost & WithPorts<'passkeyCodes' | 'chance' | 'digest' | 'time'>;
+type PasskeyHost = WithCells & WithPorts<'passkeyCodes' | 'chance' | 'digest' | 'time'>;
 
 // One-time codes with which the browser of an account's owner answers the passkey request. A code is valid for one linking of one instance.
 // The first use of a code replaces the code with a long random ticket, so that a person who saw the code cannot continue.
@@ -103,10 +92,10 @@ const at = (cell: Pairing, stage: PasskeyStage): Result<PasskeyView> => {
 };
 
 const passkeyCommands = (host: PasskeyHost): PasskeyMethods => ({
-  passkey: (id) => onSettled(host, id, async (cell) => done(viewOf(cell))),
+  passkey: (id) => host.cells.settled(id, async (cell) => done(viewOf(cell))),
 
   answerPasskey: (id, assertion) =>
-    onSettled(host, id, async (cell) => {
+    host.cells.settled(id, async (cell) => {
       const found = at(cell, 'assertion');
       if (!found.ok) return found;
       const problem = found.value.options && cell.link.passkeyProblem(assertion, found.value.options);
@@ -116,7 +105,7 @@ const passkeyCommands = (host: PasskeyHost): PasskeyMethods => ({
     }),
 
   confirmPasskey: (id) =>
-    onSettled(host, id, async (cell) => {
+    host.cells.settled(id, async (cell) => {
       const found = at(cell, 'code');
       if (!found.ok) return found;
       cell.send({ type: 'passkey.confirm', by: 'api' });
@@ -124,16 +113,16 @@ const passkeyCommands = (host: PasskeyHost): PasskeyMethods => ({
     }),
 
   cancelPasskey: (id) =>
-    onSettled(host, id, async (cell) => {
+    host.cells.settled(id, async (cell) => {
       if (viewOf(cell) === null) return refuse('conflict', 'the platform does not ask for a passkey');
       await host.ports.passkeyCodes.end(id);
       cell.send({ type: 'passkey.cancel', by: 'api' });
-      await settled(host, cell);
+      await host.cells.settle(cell);
       return done(null);
     }),
 
   linkPasskey: (id) =>
-    onSettled(host, id, async (cell) => {
+    host.cells.settled(id, async (cell) => {
       const found = at(cell, 'assertion');
       return found.ok ? done(await makePasskeyCode(host.ports, id)) : found;
     }),
@@ -149,15 +138,7 @@ const passkeyCommands = (host: PasskeyHost): PasskeyMethods => ({
 // Commands on the connection of an instance: connect, hibernate, reset, disconnect.
 
 /** The parts of the supervisor that these commands need. */
-export type ConnectionHost = Waker &
-  SettlingHost &
-  ProxyHost &
-  PasskeyHost &
-  WithPolicy<'connectAnswer'> & {
-    readonly capacity: Pick<Capacity, 'objection'>;
-    readonly importing: Set<InstanceId>;
-    readonly waking: Pick<Waking, 'keepAwake'>;
-  };
+export type ConnectionHost = ProxyHost & PasskeyHost & WithPolicy<'connectAnswer'>;
 
 type ConnectionCommands = Pick<InstanceMethods, 'connect' | 'disconnect' | 'reset' | 'hibernate' | 'presence'> & PasskeyMethods;
 
@@ -179,8 +160,6 @@ const hasAnswer =
 
 const proxyNeeded = refuse('conflict', 'the server allows no direct connections: set a proxy with POST /instance/proxy first');
 
-const beingImported = refuse('conflict', 'a session is being imported into the instance: try again in a moment');
-
 const anotherAccount = refuse(
   'conflict',
   'the instance had another account: allowAccountChange allows this one, and removes the chats, messages, contacts and campaigns of the former account',
@@ -191,14 +170,14 @@ const isForAnother = ({ record }: Cell, { phone }: OpenOptions): boolean =>
   record.jid === '' && !record.accountLeaves && record.owner !== '' && phone !== undefined && isOtherNumber(phone, record.owner);
 
 const settledView = async (host: ConnectionHost, cell: Cell): Promise<Result<InstanceView>> => {
-  await settled(host, cell);
+  await host.cells.settle(cell);
   await cell.stored();
   return done(cell.view);
 };
 
 /** Waits until a session is logged out. Returns false if its credentials still exist. */
 const loggedOut = async (host: ConnectionHost, cell: Cell): Promise<boolean> =>
-  (await settled(host, cell)) && !cell.undiscarded && !cell.failed;
+  (await host.cells.settle(cell)) && !cell.undiscarded && !cell.failed;
 
 /** Retries an unfinished logout before a connect. */
 async function discarded(host: ConnectionHost, cell: Cell): Promise<boolean> {
@@ -243,19 +222,19 @@ async function connect(
   const damage = damageOf(cell);
   if (damage) return damage;
   if (routeOf(cell.record.proxy ?? noProxy, host.policy.proxies.direct).via === 'nowhere') return proxyNeeded;
-  host.waking.keepAwake(cell);
+  host.cells.keepAwake(cell);
   if (cell.view.connected) return done(cell.view);
   const { id, wanted } = cell.record;
   if (!allowAccountChange && isForAnother(cell, options)) return anotherAccount;
   // A call that joins a pairing can only grant the permission. A call that starts a pairing also revokes it.
   if (allowAccountChange || cell.view.status === 'disconnected') cell.allowsAccountChange = allowAccountChange;
-  const objection = host.capacity.objection(id);
+  const objection = host.cells.objection(id);
   if (objection) return objection;
   const begins = cell.view.status === 'disconnected';
   const { phone, ...look } = options;
   await cell.keeper.save({ wanted: 'online', ...look });
   // Other sessions may have taken the last slot meanwhile. No `await` separates this check from the event to the chart.
-  const filled = host.importing.has(id) ? beingImported : host.capacity.objection(id);
+  const filled = host.cells.objection(id);
   if (filled) {
     cell.keeper.note({ wanted });
     return filled;
@@ -305,16 +284,16 @@ export const connectionSteps = { reconnect, hibernate, wake } as const;
 
 export const connectionCommands = (host: ConnectionHost): ConnectionCommands => ({
   ...passkeyCommands(host),
-  connect: (id, options) => onSettled(host, id, (cell) => connect(host, cell, options, 'api')),
+  connect: (id, options) => host.cells.settled(id, (cell) => connect(host, cell, options, 'api')),
 
-  disconnect: (id) => onSettled(host, id, (cell) => disconnect(host, cell)),
+  disconnect: (id) => host.cells.settled(id, (cell) => disconnect(host, cell)),
 
-  reset: (id) => onSettled(host, id, (cell) => reset(host, cell, 'api')),
-  hibernate: (id) => onSettled(host, id, (cell) => hibernate(host, cell, 'api')),
+  reset: (id) => host.cells.settled(id, (cell) => reset(host, cell, 'api')),
+  hibernate: (id) => host.cells.settled(id, (cell) => hibernate(host, cell, 'api')),
 
   async presence(id, presence) {
-    const shown = await perform(host, id, 'account.presence', { presence });
-    const cell = host.cell(id);
+    const shown = await host.cells.perform(id, 'account.presence', { presence });
+    const cell = host.cells.get(id);
     if (shown.ok && cell) cell.presence = presence;
     return shown;
   },

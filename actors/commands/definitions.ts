@@ -13,12 +13,12 @@ import {
   withoutTimes,
 } from '../model.ts';
 import { performIn, storedChat, type Operable } from '../session/perform.ts';
-import { type Cells, type Waker, whileLive, type WithPolicy, type WithPorts } from './host.ts';
+import type { WithCells, WithPolicy, WithPorts } from './host.ts';
 import type { DefinitionMethods, LabelChange, LabelDraft, LabelsChanged, QuickReplyEdit } from '../views.ts';
 import { isWebAddress } from '../policy/content-rules.ts';
 
 /** The parts of the supervisor that these commands need. */
-type Host = Cells & Waker & WithPorts<'log' | 'chance' | 'chats' | 'definitions' | 'time'> & WithPolicy<'definitionsPerInstance'>;
+type Host = WithCells & WithPorts<'log' | 'chance' | 'chats' | 'definitions' | 'time'> & WithPolicy<'definitionsPerInstance'>;
 
 // Commands on labels: the definitions, the labels of chats, and the reload from the phone.
 
@@ -106,7 +106,7 @@ export function labelCommands(host: Host): LabelCommands {
     labels: async (id) => (await ports.definitions.all(id, 'label')).filter(({ deleted }) => !deleted),
     editLabel: (id, edit) =>
       mutex.run(id, () =>
-        whileLive(host, id, async (cell, signal) => {
+        host.cells.live(id, async (cell, signal) => {
           if (!cell.record.isBusiness) return noBusiness;
           const wanted = edited(await labelsOf(ports, id), edit);
           if (!wanted.ok) return wanted;
@@ -116,12 +116,12 @@ export function labelCommands(host: Host): LabelCommands {
       ),
     labelChat: (id, number, wanted) =>
       mutex.run(id, () =>
-        whileLive(host, id, async (cell, signal) =>
+        host.cells.live(id, async (cell, signal) =>
           cell.record.isBusiness ? changeChat(ports, cell, signal, number, wanted) : noBusiness,
         ),
       ),
     reloadLabels: (id, whole) =>
-      whileLive(host, id, async (cell) => {
+      host.cells.live(id, async (cell) => {
         if (!cell.record.isBusiness) return noBusiness;
         if (isBeginning(cell)) return refuse('conflict', 'history sync still in progress, try again in a moment');
         if (reloading.has(id)) return done('underWay');
@@ -168,7 +168,7 @@ export function quickReplyCommands(host: Host): QuickReplyCommands {
   /** Writes a quick reply to the phone or to storage. */
   const write = async (cell: Operable, reply: QuickReply, deleted: boolean): Promise<Result<null>> => {
     if (reply.onPhone)
-      return whileLive(host, cell.record.id, (live, signal) => performIn(live, signal, 'quickReply.define', { reply, deleted }));
+      return host.cells.live(cell.record.id, (live, signal) => performIn(live, signal, 'quickReply.define', { reply, deleted }));
     const definition = { of: 'quickReply', value: reply } as const;
     await cell.recorder.append(deleted ? { kind: 'definitionGone', definition } : { kind: 'definition', definition });
     return done(null);
@@ -204,7 +204,7 @@ export function quickReplyCommands(host: Host): QuickReplyCommands {
     quickReplies: (id: InstanceId) => definitions.all(id, 'quickReply'),
     editQuickReply: (id, edit) =>
       mutex.run(id, async () => {
-        const cell = host.cell(id);
+        const cell = host.cells.get(id);
         return cell ? editIn(cell, edit) : unknownInstance;
       }),
   };

@@ -3,7 +3,7 @@ import type { ActorDetail, ActorEvent, Asker, InspectorMethods } from '../views.
 import { done, refuse, unknownInstance, type InstanceId, type Result } from '../model.ts';
 import { StorageFailure } from '../ports.ts';
 import { charts, chartSource } from '../session/charts.ts';
-import { onSettled, type WithPorts } from './host.ts';
+import type { WithPorts } from './host.ts';
 import type { Dispatcher } from '../supervisor/dispatcher.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import type { Inspection } from '../inspection/inspection.ts';
@@ -53,7 +53,7 @@ async function execute(host: Host, id: InstanceId, event: ActorEvent): Promise<R
     case 'logLevel':
       return done(host.ports.logLevels.set(id, event.level, host.ports.time.now() + event.ms));
     default:
-      return onSettled(host, id, (cell) => connectionSteps[event.type](host, cell, 'admin'));
+      return host.cells.settled(id, (cell) => connectionSteps[event.type](host, cell, 'admin'));
   }
 }
 

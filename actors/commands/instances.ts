@@ -4,7 +4,7 @@ import { createKeyedMutex } from '../waiting.ts';
 import { done, isApiKey, noProxy, refuse, unreadableIn, type InstanceId, type InstanceRecord, type Result } from '../model.ts';
 import type { Cell } from '../session/cell.ts';
 import type { Cluster } from '../cluster/cluster.ts';
-import { onSettled, settled, type WithPorts } from './host.ts';
+import type { WithPorts } from './host.ts';
 import type { Chores } from '../supervisor/chores.ts';
 import { plannedProxy, type ProxyHost, viewsEverywhere } from './proxies.ts';
 
@@ -73,7 +73,7 @@ async function remove(host: Host, cell: Cell): Promise<Result<Unlinked>> {
   const { id } = cell.record;
   await cell.keeper.save({ wanted: 'unlinked' }); // rejects during a database outage, before any change
   cell.send({ type: 'instance.disconnect' });
-  await settled(host, cell);
+  await host.cells.settle(cell);
   await cell.stored();
   await host.ports.instances.remove(id, cell.record.epoch); // if this rejects, the instance stays and can be removed again
   host.forget(id);
@@ -89,7 +89,7 @@ const tokenRotation = (host: Host): InstanceCommands['rotateToken'] => {
   const rotating = createKeyedMutex();
   return (id, held = '') =>
     rotating.run(id, () =>
-      onSettled(host, id, async (cell) => {
+      host.cells.settled(id, async (cell) => {
         // A token that cannot be decrypted was compared by its hash.
         const known = unreadableIn(cell.record, 'token') ? held : cell.record.token;
         if (held !== '' && held !== known) return replaced;
@@ -105,7 +105,7 @@ const tokenRotation = (host: Host): InstanceCommands['rotateToken'] => {
 
 /** Creates the commands. `changed` is called after the settings of an instance changed. */
 export function instanceCommands(host: Host, changed: (id: InstanceId) => void): InstanceCommands {
-  const { ports, removals } = host;
+  const { ports } = host;
   const { chance, time } = ports;
   const naming = createKeyedMutex();
   return {
@@ -123,7 +123,7 @@ export function instanceCommands(host: Host, changed: (id: InstanceId) => void):
     current: async (id) => host.registry.view(id),
 
     update: (id, patch) =>
-      onSettled(host, id, async (cell) => {
+      host.cells.settled(id, async (cell) => {
         if (patch.aiApikey && !isApiKey(patch.aiApikey)) return refuse('invalid', 'ai_apikey has characters that no key has');
         await cell.keeper.save(patch);
         changed(id);
@@ -134,19 +134,13 @@ export function instanceCommands(host: Host, changed: (id: InstanceId) => void):
     // Names are read, merged and saved under the mutex, because concurrent calls would overwrite each other.
     nameLeadFields: (id, names) =>
       naming.run(id, () =>
-        onSettled(host, id, async (cell) => {
+        host.cells.settled(id, async (cell) => {
           await cell.keeper.save({ fieldsMap: mergedNames(cell.record.fieldsMap, names) });
           return done(cell.view);
         }),
       ),
 
-    remove(id) {
-      const known = removals.get(id);
-      if (known) return known;
-      const removal = onSettled(host, id, (cell) => remove(host, cell)).finally(() => removals.delete(id));
-      removals.set(id, removal);
-      return removal;
-    },
+    remove: (id) => host.cells.removal(id, (cell) => remove(host, cell)),
 
     rotateToken: tokenRotation(host),
   };

@@ -7,11 +7,11 @@ import { type Operable, performIn } from '../session/perform.ts';
 import type { Downloads } from '../supervisor/files.ts';
 import type { FileMethods, HistoryAsk, HistoryMethods, InstanceView, MessageMethods } from '../views.ts';
 import { within } from '../waiting.ts';
-import { type Cells, perform, type Waker, whileLive, type WithPorts } from './host.ts';
+import type { WithCells, WithPorts } from './host.ts';
 
 // Deletes messages at the platform, or in the asynchronous queue.
 
-type DeletingHost = Cells & Waker & WithPorts<'messages' | 'time'>;
+type DeletingHost = WithCells & WithPorts<'messages' | 'time'>;
 
 const beingSent = refuse('conflict', 'the message is being sent: try again in a moment', { retryAfter: 1 });
 
@@ -19,16 +19,15 @@ const beingSent = refuse('conflict', 'the message is being sent: try again in a 
 export async function deleteMessage(host: DeletingHost, id: InstanceId, messageId: string): ReturnType<MessageMethods['deleteMessage']> {
   const { messages, time } = host.ports;
   const message = await messages.byId(id, messageId);
-  if (message?.status !== 'Queued' || !message.fromMe) return perform(host, id, 'message.delete', { id: messageId });
-  const cell = host.cell(id);
+  if (message?.status !== 'Queued' || !message.fromMe) return host.cells.perform(id, 'message.delete', { id: messageId });
+  const cell = host.cells.get(id);
   if (cell === null) return unknownInstance;
   const isCancelled = message.queuedSend !== null && (await cell.queue.cancel(message));
   return isCancelled ? done({ messageId: message.messageId, at: time.now() }) : beingSent;
 }
 
 /** The parts of the supervisor that these commands need. */
-type Host = Cells &
-  Waker &
+type Host = WithCells &
   WithPorts<'chance' | 'chats' | 'files' | 'messages' | 'time'> & {
     readonly cluster: Pick<Cluster, 'files' | 'sharesFiles'> | null;
     readonly downloads: Downloads;
@@ -42,7 +41,7 @@ type MessageCommands = Pick<MessageMethods, 'perform' | 'deleteMessage' | 'recei
 export function messageCommands(host: Host): MessageCommands {
   const { messages, chats } = host.ports;
   return {
-    perform: (id, name, input) => perform(host, id, name, input),
+    perform: (id, name, input) => host.cells.perform(id, name, input),
     deleteMessage: (id, messageId) => deleteMessage(host, id, messageId),
     async receipts(id, messageId, page) {
       const message = await messages.byId(id, messageId);
@@ -137,7 +136,7 @@ export function historyCommands(host: Host): HistoryMethods {
   return {
     async requestHistory(id, ask) {
       const requestId = ask.requestId || chance.hex(8);
-      const begun = await whileLive(host, id, (cell, signal) => begin(cell, signal, id, requestId, ask));
+      const begun = await host.cells.live(id, (cell, signal) => begin(cell, signal, id, requestId, ask));
       if (!begun.ok) return begun;
       const { cell, answered } = begun.value;
       if (ask.wait > 0) await within(time, ask.wait, answered);
@@ -145,6 +144,6 @@ export function historyCommands(host: Host): HistoryMethods {
       if (ask.wait > 0) await within(time, ask.wait, cell.recorder.recorded());
       return done(cell.histories.get(requestId) ?? { id: requestId, chatId: '', at: time.now(), state: 'pending', answer: null });
     },
-    histories: async (id) => host.cell(id)?.histories.view ?? { initial: { messages: 0, progress: null }, requests: [] },
+    histories: async (id) => host.cells.get(id)?.histories.view ?? { initial: { messages: 0, progress: null }, requests: [] },
   };
 }

@@ -5,7 +5,7 @@ import { createMutex } from '../waiting.ts';
 import { done, noProxy, refuse, type InstanceId, type InstancePatch, type InstanceRecord, type Result, type Webhook } from '../model.ts';
 import { EpochLost, SourceProblem, type Arrival, type ArrivingSession, type MovedWebhook } from '../ports.ts';
 import type { Cell } from '../session/cell.ts';
-import { onSettled, type WithPolicy, type WithPorts } from './host.ts';
+import type { WithPolicy, WithPorts } from './host.ts';
 import type { Registry } from '../supervisor/registry.ts';
 import type { Dispatcher } from '../supervisor/dispatcher.ts';
 import type { Chores } from '../supervisor/chores.ts';
@@ -21,7 +21,6 @@ type Host = LeavingHost &
     readonly chores: Pick<Chores, 'wakeRemover'>;
     readonly dispatcher: Dispatcher;
     during<T>(id: InstanceId, work: () => Promise<T>): Promise<T>;
-    readonly importing: Set<InstanceId>;
     lookUp(token: string): Promise<InstanceId | null>;
     readonly registry: Registry;
   };
@@ -117,16 +116,15 @@ const settingsOf = async (host: Host, record: InstanceRecord, session: ArrivingS
   return { patch, webhooks: hooks.webhooks, lost };
 };
 
-const running = 'the instance is being connected: wait, or disconnect it first';
+const running = refuse('conflict', 'the instance is being connected: wait, or disconnect it first');
 
 /** Stores the session. The instance accepts no connect meanwhile, because a connect would overwrite the credentials of the session. */
 async function land(host: Host, cell: Cell, session: ArrivingSession, settings: Settings): Promise<Result<null>> {
   const { id, epoch } = cell.record;
   const objection = objectionTo(cell.record, session);
   if (objection !== null) return refuse('conflict', objection);
-  if (cell.status !== 'disconnected' || cell.closing || cell.undiscarded || host.importing.has(id)) return refuse('conflict', running);
-  host.importing.add(id);
-  try {
+  if (cell.status !== 'disconnected' || cell.closing || cell.undiscarded) return running;
+  const store = async (): Promise<Result<null>> => {
     // An attempt to pair leaves keys in the storage and in memory.
     await cell.link.discard('delete', 'a session is imported');
     await host.ports.sessions.cleared(id);
@@ -138,9 +136,8 @@ async function land(host: Host, cell: Cell, session: ArrivingSession, settings: 
     if (patch.token !== undefined) host.registry.addToken(patch.token, id);
     for (const webhook of webhooks) host.dispatcher.set(webhook);
     return done(null);
-  } finally {
-    host.importing.delete(id);
-  }
+  };
+  return (await host.cells.import(id, store)) ?? running;
 }
 
 const lateElsewhere = refuse('conflict', 'another instance has the session by now');
@@ -177,7 +174,7 @@ const landed = async (host: Host, record: InstanceRecord, session: ArrivingSessi
     if (isNew) return await landInNew(host, record, session, settings);
     const objection = await ownershipObjection(host, record.id, 'import');
     if (objection !== null) return refuse('conflict', objection);
-    return await host.during(record.id, () => onSettled(host, record.id, (cell) => land(host, cell, session, settings)));
+    return await host.during(record.id, () => host.cells.settled(record.id, (cell) => land(host, cell, session, settings)));
   } catch (error) {
     if (error instanceof EpochLost) return refuse('conflict', 'another node took the instance meanwhile: import the session again');
     throw error;

@@ -14,12 +14,12 @@ import type {
   MessageMethods,
   PeopleMethods,
 } from '../views.ts';
-import { type Cells, perform, portraitOf, type Waker, whileLive, type WithPolicy, type WithPorts } from './host.ts';
+import { portraitOf, type WithCells, type WithPolicy, type WithPorts } from './host.ts';
 
 // Commands on people: existence, pictures, known facts, and the address book.
 
 /** The parts of the supervisor that these commands need. */
-type Host = Cells & Waker & WithPorts<'chats' | 'contacts' | 'groups' | 'portraits'>;
+type Host = WithCells & WithPorts<'chats' | 'contacts' | 'groups' | 'portraits'>;
 
 // Collects the details of a chat: its stored data, its picture, its business name, and the groups in common with the account.
 
@@ -135,14 +135,14 @@ async function checkNumbers(cell: Addressable, signal: AbortSignal, numbers: rea
 // Commands on people and groups: existence, pictures, known facts.
 
 export const peopleCommands = (host: Host): PeopleMethods => ({
-  checkNumbers: (id, numbers) => whileLive(host, id, (cell, signal) => checkNumbers(cell, signal, numbers)),
-  chatDetails: (id, number, kind) => whileLive(host, id, (cell, signal) => detailsOf(host.ports, cell, signal, { number, kind })),
+  checkNumbers: (id, numbers) => host.cells.live(id, (cell, signal) => checkNumbers(cell, signal, numbers)),
+  chatDetails: (id, number, kind) => host.cells.live(id, (cell, signal) => detailsOf(host.ports, cell, signal, { number, kind })),
   async setOwnPicture(id, source) {
     const picture = await portraitOf(host.ports, source);
-    return picture.ok ? perform(host, id, 'account.picture', { jpeg: picture.value }) : picture;
+    return picture.ok ? host.cells.perform(id, 'account.picture', { jpeg: picture.value }) : picture;
   },
   picture: (id, number, kind, force) =>
-    whileLive(host, id, async (cell, signal) => {
+    host.cells.live(id, async (cell, signal) => {
       const chat = cell.link.chatOf(number);
       if (!chat.ok) return chat;
       const { chatId, certain } = chat.value;
@@ -158,14 +158,14 @@ export function contactCommands(host: Host): ContactMethods {
 
   /** Returns the contact in the address book for a number, in either of its forms. */
   const find = (id: InstanceId, number: string) => {
-    const named = host.cell(id)?.link.chatOf(number);
+    const named = host.cells.get(id)?.link.chatOf(number);
     return named?.ok ? contacts.saved(id, [named.value.chatId, ...named.value.forms]) : Promise.resolve(null);
   };
 
   return {
     contacts: (id, query) => contacts.list(id, query),
     saveContact: (id, number, name) =>
-      whileLive(host, id, async (cell, signal) => {
+      host.cells.live(id, async (cell, signal) => {
         const recipient = await recipientOf(cell, signal, number);
         if (!recipient.ok) return recipient;
         const { chatId } = recipient.value;
@@ -173,7 +173,7 @@ export function contactCommands(host: Host): ContactMethods {
         return saved.ok ? done((await contacts.saved(id, [chatId])) ?? { contactId: chatId, lid: '', name, pushName: '' }) : saved;
       }),
     removeContact: (id, number) =>
-      whileLive(host, id, async (cell, signal) => {
+      host.cells.live(id, async (cell, signal) => {
         const contact = await find(id, number);
         if (!contact) return refuse('notFound', 'contact not found');
         const removed = await performIn(cell, signal, 'contact.remove', { chatId: contact.contactId });
@@ -185,7 +185,7 @@ export function contactCommands(host: Host): ContactMethods {
 // Commands on groups, channels and catalogs that take more than one request: stored lists, pictures, invitations of admins.
 
 /** The parts of the supervisor that these commands need. */
-type GroupHost = Cells & Waker & WithPorts<'definitions' | 'groups' | 'portraits' | 'time'> & WithPolicy<'groups'>;
+type GroupHost = WithCells & WithPorts<'definitions' | 'groups' | 'portraits' | 'time'> & WithPolicy<'groups'>;
 
 // Commands on groups that take more than one request: the stored list, and pictures.
 
@@ -196,19 +196,19 @@ export function groupCommands(host: GroupHost): GroupMethods {
   const mayForce = (cell: object): boolean => ports.time.monotonic() - (forced.get(cell) ?? -Infinity) >= policy.groups.forceEvery;
   return {
     async listGroups(id, { force, ...query }) {
-      const cell = host.cell(id);
+      const cell = host.cells.get(id);
       if (!cell) return unknownInstance;
       const isForced = force && mayForce(cell);
       if (isForced) forced.set(cell, ports.time.monotonic());
       if (isForced || (await ports.groups.listedAt(id)) === null) {
-        const listed = await perform(host, id, 'group.refresh', null);
+        const listed = await host.cells.perform(id, 'group.refresh', null);
         if (!listed.ok) return listed;
       }
       return done(await ports.groups.find(id, query));
     },
     async setGroupPicture(id, groupId, source) {
       const picture = await portraitOf(ports, source);
-      return picture.ok ? perform(host, id, 'group.picture', { groupId, jpeg: picture.value }) : picture;
+      return picture.ok ? host.cells.perform(id, 'group.picture', { groupId, jpeg: picture.value }) : picture;
     },
   };
 }
@@ -224,18 +224,18 @@ export function channelCommands(host: GroupHost, { send }: Pick<MessageMethods, 
     async listChannels(id) {
       const channels = await stored(id);
       if ((await ports.definitions.all(id, 'channelListing')).length > 0) return done(channels);
-      return perform(host, id, 'channel.refresh', { known: channels.map((channel) => channel.id) });
+      return host.cells.perform(id, 'channel.refresh', { known: channels.map((channel) => channel.id) });
     },
     async createChannel(id, { name, description, picture }) {
       const jpeg = await portraitOf(ports, picture);
-      return jpeg.ok ? perform(host, id, 'channel.create', { name, description, jpeg: jpeg.value }) : jpeg;
+      return jpeg.ok ? host.cells.perform(id, 'channel.create', { name, description, jpeg: jpeg.value }) : jpeg;
     },
     async setChannelPicture(id, channelId, picture) {
       const jpeg = await portraitOf(ports, picture);
-      return jpeg.ok ? perform(host, id, 'channel.change', { channelId, wish: { of: 'picture', jpeg: jpeg.value } }) : jpeg;
+      return jpeg.ok ? host.cells.perform(id, 'channel.change', { channelId, wish: { of: 'picture', jpeg: jpeg.value } }) : jpeg;
     },
     async inviteChannelAdmin(id, channelId, person, payload) {
-      const invited = await perform(host, id, 'channel.inviteAdmin', { channelId, person });
+      const invited = await host.cells.perform(id, 'channel.inviteAdmin', { channelId, person });
       if (!invited.ok) return invited;
       const { expiresAt, name } = invited.value;
       const content = { kind: 'channelInvite', channel: channelId, name, expiresAt, text: '' } as const;
@@ -256,7 +256,7 @@ export function businessCommands(host: GroupHost): BusinessMethods {
   return {
     async saveProduct(id, { id: productId, product, picture }) {
       const taken = picture === null ? done(null) : await portraits.take(picture, 'product');
-      return taken.ok ? perform(host, id, 'catalog.save', { id: productId, product, jpeg: taken.value }) : taken;
+      return taken.ok ? host.cells.perform(id, 'catalog.save', { id: productId, product, jpeg: taken.value }) : taken;
     },
   };
 }

@@ -16,11 +16,11 @@ import {
 import { unreadableText } from '../policy/close-cause.ts';
 import { chooseProxies, effectiveOf, routeOf } from '../policy/proxy-choice.ts';
 import type { Cell } from '../session/cell.ts';
-import { onSettled, type SettlingHost, type WithPolicy, type WithPorts } from './host.ts';
+import type { WithCells, WithPolicy, WithPorts } from './host.ts';
 import type { Registry } from '../supervisor/registry.ts';
 
 /** The parts of the supervisor that these commands need. */
-export type ProxyHost = SettlingHost &
+export type ProxyHost = WithCells &
   WithPorts<'chance' | 'log' | 'proxies' | 'time'> &
   WithPolicy<'proxies'> & {
     readonly cluster: Pick<Cluster, 'others'> | null;
@@ -168,7 +168,7 @@ export const proxyCommands = (host: ProxyHost): ProxyMethods => ({
     return record === undefined ? unknownInstance : done(proxyOf(record));
   },
   proxies: async () => (await viewsEverywhere(host)).map((view) => ({ view, ...proxyOf(view.record) })),
-  changeProxy: (id, change) => onSettled(host, id, (cell) => changeProxy(host, cell, change)),
+  changeProxy: (id, change) => host.cells.settled(id, (cell) => changeProxy(host, cell, change)),
   proxyCatalogue() {
     const { catalogue } = host.ports.proxies;
     return catalogue === null ? noCatalogue : done(catalogue);

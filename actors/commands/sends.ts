@@ -20,12 +20,11 @@ import type { Cell } from '../session/cell.ts';
 import { damageOf } from '../session/status.ts';
 import { recipientOf } from '../session/perform.ts';
 import { accept, filled, freedAt, labelled, sendNow, type SendNow, type SendPorts, usedBy } from '../session/sending.ts';
-import { type Cells, type Waker, whileLive, type WithPolicy, type WithPorts } from './host.ts';
+import type { WithCells, WithPolicy, WithPorts } from './host.ts';
 import type { GivenKey, InstanceView, MessageMethods, SendOptions } from '../views.ts';
 
 /** The parts of the supervisor that these commands need. */
-type Host = Cells &
-  Waker &
+type Host = WithCells &
   WithPorts<keyof SendPorts | 'attachments' | 'sendKeys'> &
   WithPolicy<'queue' | 'statusRecipients'> & {
     readonly accepting: boolean;
@@ -136,12 +135,12 @@ async function sendLater(
 
 /** Returns the instance, or a refusal that the send would get in any case. The check comes before files are fetched and converted. */
 async function possible(host: Host, id: InstanceId, send: Send, options: SendOptions): Promise<Result<Cell>> {
-  const cell = host.cell(id);
+  const cell = host.cells.get(id);
   if (!cell) return unknownInstance;
   const chat = cell.link.chatOf(send.number);
   if (!chat.ok) return chat;
   if (options.async) return damageOf(cell) ?? (takesAsync(cell) ? done(cell) : notConnected);
-  const awake = await host.awake(id);
+  const awake = await host.cells.awake(id);
   return awake.ok && !awake.value.view.connected ? notConnected : awake;
 }
 
@@ -177,7 +176,7 @@ export function sendCommands(host: Host, once: SendOnce): SendCommands {
   const { ports, policy } = host;
 
   const sendInOrder = (id: InstanceId, given: Send, options: SendOptions, key: SendKey | null): Promise<Result<Message>> =>
-    whileLive(host, id, async (cell, signal) => {
+    host.cells.live(id, async (cell, signal) => {
       const recipient = await recipientOf(cell, signal, given.number);
       if (!recipient.ok) return recipient;
       const { chatId, number } = recipient.value;
@@ -195,11 +194,11 @@ export function sendCommands(host: Host, once: SendOnce): SendCommands {
     if (!prepared.ok) return prepared;
     const send = prepared.value;
     if (options.async) {
-      const cell = host.cell(id);
+      const cell = host.cells.get(id);
       if (!cell) return unknownInstance;
       const accepted = await sendLater(host, cell, { send, options, key });
       // No caller waits for the wake. If the wake fails, the next sweep of hibernated sessions tries again.
-      if (accepted.ok && cell.view.status === 'hibernated') host.awake(id).catch(() => undefined);
+      if (accepted.ok && cell.view.status === 'hibernated') host.cells.awake(id).catch(() => undefined);
       return accepted;
     }
     const first = await sendInOrder(id, send, options, key);
@@ -210,7 +209,7 @@ export function sendCommands(host: Host, once: SendOnce): SendCommands {
   return {
     send: (id, send, options) => once.run(id, options.once, (key) => sendAny(id, send, options, key)),
     async queue(id) {
-      const cell = host.cell(id);
+      const cell = host.cells.get(id);
       const ready = cell?.view.connected ?? false;
       const pending = cell?.queue.pending ?? 0;
       const processing = cell?.queue.processing ?? false;
@@ -226,7 +225,7 @@ export function sendCommands(host: Host, once: SendOnce): SendCommands {
       };
     },
     async clearQueue(id) {
-      const cell = host.cell(id);
+      const cell = host.cells.get(id);
       return cell ? done(await cell.queue.clear()) : unknownInstance;
     },
   };

@@ -19,7 +19,7 @@ import {
   type Result,
   type Webhook,
 } from '../model.ts';
-import type { Cells, WithPolicy, WithPorts } from './host.ts';
+import type { WithCells, WithPolicy, WithPorts } from './host.ts';
 import type { Registry } from '../supervisor/registry.ts';
 import type { Dispatcher } from '../supervisor/dispatcher.ts';
 import type { Chores } from '../supervisor/chores.ts';
@@ -39,7 +39,7 @@ import type {
 } from '../views.ts';
 
 /** The parts of the supervisor that these commands need. */
-type Host = Cells &
+type Host = WithCells &
   WithPorts<'chance' | 'chatwoot' | 'deliveries' | 'envelope' | 'receiver' | 'settings' | 'signer' | 'time' | 'webhooks'> &
   WithPolicy<'webhooksPerInstance'> & {
     readonly chores: Pick<Chores, 'wakeRemover'>;
@@ -146,7 +146,7 @@ export function webhookCommands(host: Host): WebhookCommands {
   return {
     webhooks: (id) => dispatcher.webhooks.receivers(id),
     saveWebhook: (id, input) => mutex.run(id, () => changeOwn(host, writer, id, input)),
-    webhookErrors: async (id) => history(host.cell(id)?.history.errors ?? []),
+    webhookErrors: async (id) => history(host.cells.get(id)?.history.errors ?? []),
     globalWebhook: () => dispatcher.webhooks.receivers(null)[0] ?? null,
     saveGlobalWebhook: (input) => mutex.run('', () => changeGlobal(host, writer, input)),
     globalWebhookErrors: async () => (await host.cluster?.others.globalErrors()) ?? history(dispatcher.globalHistory.errors),
@@ -154,7 +154,7 @@ export function webhookCommands(host: Host): WebhookCommands {
     subscribe(id, onEvent, onEnd, onGap) {
       const streams = host.cluster?.streams;
       if (streams) return streams.subscribe(id, onEvent, onEnd, onGap);
-      const cell = host.cell(id);
+      const cell = host.cells.get(id);
       if (cell) return cell.feed.subscribe(onEvent, onEnd);
       onEnd();
       return () => undefined;

@@ -21,9 +21,15 @@ const sources = [
   ...['chatbot/chatbot', 'chatbot/trial', 'cluster/cluster', 'cluster/commands', 'delivery/webhook-config', 'inspection/alerts'].map(
     (name) => `actors/${name}.ts`,
   ),
-  ...['commands/host', 'model/operator', 'model/result', 'session/perform', 'supervisor/files', 'supervisor/waking'].map(
-    (name) => `actors/${name}.ts`,
-  ),
+  ...[
+    'commands/host',
+    'model/operator',
+    'model/result',
+    'session/perform',
+    'supervisor/cells',
+    'supervisor/files',
+    'supervisor/waking',
+  ].map((name) => `actors/${name}.ts`),
   ...['admin', 'chatbot', 'instance', 'proxy', 'server', 'session', 'users'].map((name) => `src/http/routes/${name}.ts`),
   ...globSync('src/http/routes/sender/*.ts', { cwd: root }),
   'src/moving/sources.ts',

@@ -18,7 +18,7 @@ async function supervised(change: Partial<Policy> = {}, ids = ['r1', 'r2']) {
   await settle();
   for (const link of world.platform.links.values()) link.login();
   await settle();
-  const cell = (id: string): Cell => supervisor.cell(id) as Cell;
+  const cell = (id: string): Cell => supervisor.cells.get(id) as Cell;
   const crash = async (id: string): Promise<void> => {
     world.platform.of(id).host.surprise(new Error('a listener threw'));
     await settle();
