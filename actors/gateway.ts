@@ -8,12 +8,13 @@ import { Chatbot } from './chatbot/chatbot.ts';
 import { Replies, type RepliesHost } from './chatwoot/replies.ts';
 import { deleteMessage, fileCommands, historyCommands, messageCommands } from './commands/messages.ts';
 import { chatbotCommands } from './commands/chatbot.ts';
-import { connectionCommands } from './commands/connection.ts';
+import { createConnection } from './commands/connection.ts';
 import { inspectorCommands } from './commands/inspector.ts';
 import { instanceCommands } from './commands/instances.ts';
 import { labelCommands, quickReplyCommands } from './commands/definitions.ts';
 import { movingCommands } from './commands/moving.ts';
-import { proxyCommands } from './commands/proxies.ts';
+import { passkeyCommands } from './commands/passkey.ts';
+import { ProxyChanges, proxyCommands } from './commands/proxies.ts';
 import { sendCommands, SendOnce, withFilesHere } from './commands/sends.ts';
 import { userCommands } from './commands/users.ts';
 import { deliveryCommands, webhookCommands } from './commands/webhooks.ts';
@@ -228,8 +229,22 @@ const supervisorCommands = (supervisor: Supervisor) => ({
   ...quickReplyCommands(supervisor),
   ...historyCommands(supervisor),
   ...fileCommands(supervisor),
-  ...proxyCommands(supervisor),
 });
+
+/** Commands on instances, their connections and their proxies. `changed` is called after the settings of an instance changed. */
+const sessionCommands = (supervisor: Supervisor, changed: (id: InstanceId) => void) => {
+  const { cells, ports, policy } = supervisor;
+  const proxies = new ProxyChanges({ ports, policy });
+  const instances = instanceCommands(supervisor, proxies, changed);
+  const connection = createConnection({ cells, ports, policy, proxies });
+  return {
+    ...instances,
+    ...connection.commands,
+    ...passkeyCommands(supervisor),
+    ...proxyCommands(supervisor, proxies, instances.everywhere),
+    ...inspectorCommands(supervisor, connection.steps),
+  };
+};
 
 const auditing = (ports: Ports): { readonly commands: AuditMethods; stop(): Promise<void> } => {
   const log = new AuditLog({ ...ports, store: ports.auditLog });
@@ -263,9 +278,7 @@ export async function createGateway({ ports, policy, baseUrl, adminToken, signIn
   const audit = auditing(ports);
   const gateway: RunningGateway = {
     ...adminCommands(admin, supervisor),
-    ...instanceCommands(supervisor, (id) => chatbot.changed(id)),
-    ...inspectorCommands(supervisor),
-    ...connectionCommands(supervisor),
+    ...sessionCommands(supervisor, (id) => chatbot.changed(id)),
     ...messageCommands(supervisor),
     ...movingCommands(supervisor),
     ...commands,

@@ -1,146 +1,18 @@
-/** Commands on the connection of an instance: connect, hibernate, reset, disconnect, and linking an account that has a passkey. */
-import { done, type InstanceId, noProxy, notConnected, refuse, type Result } from '../model.ts';
+/** Commands on the connection of an instance: connect, hibernate, reset, disconnect. */
+import { done, type InstanceId, notConnected, refuse, type Result } from '../model.ts';
 import { refusesInput } from '../policy/close-cause.ts';
-import { routeOf } from '../policy/proxy-choice.ts';
-import type { Chance, OpenOptions, Ports } from '../ports.ts';
+import type { OpenOptions } from '../ports.ts';
 import type { Cell } from '../session/cell.ts';
-import type { PasskeyStage } from '../session/passkey.ts';
-import { damageOf, type LifecycleSnapshot } from '../session/status.ts';
-import type {
-  DeviceLook,
-  DisconnectedView,
-  InstanceMethods,
-  InstanceView,
-  Origin,
-  PasskeyCode,
-  PasskeyMethods,
-  PasskeyLink,
-  PasskeyView,
-} from '../views.ts';
+import { damageOf } from '../session/status.ts';
 import { isSettled, settleMs } from '../supervisor/cells.ts';
+import type { DeviceLook, DisconnectedView, InstanceMethods, InstanceView, Origin } from '../views.ts';
 import { notDiscarded, type WithCells, type WithPolicy, type WithPorts } from './host.ts';
-import { changeProxy, type ProxyHost } from './proxies.ts';
-
-// Commands on linking an account that has a passkey.
+import type { ProxyChanges } from './proxies.ts';
 
 /** The parts of the supervisor that these commands need. */
-type PasskeyHost = WithCells & WithPorts<'passkeyCodes' | 'chance' | 'digest' | 'time'>;
+type Host = WithCells & WithPorts<'passkeyCodes'> & WithPolicy<'connectAnswer'> & { readonly proxies: ProxyChanges };
 
-// One-time codes with which the browser of an account's owner answers the passkey request. A code is valid for one linking of one instance.
-// The first use of a code replaces the code with a long random ticket, so that a person who saw the code cannot continue.
-
-type CodePorts = Pick<Ports, 'passkeyCodes' | 'chance' | 'digest' | 'time'>;
-
-/** Letters and digits without look-alikes: no 0, 1, I, L, O and U. */
-const alphabet = '23456789ABCDEFGHJKMNPQRSTVWXYZ';
-/** The length of a code. Eight of 30 characters give 6.6e11 codes. */
-const codeLength = 8;
-const ticketLength = 43;
-/** The lifetimes of a code and of a ticket. In milliseconds. A ticket outlives both stages after the assertion. */
-const codeMs = 600_000;
-const ticketMs = 600_000;
-
-/** Generates a code of equally likely letters. Bytes that would favour the first letters are skipped. */
-const codeOf = (chance: Chance): string => {
-  const highest = 256 - (256 % alphabet.length);
-  let code = '';
-  while (code.length < codeLength) {
-    const byte = Number.parseInt(chance.hex(1), 16);
-    if (byte < highest) code += alphabet[byte % alphabet.length];
-  }
-  return code;
-};
-
-/** Returns the stored hash of a ticket, or of a code in any spelling. */
-const hashOf = (digest: Ports['digest'], given: string): string => {
-  if (given.length === ticketLength) return digest(`passkey ticket ${given}`);
-  return digest(`passkey code ${given.toUpperCase().replaceAll(/[\s-]/g, '')}`);
-};
-
-const makePasskeyCode = async ({ passkeyCodes, chance, digest, time }: CodePorts, id: InstanceId): Promise<PasskeyCode> => {
-  const code = codeOf(chance);
-  const expiresAt = time.now() + codeMs;
-  await passkeyCodes.put(id, hashOf(digest, code), codeMs);
-  return { code: `${code.slice(0, 4)}-${code.slice(4)}`, expiresAt };
-};
-
-const findPasskeyLink = async ({ passkeyCodes, digest }: CodePorts, given: string): Promise<PasskeyLink | null> => {
-  const row = await passkeyCodes.find(hashOf(digest, given));
-  return row && { id: row.instanceId, used: row.used };
-};
-
-/** Returns the ticket; null if the code is no longer valid. */
-const usePasskeyCode = async ({ passkeyCodes, chance, digest }: CodePorts, code: string): Promise<string | null> => {
-  const ticket = chance.token(ticketLength);
-  const isUsed = await passkeyCodes.use(hashOf(digest, code), hashOf(digest, ticket), ticketMs);
-  return isUsed ? ticket : null;
-};
-
-/** A session that may be pairing. */
-interface Pairing {
-  readonly lifecycle: LifecycleSnapshot | null;
-}
-
-const viewOf = (cell: Pairing): PasskeyView | null => cell.lifecycle?.context.passkey ?? null;
-
-/** Returns the passkey view at this stage, or a refusal. */
-const at = (cell: Pairing, stage: PasskeyStage): Result<PasskeyView> => {
-  const view = viewOf(cell);
-  if (view === null) return refuse('conflict', 'the platform does not ask for a passkey: connect the instance and scan the QR code first');
-  if (view.stage === stage) return done(view);
-  return refuse('conflict', `the passkey is at the stage "${view.stage}", and not at "${stage}"`);
-};
-
-const passkeyCommands = (host: PasskeyHost): PasskeyMethods => ({
-  passkey: (id) => host.cells.settled(id, async (cell) => done(viewOf(cell))),
-
-  answerPasskey: (id, assertion) =>
-    host.cells.settled(id, async (cell) => {
-      const found = at(cell, 'assertion');
-      if (!found.ok) return found;
-      const problem = found.value.options && cell.link.passkeyProblem(assertion, found.value.options);
-      if (problem !== null) return refuse('invalid', problem);
-      cell.send({ type: 'passkey.assert', assertion, by: 'api' });
-      return done(viewOf(cell));
-    }),
-
-  confirmPasskey: (id) =>
-    host.cells.settled(id, async (cell) => {
-      const found = at(cell, 'code');
-      if (!found.ok) return found;
-      cell.send({ type: 'passkey.confirm', by: 'api' });
-      return done(viewOf(cell));
-    }),
-
-  cancelPasskey: (id) =>
-    host.cells.settled(id, async (cell) => {
-      if (viewOf(cell) === null) return refuse('conflict', 'the platform does not ask for a passkey');
-      await host.ports.passkeyCodes.end(id);
-      cell.send({ type: 'passkey.cancel', by: 'api' });
-      await host.cells.settle(cell);
-      return done(null);
-    }),
-
-  linkPasskey: (id) =>
-    host.cells.settled(id, async (cell) => {
-      const found = at(cell, 'assertion');
-      return found.ok ? done(await makePasskeyCode(host.ports, id)) : found;
-    }),
-
-  passkeyLink: (code) => findPasskeyLink(host.ports, code),
-
-  async usePasskeyLink(code) {
-    const ticket = await usePasskeyCode(host.ports, code);
-    return ticket === null ? refuse('conflict', 'the code was used meanwhile') : done(ticket);
-  },
-});
-
-// Commands on the connection of an instance: connect, hibernate, reset, disconnect.
-
-/** The parts of the supervisor that these commands need. */
-export type ConnectionHost = ProxyHost & PasskeyHost & WithPolicy<'connectAnswer'>;
-
-type ConnectionCommands = Pick<InstanceMethods, 'connect' | 'disconnect' | 'reset' | 'hibernate' | 'presence'> & PasskeyMethods;
+type ConnectionCommands = Pick<InstanceMethods, 'connect' | 'disconnect' | 'reset' | 'hibernate' | 'presence'>;
 
 /** Returns true if a later call started another pairing than this call. */
 const isReplaced = (cell: Cell, { phone }: OpenOptions): boolean => {
@@ -169,25 +41,24 @@ const isOtherNumber = (phone: string, owner: string): boolean => phone.slice(-8)
 const isForAnother = ({ record }: Cell, { phone }: OpenOptions): boolean =>
   record.jid === '' && !record.accountLeaves && record.owner !== '' && phone !== undefined && isOtherNumber(phone, record.owner);
 
-const settledView = async (host: ConnectionHost, cell: Cell): Promise<Result<InstanceView>> => {
+const settledView = async (host: Host, cell: Cell): Promise<Result<InstanceView>> => {
   await host.cells.settle(cell);
   await cell.stored();
   return done(cell.view);
 };
 
 /** Waits until a session is logged out. Returns false if its credentials still exist. */
-const loggedOut = async (host: ConnectionHost, cell: Cell): Promise<boolean> =>
-  (await host.cells.settle(cell)) && !cell.undiscarded && !cell.failed;
+const loggedOut = async (host: Host, cell: Cell): Promise<boolean> => (await host.cells.settle(cell)) && !cell.undiscarded && !cell.failed;
 
 /** Retries an unfinished logout before a connect. */
-async function discarded(host: ConnectionHost, cell: Cell): Promise<boolean> {
+async function discarded(host: Host, cell: Cell): Promise<boolean> {
   const asked = cell.record.wanted === 'unlinked';
   if (!asked && !cell.undiscarded) return true;
   cell.send(asked ? { type: 'instance.disconnect' } : { type: 'instance.connect', options: {} });
   return loggedOut(host, cell);
 }
 
-async function disconnect(host: ConnectionHost, cell: Cell): Promise<Result<DisconnectedView>> {
+async function disconnect(host: Host, cell: Cell): Promise<Result<DisconnectedView>> {
   await cell.keeper.save({ wanted: 'unlinked' }); // wanted is stored first, so that the next start resumes the logout after a crash
   cell.send({ type: 'instance.disconnect' });
   const isOver = await loggedOut(host, cell);
@@ -197,7 +68,7 @@ async function disconnect(host: ConnectionHost, cell: Cell): Promise<Result<Disc
 }
 
 /** Ends the passkey code of the instance. A code belongs to one linking, and the next linking may be of another account. */
-const endPasskeyCode = async ({ ports }: ConnectionHost, { record: { id, jid } }: Cell): Promise<void> => {
+const endPasskeyCode = async ({ ports }: Host, { record: { id, jid } }: Cell): Promise<void> => {
   if (jid === '') await ports.passkeyCodes.end(id);
 };
 
@@ -209,19 +80,19 @@ const deviceLook = ({ systemName, browser, system }: DeviceLook): Partial<Device
 
 /** Connects the instance. The region is set first, because no connection may use the old route. */
 async function connect(
-  host: ConnectionHost,
+  host: Host,
   cell: Cell,
   { region, allowAccountChange = false, ...options }: ConnectOptions,
   by: Origin,
 ): Promise<Result<InstanceView>> {
   if (!(await discarded(host, cell))) return notDiscarded;
   if (region !== undefined) {
-    const changed = await changeProxy(host, cell, { mode: 'internal', region });
+    const changed = await host.proxies.change(cell, { mode: 'internal', region });
     if (!changed.ok) return changed;
   }
   const damage = damageOf(cell);
   if (damage) return damage;
-  if (routeOf(cell.record.proxy ?? noProxy, host.policy.proxies.direct).via === 'nowhere') return proxyNeeded;
+  if (!host.proxies.hasRoute(cell.record)) return proxyNeeded;
   host.cells.keepAwake(cell);
   if (cell.view.connected) return done(cell.view);
   const { id, wanted } = cell.record;
@@ -248,7 +119,7 @@ async function connect(
   return done(cell.view);
 }
 
-async function reset(host: ConnectionHost, cell: Cell, by: Origin): Promise<Result<InstanceView>> {
+async function reset(host: Host, cell: Cell, by: Origin): Promise<Result<InstanceView>> {
   const { status } = cell.view;
   if (status !== 'connected' && status !== 'connecting') return refuse('conflict', 'there is no running session to reset');
   await endPasskeyCode(host, cell);
@@ -256,7 +127,7 @@ async function reset(host: ConnectionHost, cell: Cell, by: Origin): Promise<Resu
   return settledView(host, cell);
 }
 
-async function hibernate(host: ConnectionHost, cell: Cell, by: Origin): Promise<Result<InstanceView>> {
+async function hibernate(host: Host, cell: Cell, by: Origin): Promise<Result<InstanceView>> {
   if (cell.view.status === 'hibernated') return done(cell.view);
   if (!cell.view.connected) return notConnected;
   await cell.keeper.save({ wanted: 'asleep' });
@@ -265,36 +136,45 @@ async function hibernate(host: ConnectionHost, cell: Cell, by: Origin): Promise<
   return settledView(host, cell);
 }
 
-async function wake(host: ConnectionHost, cell: Cell, by: Origin): Promise<Result<InstanceView>> {
+async function wake(host: Host, cell: Cell, by: Origin): Promise<Result<InstanceView>> {
   return cell.view.status === 'hibernated'
     ? connect(host, cell, {}, by)
     : refuse('conflict', `the instance is not hibernated: it is ${cell.view.status}`);
 }
 
 /** Reopens the connection of a running chart, or opens one. */
-async function reconnect(host: ConnectionHost, cell: Cell, by: Origin): Promise<Result<InstanceView>> {
+async function reconnect(host: Host, cell: Cell, by: Origin): Promise<Result<InstanceView>> {
   const { status } = cell.view;
   if (cell.lifecycle !== null && (status === 'connected' || status === 'connecting')) return reset(host, cell, by);
   if (cell.record.jid === '') return refuse('conflict', 'the instance is not paired: connect it to pair it');
   return connect(host, cell, {}, by);
 }
 
-/** Commands on the connection for callers other than the instance's own API, such as the inspector. */
-export const connectionSteps = { reconnect, hibernate, wake } as const;
+/** The changes of a connection that callers other than the instance's own API may request, such as the inspector. */
+export type ConnectionSteps = Readonly<
+  Record<'reconnect' | 'hibernate' | 'wake', (id: InstanceId, by: Origin) => Promise<Result<InstanceView>>>
+>;
 
-export const connectionCommands = (host: ConnectionHost): ConnectionCommands => ({
-  ...passkeyCommands(host),
-  connect: (id, options) => host.cells.settled(id, (cell) => connect(host, cell, options, 'api')),
+export function createConnection(host: Host): { readonly commands: ConnectionCommands; readonly steps: ConnectionSteps } {
+  const { cells } = host;
+  return {
+    commands: {
+      connect: (id, options) => cells.settled(id, (cell) => connect(host, cell, options, 'api')),
+      disconnect: (id) => cells.settled(id, (cell) => disconnect(host, cell)),
+      reset: (id) => cells.settled(id, (cell) => reset(host, cell, 'api')),
+      hibernate: (id) => cells.settled(id, (cell) => hibernate(host, cell, 'api')),
 
-  disconnect: (id) => host.cells.settled(id, (cell) => disconnect(host, cell)),
-
-  reset: (id) => host.cells.settled(id, (cell) => reset(host, cell, 'api')),
-  hibernate: (id) => host.cells.settled(id, (cell) => hibernate(host, cell, 'api')),
-
-  async presence(id, presence) {
-    const shown = await host.cells.perform(id, 'account.presence', { presence });
-    const cell = host.cells.get(id);
-    if (shown.ok && cell) cell.presence = presence;
-    return shown;
-  },
-});
+      async presence(id, presence) {
+        const shown = await cells.perform(id, 'account.presence', { presence });
+        const cell = cells.get(id);
+        if (shown.ok && cell) cell.presence = presence;
+        return shown;
+      },
+    },
+    steps: {
+      reconnect: (id, by) => cells.settled(id, (cell) => reconnect(host, cell, by)),
+      hibernate: (id, by) => cells.settled(id, (cell) => hibernate(host, cell, by)),
+      wake: (id, by) => cells.settled(id, (cell) => wake(host, cell, by)),
+    },
+  };
+}

@@ -5,22 +5,23 @@ import { StorageFailure } from '../ports.ts';
 import { charts, chartSource } from '../session/charts.ts';
 import type { WithPorts } from './host.ts';
 import type { Dispatcher } from '../supervisor/dispatcher.ts';
+import type { Registry } from '../supervisor/registry.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import type { Inspection } from '../inspection/inspection.ts';
 import type { StepLog } from '../inspection/step-log.ts';
 import type { Watchers } from '../inspection/watchers.ts';
-import { connectionSteps, type ConnectionHost } from './connection.ts';
+import type { ConnectionSteps } from './connection.ts';
 
 /** The parts of the supervisor that these commands need. */
-type Host = ConnectionHost &
-  WithPorts<'log' | 'logLevels' | 'platform' | 'time'> & {
-    readonly cluster: Pick<Cluster, 'overview' | 'ownership' | 'rows' | 'watchSteps'> | null;
-    readonly dispatcher: Dispatcher;
-    readonly inspection: Inspection;
-    readonly stepLog: StepLog;
-    readonly warnings: readonly string[];
-    readonly watchers: Watchers;
-  };
+type Host = WithPorts<'log' | 'logLevels' | 'platform' | 'time'> & {
+  readonly cluster: Pick<Cluster, 'overview' | 'ownership' | 'rows' | 'watchSteps'> | null;
+  readonly dispatcher: Dispatcher;
+  readonly inspection: Inspection;
+  readonly stepLog: StepLog;
+  readonly registry: Registry;
+  readonly warnings: readonly string[];
+  readonly watchers: Watchers;
+};
 
 /** The largest number of steps of one instance, including steps of earlier processes. */
 const mostSteps = 100;
@@ -43,7 +44,7 @@ function restartWorker({ registry }: Host, id: InstanceId, worker: string | null
   return count > 0 ? done(null) : refuse('conflict', 'no crashed worker waits for its restart');
 }
 
-async function execute(host: Host, id: InstanceId, event: ActorEvent): Promise<Result<unknown>> {
+async function execute(host: Host, connection: ConnectionSteps, id: InstanceId, event: ActorEvent): Promise<Result<unknown>> {
   if (host.registry.record(id) === undefined) return unknownInstance;
   switch (event.type) {
     case 'clearCircuit':
@@ -53,7 +54,7 @@ async function execute(host: Host, id: InstanceId, event: ActorEvent): Promise<R
     case 'logLevel':
       return done(host.ports.logLevels.set(id, event.level, host.ports.time.now() + event.ms));
     default:
-      return host.cells.settled(id, (cell) => connectionSteps[event.type](host, cell, 'admin'));
+      return connection[event.type](id, 'admin');
   }
 }
 
@@ -83,16 +84,16 @@ async function detailOf(host: Host, id: InstanceId): Promise<Result<ActorDetail>
 }
 
 /** Logs the event before its execution, because the execution may take a while. */
-async function act(host: Host, id: InstanceId, event: ActorEvent, by: Asker): Promise<Result<ActorDetail>> {
+async function act(host: Host, connection: ConnectionSteps, id: InstanceId, event: ActorEvent, by: Asker): Promise<Result<ActorDetail>> {
   const fields = { instance: id, asked: event.type, ...fieldsOf(event), ...by };
   host.ports.log.info(fields, 'inspector.asked');
-  const outcome = await execute(host, id, event);
+  const outcome = await execute(host, connection, id, event);
   if (outcome.ok) return detailOf(host, id);
   host.ports.log.info({ ...fields, refused: outcome.refusal.reason }, 'inspector.refused');
   return outcome;
 }
 
-export const inspectorCommands = (host: Host): InspectorMethods => {
+export const inspectorCommands = (host: Host, connection: ConnectionSteps): InspectorMethods => {
   const { inspection, watchers, registry } = host;
   return {
     charts: () => [charts.lifecycle, charts.instance],
@@ -109,6 +110,6 @@ export const inspectorCommands = (host: Host): InspectorMethods => {
       return done(host.cluster?.watchSteps(id, watcher) ?? watchers.steps(id, watcher));
     },
     watchActors: (watcher) => watchers.list(watcher),
-    act: (id, event, by) => act(host, id, event, by),
+    act: (id, event, by) => act(host, connection, id, event, by),
   };
 };

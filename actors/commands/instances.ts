@@ -4,17 +4,19 @@ import { createKeyedMutex } from '../waiting.ts';
 import { done, isApiKey, noProxy, refuse, unreadableIn, type InstanceId, type InstanceRecord, type Result } from '../model.ts';
 import type { Cell } from '../session/cell.ts';
 import type { Cluster } from '../cluster/cluster.ts';
-import type { WithPorts } from './host.ts';
+import type { WithCells, WithPorts } from './host.ts';
 import type { Chores } from '../supervisor/chores.ts';
-import { plannedProxy, type ProxyHost, viewsEverywhere } from './proxies.ts';
+import type { Registry } from '../supervisor/registry.ts';
+import type { ProxyChanges } from './proxies.ts';
 
 /** The parts of the supervisor that these commands need. */
-type Host = ProxyHost &
+type Host = WithCells &
   WithPorts<'chance' | 'instances' | 'time'> & {
     add(record: InstanceRecord): InstanceView;
     readonly chores: Pick<Chores, 'wakeRemover'>;
-    readonly cluster: Pick<Cluster, 'streams'> | null;
+    readonly cluster: Pick<Cluster, 'others' | 'streams'> | null;
     forget(id: InstanceId): void;
+    readonly registry: Registry;
   };
 
 type InstanceCommands = Pick<
@@ -84,6 +86,12 @@ async function remove(host: Host, cell: Cell): Promise<Result<Unlinked>> {
   return done({ stillLinked });
 }
 
+/** Returns all instances as their owners see them, on any node. */
+const everywhere = async ({ cluster, registry }: Host): Promise<readonly InstanceView[]> => {
+  const elsewhere = new Map((await cluster?.others.views())?.map((view) => [view.record.id, view]));
+  return registry.views().map((view) => elsewhere.get(view.record.id) ?? view);
+};
+
 /** Rotates tokens one at a time. Of several calls with one token, the first gets a token that works. */
 const tokenRotation = (host: Host): InstanceCommands['rotateToken'] => {
   const rotating = createKeyedMutex();
@@ -104,13 +112,13 @@ const tokenRotation = (host: Host): InstanceCommands['rotateToken'] => {
 };
 
 /** Creates the commands. `changed` is called after the settings of an instance changed. */
-export function instanceCommands(host: Host, changed: (id: InstanceId) => void): InstanceCommands {
+export function instanceCommands(host: Host, proxies: ProxyChanges, changed: (id: InstanceId) => void): InstanceCommands {
   const { ports } = host;
   const { chance, time } = ports;
   const naming = createKeyedMutex();
   return {
     async create(input, region) {
-      const proxy = region === undefined ? null : await plannedProxy(host, noProxy, { mode: 'internal', region });
+      const proxy = region === undefined ? null : await proxies.planned(noProxy, { mode: 'internal', region });
       if (proxy?.ok === false) return proxy;
       const made = newRecord(`r${chance.hex(7)}`, chance.token(tokenLength), time.now());
       const record = { ...made, ...input, proxy: proxy?.value ?? null };
@@ -118,7 +126,7 @@ export function instanceCommands(host: Host, changed: (id: InstanceId) => void):
       return done(host.add(record));
     },
     all: () => host.registry.views(),
-    everywhere: () => viewsEverywhere(host),
+    everywhere: () => everywhere(host),
     view: (id) => host.registry.view(id),
     current: async (id) => host.registry.view(id),
 

@@ -1,6 +1,5 @@
 /** Commands on the proxy of an instance: show, change after a test, remove. */
-import type { Cluster } from '../cluster/cluster.ts';
-import type { InstanceView, ProxyChange, ProxyMethods, ProxyView } from '../views.ts';
+import type { InstanceMethods, ProxyChange, ProxyMethods, ProxyView } from '../views.ts';
 import {
   done,
   maskedProxy,
@@ -15,17 +14,13 @@ import {
 } from '../model.ts';
 import { unreadableText } from '../policy/close-cause.ts';
 import { chooseProxies, effectiveOf, routeOf } from '../policy/proxy-choice.ts';
+import type { Ports } from '../ports.ts';
 import type { Cell } from '../session/cell.ts';
 import type { WithCells, WithPolicy, WithPorts } from './host.ts';
 import type { Registry } from '../supervisor/registry.ts';
 
-/** The parts of the supervisor that these commands need. */
-export type ProxyHost = WithCells &
-  WithPorts<'chance' | 'log' | 'proxies' | 'time'> &
-  WithPolicy<'proxies'> & {
-    readonly cluster: Pick<Cluster, 'others'> | null;
-    readonly registry: Registry;
-  };
+/** The ports and the rule of changes. */
+type ChangePorts = WithPorts<'chance' | 'log' | 'proxies' | 'time'> & WithPolicy<'proxies'>;
 
 /** The number of managed proxies that are tried before a caller is refused. Each test takes time. */
 const mostTests = 2;
@@ -37,7 +32,7 @@ const nothingAsked = refuse('invalid', 'mode, proxy_url, proxy_fallback, rotate_
 const viewOf = (settings: ProxySettings): ProxyView => ({ settings, effective: effectiveOf(settings) });
 
 /** Returns the addresses for a region, or a refusal if there are none. */
-const managedProxies = ({ ports, policy }: ProxyHost, region: ProxyRegion): Result<readonly string[]> => {
+const managedProxies = ({ ports, policy }: ChangePorts, region: ProxyRegion): Result<readonly string[]> => {
   const { catalogue } = ports.proxies;
   if (catalogue === null) return policy.proxies.direct && region.country === '' ? done([]) : noCatalogue;
   const chosen = chooseProxies(catalogue, region, ports.chance.hex(4), ports.chance.random());
@@ -45,7 +40,7 @@ const managedProxies = ({ ports, policy }: ProxyHost, region: ProxyRegion): Resu
 };
 
 /** Returns the first proxy that works; '' for an empty list, which means the server's own address. */
-const working = async ({ ports }: ProxyHost, urls: readonly string[]): Promise<Result<string>> => {
+const working = async ({ ports }: ChangePorts, urls: readonly string[]): Promise<Result<string>> => {
   let error = '';
   for (const url of urls.slice(0, mostTests)) {
     error = await ports.proxies.test(url, true);
@@ -54,7 +49,7 @@ const working = async ({ ports }: ProxyHost, urls: readonly string[]): Promise<R
   return error === '' ? done('') : refuse('unavailable', `no managed proxy of this region works: ${error}`);
 };
 
-const toInternal = async (host: ProxyHost, current: ProxySettings, change: ProxyChange): Promise<Result<ProxySettings>> => {
+const toInternal = async (host: ChangePorts, current: ProxySettings, change: ProxyChange): Promise<Result<ProxySettings>> => {
   const region = change.region ?? current.region;
   const found = managedProxies(host, region);
   if (!found.ok) return found;
@@ -69,7 +64,7 @@ const toInternal = async (host: ProxyHost, current: ProxySettings, change: Proxy
   return done({ ...noProxy, mode: 'internal', region, managedUrl: managed.value, lastTestAt });
 };
 
-const toCustom = async (host: ProxyHost, current: ProxySettings, change: ProxyChange): Promise<Result<ProxySettings>> => {
+const toCustom = async (host: ChangePorts, current: ProxySettings, change: ProxyChange): Promise<Result<ProxySettings>> => {
   const { proxies, time } = host.ports;
   const before = current.mode === 'custom' ? current : noProxy;
   // A client may send back the masked URL that it read. The stored URL is then kept.
@@ -96,58 +91,77 @@ const modeOf = (current: ProxySettings, { mode, url, fallback, region, rotate }:
   return fallback === undefined ? null : current.mode;
 };
 
-/**
- * Returns the settings after the change, with tested proxies. Refuses a change that is not valid, that does not work, or for which no proxy is
- * available.
- */
-export async function plannedProxy(host: ProxyHost, current: ProxySettings, change: ProxyChange): Promise<Result<ProxySettings>> {
-  switch (modeOf(current, change)) {
-    case null:
-      return nothingAsked;
-    case 'internal':
-      return toInternal(host, current, change);
-    case 'custom':
-      return toCustom(host, current, change);
-    case 'none':
-      if (!host.policy.proxies.direct) return noDirect;
-      return change.confirmNone === true ? done(noProxy) : refuse('invalid', 'confirm_no_proxy must be true for the mode none');
-  }
-}
-
-/** Tests and stores the settings. A running session restarts if the route of its next connection changes. */
-async function testAndStore(host: ProxyHost, cell: Cell, change: ProxyChange) {
-  const { ports, policy } = host;
-  const before = cell.record.proxy ?? noProxy;
-  const planned = await plannedProxy(host, before, change);
-  if (!planned.ok) return planned;
-  const settings = planned.value;
-  await cell.keeper.save({ proxy: settings });
-  cell.proxying.changed();
-  const { id } = cell.record;
-  ports.log.info({ instance: id, mode: settings.mode }, 'proxy.changed');
-  const [old, next] = [routeOf(before, policy.proxies.direct), routeOf(settings, policy.proxies.direct)];
-  const { status } = cell.view;
-  const restart = JSON.stringify(old) !== JSON.stringify(next) && (status === 'connected' || status === 'connecting');
-  if (restart) cell.send({ type: 'instance.reset' });
-  return done({ ...viewOf(settings), restarted: restart, rotated: change.rotate === true });
-}
-
 const underWay = refuse('conflict', 'another change of this proxy is being tested, try again in a moment');
 
-/** Instances whose proxy is being changed. */
-const changing = new WeakSet<Cell>();
+/** Changes the proxies of instances, after tests. */
+export class ProxyChanges {
+  readonly #host: ChangePorts;
+  /** Instances whose proxy is being changed. */
+  readonly #changing = new WeakSet<Cell>();
 
-/**
- * Changes the proxy, one change at a time for each instance. A test holds a connection until the proxy answers, and two changes would overwrite each
- * other.
- */
-export async function changeProxy(host: ProxyHost, cell: Cell, change: ProxyChange): ReturnType<ProxyMethods['changeProxy']> {
-  if (changing.has(cell)) return underWay;
-  changing.add(cell);
-  try {
-    return await testAndStore(host, cell, change);
-  } finally {
-    changing.delete(cell);
+  constructor(host: ChangePorts) {
+    this.#host = host;
+  }
+
+  /** Returns false if the server allows no direct connections, and the instance has no proxy. */
+  hasRoute({ proxy }: InstanceRecord): boolean {
+    return this.#routeOf(proxy ?? noProxy).via !== 'nowhere';
+  }
+
+  /**
+   * Returns the settings after the change, with tested proxies. Refuses a change that is not valid, that does not work, or for which no proxy is
+   * available.
+   */
+  async planned(current: ProxySettings, change: ProxyChange): Promise<Result<ProxySettings>> {
+    switch (modeOf(current, change)) {
+      case null:
+        return nothingAsked;
+      case 'internal':
+        return toInternal(this.#host, current, change);
+      case 'custom':
+        return toCustom(this.#host, current, change);
+      case 'none':
+        if (!this.#host.policy.proxies.direct) return noDirect;
+        return change.confirmNone === true ? done(noProxy) : refuse('invalid', 'confirm_no_proxy must be true for the mode none');
+    }
+  }
+
+  /**
+   * Changes the proxy, one change at a time for each instance. A test holds a connection until the proxy answers, and two changes would overwrite each
+   * other.
+   */
+  async change(cell: Cell, change: ProxyChange): ReturnType<ProxyMethods['changeProxy']> {
+    if (this.#changing.has(cell)) return underWay;
+    this.#changing.add(cell);
+    try {
+      return await this.#testAndStore(cell, change);
+    } finally {
+      this.#changing.delete(cell);
+    }
+  }
+
+  get catalogue(): Ports['proxies']['catalogue'] {
+    return this.#host.ports.proxies.catalogue;
+  }
+
+  /** Tests and stores the settings. A running session restarts if the route of its next connection changes. */
+  async #testAndStore(cell: Cell, change: ProxyChange): ReturnType<ProxyMethods['changeProxy']> {
+    const before = cell.record.proxy ?? noProxy;
+    const planned = await this.planned(before, change);
+    if (!planned.ok) return planned;
+    const settings = planned.value;
+    await cell.keeper.save({ proxy: settings });
+    cell.proxying.changed();
+    this.#host.ports.log.info({ instance: cell.record.id, mode: settings.mode }, 'proxy.changed');
+    const [old, next] = [this.#routeOf(before), this.#routeOf(settings)];
+    const { status } = cell.view;
+    const restart = JSON.stringify(old) !== JSON.stringify(next) && (status === 'connected' || status === 'connecting');
+    if (restart) cell.send({ type: 'instance.reset' });
+    return done({ ...viewOf(settings), restarted: restart, rotated: change.rotate === true });
+  }
+
+  #routeOf(settings: ProxySettings): ReturnType<typeof routeOf> {
+    return routeOf(settings, this.#host.policy.proxies.direct);
   }
 }
 
@@ -156,21 +170,17 @@ const proxyOf = (record: InstanceRecord): ProxyView => {
   return viewOf({ ...(record.proxy ?? noProxy), ...damage });
 };
 
-/** Returns all instances as their owners see them, on any node. */
-export const viewsEverywhere = async ({ cluster, registry }: ProxyHost): Promise<readonly InstanceView[]> => {
-  const elsewhere = new Map((await cluster?.others.views())?.map((view) => [view.record.id, view]));
-  return registry.views().map((view) => elsewhere.get(view.record.id) ?? view);
-};
-
-export const proxyCommands = (host: ProxyHost): ProxyMethods => ({
+/** Creates the commands. `everywhere` returns all instances as their owners see them, on any node. */
+export const proxyCommands = (
+  { cells, registry }: WithCells & { readonly registry: Pick<Registry, 'record'> },
+  changes: ProxyChanges,
+  everywhere: InstanceMethods['everywhere'],
+): ProxyMethods => ({
   proxy(id) {
-    const record = host.registry.record(id);
+    const record = registry.record(id);
     return record === undefined ? unknownInstance : done(proxyOf(record));
   },
-  proxies: async () => (await viewsEverywhere(host)).map((view) => ({ view, ...proxyOf(view.record) })),
-  changeProxy: (id, change) => host.cells.settled(id, (cell) => changeProxy(host, cell, change)),
-  proxyCatalogue() {
-    const { catalogue } = host.ports.proxies;
-    return catalogue === null ? noCatalogue : done(catalogue);
-  },
+  proxies: async () => (await everywhere()).map((view) => ({ view, ...proxyOf(view.record) })),
+  changeProxy: (id, change) => cells.settled(id, (cell) => changes.change(cell, change)),
+  proxyCatalogue: () => (changes.catalogue === null ? noCatalogue : done(changes.catalogue)),
 });
