@@ -9,7 +9,7 @@ import { Replies, type RepliesHost } from './chatwoot/replies.ts';
 import { deleteMessage, fileCommands, historyCommands, messageCommands } from './commands/messages.ts';
 import { chatbotCommands } from './commands/chatbot.ts';
 import { createConnection } from './commands/connection.ts';
-import { inspectorCommands } from './commands/inspector.ts';
+import { inspectorEvents, inspectorQueries } from './commands/inspector.ts';
 import { instanceCommands } from './commands/instances.ts';
 import { labelCommands, quickReplyCommands } from './commands/definitions.ts';
 import { movingCommands } from './commands/moving.ts';
@@ -237,12 +237,14 @@ const sessionCommands = (supervisor: Supervisor, changed: (id: InstanceId) => vo
   const proxies = new ProxyChanges({ ports, policy });
   const instances = instanceCommands(supervisor, proxies, changed);
   const connection = createConnection({ cells, ports, policy, proxies });
+  const queries = inspectorQueries(supervisor);
   return {
     ...instances,
     ...connection.commands,
     ...passkeyCommands(supervisor),
     ...proxyCommands(supervisor, proxies, instances.everywhere),
-    ...inspectorCommands(supervisor, connection.steps),
+    ...queries,
+    ...inspectorEvents(supervisor, connection.steps, queries.actor),
   };
 };
 

@@ -71,7 +71,7 @@ export class Supervisor {
   readonly downloads: Downloads;
   readonly chores: Chores;
   readonly clock: ClockWatch;
-  readonly stepLog: StepLog;
+  readonly #stepLog: StepLog;
   /** Null without a cluster. This process then owns every instance. */
   readonly #ownership: Ownership | null;
   readonly cluster: Cluster | null;
@@ -85,7 +85,7 @@ export class Supervisor {
     this.#ownership = ownership;
     this.workers = supervisedWorkers(ports, policy, {});
     this.#tokens = new TokenLookup(ports);
-    this.stepLog = new StepLog({ ...ports, store: ports.stepLog, workers: this.workers });
+    this.#stepLog = new StepLog({ ...ports, store: ports.stepLog, workers: this.workers });
     this.clock = new ClockWatch(ports);
     this.chores = new Chores({ ports, policy, clock: this.clock, workers: this.workers, cluster: cluster ?? null });
     this.#gate = nodeGate(ports, policy, cluster);
@@ -185,7 +185,8 @@ export class Supervisor {
       logLevels,
       since,
       cooldown: this.policy.crash.cooldown,
-      picture: (id) => platform.picture(id)?.tag ?? '',
+      platform,
+      stepLog: this.#stepLog,
       campaigns: (id) => campaigns.atWork(id),
     });
   }
@@ -203,7 +204,7 @@ export class Supervisor {
     this.#sweeps.start();
     this.dispatcher.sweeper.start();
     this.chores.start();
-    this.stepLog.start();
+    this.#stepLog.start();
   }
 
   /** Restores the sessions. In a cluster, starts to take instances, including those that have to be online. */
@@ -236,7 +237,7 @@ export class Supervisor {
     const delivered = within(this.ports.time, this.policy.stopGrace ?? usualStopGrace, this.deliveries.ended());
     await Promise.all([delivered, ...cells.map((cell) => cell.close())]);
     for (const cell of cells) cell.end();
-    await this.stepLog.stop();
+    await this.#stepLog.stop();
   }
 
   /** Adds a new instance. In a cluster the instance has no owner yet. */
@@ -369,7 +370,7 @@ export class Supervisor {
       closed: (cell, verdict, wasLive) => this.#faults.closed(cell, verdict, wasLive),
       moved: ({ steps }) => {
         this.watchers.moved(record.id, steps);
-        this.stepLog.moved(record.id, steps);
+        this.#stepLog.moved(record.id, steps);
       },
     });
   }

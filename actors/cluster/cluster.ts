@@ -12,7 +12,7 @@ import { fileMethod, OtherNodes, Overview, RemoteFiles } from './other-nodes.ts'
 import type { Ownership } from './ownership.ts';
 import { type CommandHandler, Remote, streamMethod } from './remote.ts';
 import { ClusterStreams, type Asked } from './streams.ts';
-import { ClusterRows, type ClusterStepsInput, watchSteps } from './inspector.ts';
+import { ClusterRows, type ClusterStepsInput, shownOwner, watchSteps } from './inspector.ts';
 import { ClusterSessions } from './sessions.ts';
 import { within } from '../waiting.ts';
 
@@ -183,6 +183,11 @@ export class Cluster {
     const actor: ClusterStepsInput['actor'] = () =>
       this.question({ id, method: 'actor', args: async () => done([id]), here: async () => unknownInstance });
     return watchSteps({ ...ports, owns: (one) => this.ownership.owns(one), actor, watchHere }, id, watcher);
+  }
+
+  /** Returns the owner and the lease of an instance for the inspector. */
+  shownOwner(id: InstanceId): ReturnType<typeof shownOwner> {
+    return shownOwner(this.overview, this.ownership, id);
   }
 
   #serve(id: InstanceId, here: boolean): void {

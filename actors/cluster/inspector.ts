@@ -1,8 +1,10 @@
 /** The inspector over all nodes: the list of instances, and the steps of one. */
 import type { RowsElsewhere } from '../inspection/inspection.ts';
 import type { InstanceId, Result } from '../model.ts';
-import type { LiveNode, Log, Time } from '../ports.ts';
+import { type LiveNode, type Log, StorageFailure, type Time } from '../ports.ts';
 import type { ActorDetail, ActorRow, Step, WatchEnd } from '../views/inspector.ts';
+import type { Overview } from './other-nodes.ts';
+import type { Ownership } from './ownership.ts';
 import type { NodeQuestion } from './remote.ts';
 
 // The list of the inspector over all nodes. Rows of other nodes are requested in pages, so that a large page blocks no node.
@@ -168,3 +170,22 @@ export const watchSteps = (input: ClusterStepsInput, id: InstanceId, watcher: St
     leave();
   };
 };
+
+// The lease of an instance, for its page.
+
+const nullWhenAway = (error: unknown): null => {
+  if (error instanceof StorageFailure) return null;
+  throw error;
+};
+
+/** Returns the owner and the lease. A database outage hides only the lease, because the inspector is needed most during an outage. */
+export async function shownOwner(
+  overview: Pick<Overview, 'leaseOf'>,
+  ownership: Pick<Ownership, 'owns'>,
+  id: InstanceId,
+): Promise<Pick<ActorDetail, 'lease' | 'node'>> {
+  const lease = await overview.leaseOf(id).catch(nullWhenAway);
+  if (lease === null) return { node: '', lease };
+  const { node, since, cause } = lease;
+  return { node, lease: { node, since, cause, answers: ownership.owns(id) } };
+}

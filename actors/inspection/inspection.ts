@@ -1,11 +1,12 @@
 /** Reports the state of every instance and the steps to that state, with or without actors. No method makes an actor. */
 import { done, type InstanceId, naturalKey, refuse, type Result, unknownInstance } from '../model.ts';
-import type { LogLevels, Time } from '../ports.ts';
+import type { LogLevels, Ports, Time } from '../ports.ts';
 import type { Cell } from '../session/cell.ts';
 import type { Dispatcher } from '../supervisor/dispatcher.ts';
 import type { Registry } from '../supervisor/registry.ts';
-import type { ActorDetail, ActorPage, ActorQuery, ActorRow, ActorSort } from '../views/inspector.ts';
+import type { ActorDetail, ActorPage, ActorQuery, ActorRow, ActorSort, Step } from '../views/inspector.ts';
 import { type CampaignsAtWork, hourOf, letterOf, type LightRow, liveRow, outboxOf, partsOf, restingHour, restingRow } from './rows.ts';
+import type { StepLog } from './step-log.ts';
 import { countsOf } from './watchers.ts';
 
 // Pages the list of instances. Rows are filtered, sorted, and cut by a cursor that stays valid while rows change.
@@ -86,8 +87,8 @@ interface InspectionInput {
   readonly dispatcher: Dispatcher;
   readonly time: Time;
   readonly logLevels: LogLevels;
-  /** Returns a version of the account's picture, or '' without one. The version changes with the picture. */
-  picture(id: InstanceId): string;
+  readonly platform: Pick<Ports['platform'], 'picture'>;
+  readonly stepLog: Pick<StepLog, 'before'>;
   /** Returns null if no campaign of the instance is under way. */
   campaigns(id: InstanceId): CampaignsAtWork | null;
   /** The start of this process. In Unix milliseconds. */
@@ -117,8 +118,11 @@ export interface RowsElsewhere {
 /** Instances per turn of the event loop. */
 const perTurn = 500;
 
+/** The largest number of steps of one instance, including steps of earlier processes. */
+const mostSteps = 100;
+
 /** The fields that an instance without actors does not have. */
-const atRest = { root: 'resting', attempts: 0, failures: 0, retryAt: null, lastFrameAge: null, crashes: 0, parts: [], steps: [] };
+const atRest = { root: 'resting', attempts: 0, failures: 0, retryAt: null, lastFrameAge: null, crashes: 0, parts: [] };
 
 export class Inspection {
   readonly #input: InspectionInput;
@@ -146,13 +150,13 @@ export class Inspection {
     return done({ ...page.value, rows: whole, counts: countsOf(rows), ...(elsewhere && { silent: elsewhere.silent }) });
   }
 
-  detail(id: InstanceId): Result<ActorDetail> {
+  async detail(id: InstanceId): Promise<Result<ActorDetail>> {
     const { registry, dispatcher, time, logLevels, cooldown, campaigns } = this.#input;
     const light = this.row(id);
     if (!light) return unknownInstance;
     const [row, wanted, cell] = [this.wholeRow(light), registry.record(id)?.wanted ?? 'offline', registry.cells.get(id)];
     const logLevel = logLevels.of(id);
-    if (!cell) return done({ ...row, ...atRest, wanted, logLevel });
+    if (!cell) return done({ ...row, ...atRest, wanted, logLevel, steps: await this.#allSteps(id, []) });
     const { attempts, crashes, lastFrameAgeMs: lastFrameAge } = cell.numbers;
     return done({
       ...row,
@@ -165,8 +169,13 @@ export class Inspection {
       crashes,
       logLevel,
       parts: partsOf(cell, row.state, { dispatcher, campaigns: campaigns(id), now: time.now() }),
-      steps: cell.steps.after(0),
+      steps: await this.#allSteps(id, cell.steps.after(0)),
     });
+  }
+
+  /** Returns the picture of the account; null without one, or if the instance is gone. */
+  picture(id: InstanceId): ReturnType<InspectionInput['platform']['picture']> {
+    return this.#input.registry.record(id) === undefined ? null : this.#input.platform.picture(id);
   }
 
   /** Returns null if the instance is gone. */
@@ -191,10 +200,10 @@ export class Inspection {
   }
 
   wholeRow(row: LightRow): ActorRow {
-    const { registry, time, since, picture } = this.#input;
+    const { registry, time, since, platform } = this.#input;
     const [cell, now] = [registry.cells.get(row.id), time.now()];
     const hour = cell ? hourOf(cell.steps, now) : restingHour(row.needsPerson ? 'p' : letterOf(row.state), since, now);
-    return { ...row, outbox: this.#outbox(row), hour, picture: picture(row.id) };
+    return { ...row, outbox: this.#outbox(row), hour, picture: platform.picture(row.id)?.tag ?? '' };
   }
 
   /** Marks an instance with a failing receiver as needing a person. The needs of the session itself come first. */
@@ -205,6 +214,13 @@ export class Inspection {
     const { lastError } = dispatcher.health(webhook.id)?.report ?? {};
     const reason = `the receiver ${URL.parse(webhook.url)?.host ?? ''} fails: ${lastError?.error ?? ''}`;
     return { ...row, needsPerson: true, reason, cause: 'receiverFailed' };
+  }
+
+  /** Returns the last steps, including those of earlier processes. A gap inside the steps in memory is not filled from storage. */
+  async #allSteps(id: InstanceId, steps: readonly Step[]): Promise<readonly Step[]> {
+    const isWhole = steps.length === 0 || steps[0]?.n === 1;
+    const former = isWhole ? await this.#input.stepLog.before(id, steps[0]?.at ?? Infinity) : [];
+    return [...former, ...steps].slice(-mostSteps);
   }
 
   #outbox({ id }: LightRow): number {
