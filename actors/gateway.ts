@@ -1,5 +1,5 @@
 /** The only entry from HTTP to the actors. This file composes registry, instances, delivery and feed behind `Gateway`. */
-import { type Admin, createAdmin, serverCommands } from './commands/server.ts';
+import { type Admin, createAdmin, refusedCommands, serverCommands, stateCommands } from './commands/server.ts';
 import { businessCommands, channelCommands, contactCommands, groupCommands, peopleCommands } from './commands/people.ts';
 import { campaignCommands } from './commands/campaigns.ts';
 import { chatChangeCommands, chatCommands, leadCommands } from './commands/chats.ts';
@@ -235,14 +235,13 @@ const supervisorCommands = (supervisor: Supervisor) => ({
 const sessionCommands = (supervisor: Supervisor, changed: (id: InstanceId) => void) => {
   const { cells, ports, policy } = supervisor;
   const proxies = new ProxyChanges({ ports, policy });
-  const instances = instanceCommands(supervisor, proxies, changed);
   const connection = createConnection({ cells, ports, policy, proxies });
   const queries = inspectorQueries(supervisor);
   return {
-    ...instances,
+    ...instanceCommands(supervisor, proxies, changed),
     ...connection.commands,
     ...passkeyCommands(supervisor),
-    ...proxyCommands(supervisor, proxies, instances.everywhere),
+    ...proxyCommands(supervisor, proxies),
     ...queries,
     ...inspectorEvents(supervisor, connection.steps, queries.actor),
   };
@@ -297,6 +296,8 @@ export async function createGateway({ ports, policy, baseUrl, adminToken, signIn
     ...audit.commands,
     ...watch.commands,
     ...serverCommands(supervisor, signIns),
+    ...stateCommands(supervisor),
+    ...refusedCommands(supervisor),
     get accepting() {
       return supervisor.accepting;
     },

@@ -5,7 +5,7 @@
 import { Connector } from './chatwoot/connector.ts';
 import { Dispatcher } from './supervisor/dispatcher.ts';
 import { batchedOutbox, trackedConnector, trackedOutbox, trackedReceiver } from './delivery/tracked-ports.ts';
-import type { Figures, InstanceView, Numbers } from './views.ts';
+import type { Figures, Numbers } from './views.ts';
 import { figuresOf } from './inspection/figures.ts';
 import { Inspection } from './inspection/inspection.ts';
 import { StepLog } from './inspection/step-log.ts';
@@ -21,7 +21,6 @@ import { anotherProxy } from './policy/proxy-choice.ts';
 import type { KeptFile, Ports } from './ports.ts';
 import { Cell } from './session/cell.ts';
 import { Hibernation, hibernationSweeps } from './session/hibernation.ts';
-import { restingView } from './session/status.ts';
 import { type PeriodicWorker, supervisedWorkers, type SupervisedWorkers } from './policy/supervised-workers.ts';
 import { beginAnew, type AccountChangeHost } from './supervisor/account-change.ts';
 import { Campaigns } from './supervisor/campaigns.ts';
@@ -32,7 +31,8 @@ import { ClockWatch } from './supervisor/clock-watch.ts';
 import { Downloads } from './supervisor/files.ts';
 import { CommonFaults } from './supervisor/common-faults.ts';
 import { numbersOf } from './commands/numbers.ts';
-import { type InstanceReader, Registry, TokenLookup } from './supervisor/registry.ts';
+import { Register } from './commands/register.ts';
+import { type InstanceReader, Registry } from './supervisor/registry.ts';
 import { UnderWay, within } from './waiting.ts';
 
 interface SupervisorInput {
@@ -67,7 +67,6 @@ export class Supervisor {
   readonly #sweeps: PeriodicWorker;
   readonly #restore: Restore;
   readonly #faults: CommonFaults;
-  readonly #tokens: TokenLookup;
   readonly downloads: Downloads;
   readonly chores: Chores;
   readonly clock: ClockWatch;
@@ -75,6 +74,7 @@ export class Supervisor {
   /** Null without a cluster. This process then owns every instance. */
   readonly #ownership: Ownership | null;
   readonly cluster: Cluster | null;
+  readonly register: Register;
 
   constructor({ ports, policy, baseUrl, cluster }: SupervisorInput) {
     const { time } = ports;
@@ -84,7 +84,6 @@ export class Supervisor {
     const ownership = cluster ? new Ownership(time, cluster.policy) : null;
     this.#ownership = ownership;
     this.workers = supervisedWorkers(ports, policy, {});
-    this.#tokens = new TokenLookup(ports);
     this.#stepLog = new StepLog({ ...ports, store: ports.stepLog, workers: this.workers });
     this.clock = new ClockWatch(ports);
     this.chores = new Chores({ ports, policy, clock: this.clock, workers: this.workers, cluster: cluster ?? null });
@@ -113,6 +112,7 @@ export class Supervisor {
     this.inspection = inspection;
     this.watchers = new Watchers({ time, log: ports.log, row: (id) => inspection.row(id), rows: () => inspection.rows() });
     this.cluster = cluster && ownership ? new Cluster(cluster, ownership, this.#clusterHost(cluster.access)) : null;
+    this.register = new Register({ ports, registry, cluster: this.cluster, chores: this.chores, forget: (id) => this.forget(id) });
     const sleepers = this.cluster?.sleepers ?? registry;
     this.#sweeps = hibernationSweeps({
       ports,
@@ -238,33 +238,6 @@ export class Supervisor {
     await Promise.all([delivered, ...cells.map((cell) => cell.close())]);
     for (const cell of cells) cell.end();
     await this.#stepLog.stop();
-  }
-
-  /** Adds a new instance. In a cluster the instance has no owner yet. */
-  add(record: InstanceRecord): InstanceView {
-    if (this.cluster === null) return this.registry.add(record).view;
-    this.registry.register(record);
-    return restingView(record);
-  }
-
-  view(id: InstanceId): InstanceView | null {
-    return this.registry.view(id);
-  }
-
-  /** Looks up the instance of a token that this node does not know. */
-  async lookUp(token: string): Promise<InstanceId | null> {
-    const record = this.cluster === null ? null : await this.#tokens.find(token);
-    if (record === null) return null;
-    if (!this.#ownership?.mayAct(record.id)) this.registry.register(record);
-    return record.id;
-  }
-
-  /** Returns true if the instance exists, in memory or in the database. */
-  async exists(id: InstanceId): Promise<boolean> {
-    if (this.registry.record(id) !== undefined || this.cluster === null) return this.registry.record(id) !== undefined;
-    const [record] = await this.ports.instances.some([id]);
-    if (record !== undefined && this.#ownership?.mayAct(id) !== true) this.registry.register(record);
-    return record !== undefined;
   }
 
   /** Runs work on an instance. The instance moves to another node only after the work. */

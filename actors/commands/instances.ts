@@ -1,23 +1,14 @@
 /** Commands on the register of instances: create, list, change, remove. */
-import type { InstanceMethods, InstanceView, Unlinked } from '../views.ts';
+import type { InstanceMethods, Unlinked } from '../views.ts';
 import { createKeyedMutex } from '../waiting.ts';
 import { done, isApiKey, noProxy, refuse, unreadableIn, type InstanceId, type InstanceRecord, type Result } from '../model.ts';
 import type { Cell } from '../session/cell.ts';
-import type { Cluster } from '../cluster/cluster.ts';
 import type { WithCells, WithPorts } from './host.ts';
-import type { Chores } from '../supervisor/chores.ts';
-import type { Registry } from '../supervisor/registry.ts';
 import type { ProxyChanges } from './proxies.ts';
+import type { Register } from './register.ts';
 
 /** The parts of the supervisor that these commands need. */
-type Host = WithCells &
-  WithPorts<'chance' | 'instances' | 'time'> & {
-    add(record: InstanceRecord): InstanceView;
-    readonly chores: Pick<Chores, 'wakeRemover'>;
-    readonly cluster: Pick<Cluster, 'others' | 'streams'> | null;
-    forget(id: InstanceId): void;
-    readonly registry: Registry;
-  };
+type Host = WithCells & WithPorts<'chance' | 'time'> & { readonly register: Register };
 
 type InstanceCommands = Pick<
   InstanceMethods,
@@ -72,25 +63,14 @@ const mergedNames = (known: Readonly<Record<string, unknown>> | null, given: Rea
 };
 
 async function remove(host: Host, cell: Cell): Promise<Result<Unlinked>> {
-  const { id } = cell.record;
   await cell.keeper.save({ wanted: 'unlinked' }); // rejects during a database outage, before any change
   cell.send({ type: 'instance.disconnect' });
   await host.cells.settle(cell);
   await cell.stored();
-  await host.ports.instances.remove(id, cell.record.epoch); // if this rejects, the instance stays and can be removed again
-  host.forget(id);
   const stillLinked = cell.lifecycle?.context.stillLinked ?? '';
-  await cell.close();
-  cell.end();
-  host.chores.wakeRemover();
+  await host.register.remove(cell);
   return done({ stillLinked });
 }
-
-/** Returns all instances as their owners see them, on any node. */
-const everywhere = async ({ cluster, registry }: Host): Promise<readonly InstanceView[]> => {
-  const elsewhere = new Map((await cluster?.others.views())?.map((view) => [view.record.id, view]));
-  return registry.views().map((view) => elsewhere.get(view.record.id) ?? view);
-};
 
 /** Rotates tokens one at a time. Of several calls with one token, the first gets a token that works. */
 const tokenRotation = (host: Host): InstanceCommands['rotateToken'] => {
@@ -101,11 +81,7 @@ const tokenRotation = (host: Host): InstanceCommands['rotateToken'] => {
         // A token that cannot be decrypted was compared by its hash.
         const known = unreadableIn(cell.record, 'token') ? held : cell.record.token;
         if (held !== '' && held !== known) return replaced;
-        const token = host.ports.chance.token(tokenLength);
-        await cell.keeper.save({ token });
-        host.registry.addToken(token, id);
-        cell.feed.end();
-        host.cluster?.streams?.ended(id);
+        await host.register.replaceToken(cell, host.ports.chance.token(tokenLength));
         return done(cell.view);
       }),
     );
@@ -113,8 +89,8 @@ const tokenRotation = (host: Host): InstanceCommands['rotateToken'] => {
 
 /** Creates the commands. `changed` is called after the settings of an instance changed. */
 export function instanceCommands(host: Host, proxies: ProxyChanges, changed: (id: InstanceId) => void): InstanceCommands {
-  const { ports } = host;
-  const { chance, time } = ports;
+  const { register } = host;
+  const { chance, time } = host.ports;
   const naming = createKeyedMutex();
   return {
     async create(input, region) {
@@ -122,13 +98,12 @@ export function instanceCommands(host: Host, proxies: ProxyChanges, changed: (id
       if (proxy?.ok === false) return proxy;
       const made = newRecord(`r${chance.hex(7)}`, chance.token(tokenLength), time.now());
       const record = { ...made, ...input, proxy: proxy?.value ?? null };
-      await ports.instances.insert(record);
-      return done(host.add(record));
+      return done(await register.add(record));
     },
-    all: () => host.registry.views(),
-    everywhere: () => everywhere(host),
-    view: (id) => host.registry.view(id),
-    current: async (id) => host.registry.view(id),
+    all: () => register.views(),
+    everywhere: () => register.everywhere(),
+    view: (id) => register.view(id),
+    current: async (id) => register.view(id),
 
     update: (id, patch) =>
       host.cells.settled(id, async (cell) => {

@@ -5,9 +5,10 @@ import type { InputOf } from '../ports.ts';
 import type { HistoryRequests } from '../session/history-requests.ts';
 import { type Operable, performIn } from '../session/perform.ts';
 import type { Downloads } from '../supervisor/files.ts';
-import type { FileMethods, HistoryAsk, HistoryMethods, InstanceView, MessageMethods } from '../views.ts';
+import type { FileMethods, HistoryAsk, HistoryMethods, MessageMethods } from '../views.ts';
 import { within } from '../waiting.ts';
 import type { WithCells, WithPorts } from './host.ts';
+import type { Register } from './register.ts';
 
 // Deletes messages at the platform, or in the asynchronous queue.
 
@@ -31,7 +32,7 @@ type Host = WithCells &
   WithPorts<'chance' | 'chats' | 'files' | 'messages' | 'time'> & {
     readonly cluster: Pick<Cluster, 'files' | 'sharesFiles'> | null;
     readonly downloads: Downloads;
-    view(id: InstanceId): InstanceView | null;
+    readonly register: Pick<Register, 'view'>;
   };
 
 // Queries of stored messages, and operations on messages that are one request to the platform.
@@ -63,7 +64,7 @@ export function fileCommands(host: Host): FileMethods {
   const { cluster, ports } = host;
   const files = cluster === null || cluster.sharesFiles ? ports.files : cluster.files;
   return {
-    download: async (id, wish) => (host.view(id) === null ? unknownInstance : host.downloads.download(id, wish)),
+    download: async (id, wish) => (host.register.view(id) === null ? unknownInstance : host.downloads.download(id, wish)),
     file: (name) => files.named(name),
     readFile: (file, range) => files.read(file, range),
   };

@@ -11,6 +11,7 @@ import type { Dispatcher } from '../supervisor/dispatcher.ts';
 import type { Chores } from '../supervisor/chores.ts';
 import { addRows, leave, type LeavingHost, named, ownershipObjection, records, type RowsHost } from './archives.ts';
 import { newRecord, tokenLength } from './instances.ts';
+import type { Register } from './register.ts';
 import { privateOf } from '../delivery/webhook-config.ts';
 
 /** The parts of the supervisor that these commands need. */
@@ -21,7 +22,7 @@ type Host = LeavingHost &
     readonly chores: Pick<Chores, 'wakeRemover'>;
     readonly dispatcher: Dispatcher;
     during<T>(id: InstanceId, work: () => Promise<T>): Promise<T>;
-    lookUp(token: string): Promise<InstanceId | null>;
+    readonly register: Pick<Register, 'lookUp'>;
     readonly registry: Registry;
   };
 
@@ -102,7 +103,7 @@ const tokenOf = async (host: Host, token: string, isNew: boolean): Promise<{ pat
   if (token === '' || !isNew) return { patch: {}, lost: token === '' ? [] : ['token: the instance keeps its own token'] };
   if (!/^[\x21-\x7e]{16,200}$/.test(token))
     return { patch: {}, lost: ['token: it must have 16 to 200 visible ASCII characters, so the instance gets a new token'] };
-  const taken = host.registry.byToken(token) ?? (await host.lookUp(token));
+  const taken = host.registry.byToken(token) ?? (await host.register.lookUp(token));
   if (taken !== null) return { patch: {}, lost: ['token: another instance has it, so the instance gets a new token'] };
   return { patch: { token }, lost: [] };
 };

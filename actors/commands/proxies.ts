@@ -1,5 +1,5 @@
 /** Commands on the proxy of an instance: show, change after a test, remove. */
-import type { InstanceMethods, ProxyChange, ProxyMethods, ProxyView } from '../views.ts';
+import type { ProxyChange, ProxyMethods, ProxyView } from '../views.ts';
 import {
   done,
   maskedProxy,
@@ -17,7 +17,7 @@ import { chooseProxies, effectiveOf, routeOf } from '../policy/proxy-choice.ts';
 import type { Ports } from '../ports.ts';
 import type { Cell } from '../session/cell.ts';
 import type { WithCells, WithPolicy, WithPorts } from './host.ts';
-import type { Registry } from '../supervisor/registry.ts';
+import type { Register } from './register.ts';
 
 /** The ports and the rule of changes. */
 type ChangePorts = WithPorts<'chance' | 'log' | 'proxies' | 'time'> & WithPolicy<'proxies'>;
@@ -170,17 +170,15 @@ const proxyOf = (record: InstanceRecord): ProxyView => {
   return viewOf({ ...(record.proxy ?? noProxy), ...damage });
 };
 
-/** Creates the commands. `everywhere` returns all instances as their owners see them, on any node. */
 export const proxyCommands = (
-  { cells, registry }: WithCells & { readonly registry: Pick<Registry, 'record'> },
+  { cells, register }: WithCells & { readonly register: Pick<Register, 'view' | 'everywhere'> },
   changes: ProxyChanges,
-  everywhere: InstanceMethods['everywhere'],
 ): ProxyMethods => ({
   proxy(id) {
-    const record = registry.record(id);
-    return record === undefined ? unknownInstance : done(proxyOf(record));
+    const view = register.view(id);
+    return view === null ? unknownInstance : done(proxyOf(view.record));
   },
-  proxies: async () => (await everywhere()).map((view) => ({ view, ...proxyOf(view.record) })),
+  proxies: async () => (await register.everywhere()).map((view) => ({ view, ...proxyOf(view.record) })),
   changeProxy: (id, change) => cells.settled(id, (cell) => changes.change(cell, change)),
   proxyCatalogue: () => (changes.catalogue === null ? noCatalogue : done(changes.catalogue)),
 });

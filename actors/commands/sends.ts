@@ -21,14 +21,15 @@ import { damageOf } from '../session/status.ts';
 import { recipientOf } from '../session/perform.ts';
 import { accept, filled, freedAt, labelled, sendNow, type SendNow, type SendPorts, usedBy } from '../session/sending.ts';
 import type { WithCells, WithPolicy, WithPorts } from './host.ts';
-import type { GivenKey, InstanceView, MessageMethods, SendOptions } from '../views.ts';
+import type { Register } from './register.ts';
+import type { GivenKey, MessageMethods, SendOptions } from '../views.ts';
 
 /** The parts of the supervisor that these commands need. */
 type Host = WithCells &
   WithPorts<keyof SendPorts | 'attachments' | 'sendKeys'> &
   WithPolicy<'queue' | 'statusRecipients'> & {
     readonly accepting: boolean;
-    view(id: InstanceId): InstanceView | null;
+    readonly register: Pick<Register, 'view'>;
   };
 
 // Idempotent sends and campaigns under a client's key. A repeated request gets the first answer and has no further effect.
@@ -203,7 +204,7 @@ export function sendCommands(host: Host, once: SendOnce): SendCommands {
     }
     const first = await sendInOrder(id, send, options, key);
     // The session hibernated while the message waited for its turn. The message was not accepted, so the send wakes the session and tries again.
-    return first === notConnected && host.view(id)?.record.wanted === 'asleep' ? sendInOrder(id, send, options, key) : first;
+    return first === notConnected && host.register.view(id)?.record.wanted === 'asleep' ? sendInOrder(id, send, options, key) : first;
   };
 
   return {

@@ -9,24 +9,15 @@ import type { Cluster } from '../cluster/cluster.ts';
 import type { Restore } from '../supervisor/waking.ts';
 import type { Figures, InstanceMethods, NodeView, Numbers, RefusedMethods, ServerMethods } from '../views.ts';
 import { countsOf, troublesOf } from './numbers.ts';
-
-/** The parts of the supervisor that these commands need. */
-type Host = WithPorts<'chance' | 'digest' | 'log' | 'platform' | 'refused' | 'settings' | 'time'> & {
-  readonly cluster: Pick<Cluster, 'overview' | 'lease' | 'figures' | 'draining' | 'drainNode'> | null;
-  exists(id: InstanceId): Promise<boolean>;
-  figures(): Promise<Figures>;
-  lookUp(token: string): Promise<InstanceId | null>;
-  numbers(): Numbers;
-  readonly progress: Restore['progress'];
-  readonly registry: Registry;
-  readonly warnings: readonly string[];
-};
+import type { Register } from './register.ts';
 
 // Commands on entries that the database refused: list them, retry one, discard one.
 
+type RefusedHost = WithPorts<'log' | 'refused'> & { readonly registry: Registry };
+
 const unknownEntry = refuse('notFound', 'there is no such entry');
 
-async function retry({ ports, registry }: Host, id: InstanceId, entryId: string): Promise<Result<null>> {
+async function retry({ ports, registry }: RefusedHost, id: InstanceId, entryId: string): Promise<Result<null>> {
   const cell = registry.cell(id);
   if (cell === null) return unknownInstance;
   const entry = await ports.refused.read(id, entryId);
@@ -45,7 +36,7 @@ async function retry({ ports, registry }: Host, id: InstanceId, entryId: string)
   return done(null);
 }
 
-async function discard({ ports, registry }: Host, id: InstanceId, entryId: string): Promise<Result<null>> {
+async function discard({ ports, registry }: RefusedHost, id: InstanceId, entryId: string): Promise<Result<null>> {
   const record = registry.record(id);
   if (record === undefined) return unknownInstance;
   if (!(await ports.refused.remove({ instanceId: id, epoch: record.epoch }, entryId))) return unknownEntry;
@@ -53,32 +44,23 @@ async function discard({ ports, registry }: Host, id: InstanceId, entryId: strin
   return done(null);
 }
 
-const refusedCommands = (host: Host): RefusedMethods => ({
+export const refusedCommands = (host: RefusedHost): RefusedMethods => ({
   refusedEntries: (query) => host.ports.refused.list(query),
   retryRefused: (id, entry) => retry(host, id, entry),
   discardRefused: (id, entry) => discard(host, id, entry),
 });
 
-// Queries of the server as a whole: owners of tokens, figures, and the nodes of the cluster.
+// Commands on the owners of tokens, and on the nodes of the cluster.
 
 type ServerCommands = Pick<
   ServerMethods,
-  | 'signIns'
-  | 'authenticate'
-  | 'lookUp'
-  | 'exists'
-  | 'nodes'
-  | 'nodeName'
-  | 'draining'
-  | 'drainNode'
-  | 'ready'
-  | 'troubles'
-  | 'warnings'
-  | 'clientVersion'
-  | 'numbers'
-  | 'figures'
-  | 'counts'
+  'signIns' | 'authenticate' | 'lookUp' | 'exists' | 'nodes' | 'nodeName' | 'draining' | 'drainNode'
 >;
+
+interface ServerHost {
+  readonly cluster: Pick<Cluster, 'overview' | 'lease' | 'figures' | 'draining' | 'drainNode'> | null;
+  readonly register: Pick<Register, 'byToken' | 'lookUp' | 'exists'>;
+}
 
 const noNodes = refuse('notFound', 'this gateway is not a node of a cluster');
 
@@ -91,27 +73,38 @@ const nodeView = ({ load, leftMs, ended, bus, ...node }: KnownNode, lease: numbe
   renewedMs: Math.max(0, lease - leftMs),
 });
 
-export const serverCommands = (host: Host, signIns: ServerCommands['signIns']): ServerCommands & RefusedMethods => {
-  const { cluster, registry } = host;
-  return {
-    ...refusedCommands(host),
-    authenticate: (token) => registry.byToken(token),
-    lookUp: (token) => host.lookUp(token),
-    exists: (id) => host.exists(id),
-    signIns,
-    nodes: async () => ((await cluster?.overview.nodes()) ?? []).map((node) => nodeView(node, cluster?.lease ?? 0)),
-    nodeName: cluster?.figures.name ?? null,
-    draining: () => cluster?.draining ?? false,
-    drainNode: async (name) => (await cluster?.drainNode(name)) ?? noNodes,
-    ready: () => host.progress,
-    troubles: () => troublesOf(registry),
-    warnings: () => host.warnings,
-    clientVersion: () => host.ports.platform.clientVersion(),
-    numbers: () => host.numbers(),
-    figures: () => host.figures(),
-    counts: () => countsOf(registry),
-  };
+export const serverCommands = ({ cluster, register }: ServerHost, signIns: ServerCommands['signIns']): ServerCommands => ({
+  authenticate: (token) => register.byToken(token),
+  lookUp: (token) => register.lookUp(token),
+  exists: (id) => register.exists(id),
+  signIns,
+  nodes: async () => ((await cluster?.overview.nodes()) ?? []).map((node) => nodeView(node, cluster?.lease ?? 0)),
+  nodeName: cluster?.figures.name ?? null,
+  draining: () => cluster?.draining ?? false,
+  drainNode: async (name) => (await cluster?.drainNode(name)) ?? noNodes,
+});
+
+// Queries of the state and the figures of this server.
+
+type StateHost = WithPorts<'platform'> & {
+  figures(): Promise<Figures>;
+  numbers(): Numbers;
+  readonly progress: Restore['progress'];
+  readonly registry: Registry;
+  readonly warnings: readonly string[];
 };
+
+type StateCommands = Pick<ServerMethods, 'ready' | 'troubles' | 'warnings' | 'clientVersion' | 'numbers' | 'figures' | 'counts'>;
+
+export const stateCommands = (host: StateHost): StateCommands => ({
+  ready: () => host.progress,
+  troubles: () => troublesOf(host.registry),
+  warnings: () => host.warnings,
+  clientVersion: () => host.ports.platform.clientVersion(),
+  numbers: () => host.numbers(),
+  figures: () => host.figures(),
+  counts: () => countsOf(host.registry),
+});
 
 // The admin credential. Storage holds only the hash of the token. The environment's value applies until a rotation, and again after a
 // change of the environment.

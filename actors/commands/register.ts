@@ -1,0 +1,101 @@
+/** The register of instances: adds and removes instances, and finds the instance of a token or an id. In a cluster, the register of all nodes. */
+import type { Cluster } from '../cluster/cluster.ts';
+import type { InstanceId, InstanceRecord } from '../model.ts';
+import type { Ports } from '../ports.ts';
+import type { Cell } from '../session/cell.ts';
+import { restingView } from '../session/status.ts';
+import type { Chores } from '../supervisor/chores.ts';
+import { type Registry, TokenLookup } from '../supervisor/registry.ts';
+import type { InstanceView } from '../views.ts';
+
+interface RegisterInput {
+  readonly ports: Pick<Ports, 'instances' | 'time'>;
+  readonly registry: Registry;
+  /** Null for a single gateway, whose memory has every instance. */
+  readonly cluster: Pick<Cluster, 'others' | 'ownership' | 'streams'> | null;
+  readonly chores: Pick<Chores, 'wakeRemover'>;
+  /** Removes an instance from memory. */
+  forget(id: InstanceId): void;
+}
+
+export class Register {
+  readonly #input: RegisterInput;
+  readonly #tokens: TokenLookup;
+
+  constructor(input: RegisterInput) {
+    this.#input = input;
+    this.#tokens = new TokenLookup(input.ports);
+  }
+
+  view(id: InstanceId): InstanceView | null {
+    return this.#input.registry.view(id);
+  }
+
+  views(): readonly InstanceView[] {
+    return this.#input.registry.views();
+  }
+
+  /** Returns all instances as their owners see them, on any node. */
+  async everywhere(): Promise<readonly InstanceView[]> {
+    const elsewhere = new Map((await this.#input.cluster?.others.views())?.map((view) => [view.record.id, view]));
+    return this.views().map((view) => elsewhere.get(view.record.id) ?? view);
+  }
+
+  /** Returns the instance of a token in memory. */
+  byToken(token: string): InstanceId | null {
+    return this.#input.registry.byToken(token);
+  }
+
+  /** Looks up the instance of a token that this node does not know. */
+  async lookUp(token: string): Promise<InstanceId | null> {
+    const record = this.#input.cluster === null ? null : await this.#tokens.find(token);
+    if (record === null) return null;
+    this.#learn(record);
+    return record.id;
+  }
+
+  /** Returns true if the instance exists, in memory or in the database. */
+  async exists(id: InstanceId): Promise<boolean> {
+    const { registry, cluster, ports } = this.#input;
+    if (registry.record(id) !== undefined || cluster === null) return registry.record(id) !== undefined;
+    const [record] = await ports.instances.some([id]);
+    if (record !== undefined) this.#learn(record);
+    return record !== undefined;
+  }
+
+  /** Stores and adds a new instance. In a cluster the instance has no owner yet. */
+  async add(record: InstanceRecord): Promise<InstanceView> {
+    const { ports, registry, cluster } = this.#input;
+    await ports.instances.insert(record);
+    if (cluster === null) return registry.add(record).view;
+    registry.register(record);
+    return restingView(record);
+  }
+
+  /** Replaces the token. The streams of the former token end, on any node. */
+  async replaceToken(cell: Cell, token: string): Promise<void> {
+    const { registry, cluster } = this.#input;
+    const { id } = cell.record;
+    await cell.keeper.save({ token });
+    registry.addToken(token, id);
+    cell.feed.end();
+    cluster?.streams?.ended(id);
+  }
+
+  /** Removes an instance whose session is logged out. If this rejects, the instance stays and can be removed again. */
+  async remove(cell: Cell): Promise<void> {
+    const { ports, forget, chores } = this.#input;
+    const { id, epoch } = cell.record;
+    await ports.instances.remove(id, epoch);
+    forget(id);
+    await cell.close();
+    cell.end();
+    chores.wakeRemover();
+  }
+
+  /** Registers a record of the database, unless this node has a newer one. */
+  #learn(record: InstanceRecord): void {
+    const { registry, cluster } = this.#input;
+    if (cluster?.ownership.mayAct(record.id) !== true) registry.register(record);
+  }
+}
