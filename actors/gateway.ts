@@ -17,7 +17,7 @@ import { passkeyCommands } from './commands/passkey.ts';
 import { ProxyChanges, proxyCommands } from './commands/proxies.ts';
 import { sendCommands, SendOnce, withFilesHere } from './commands/sends.ts';
 import { userCommands } from './commands/users.ts';
-import { deliveryCommands, webhookCommands } from './commands/webhooks.ts';
+import { deliveryCommands, eventCommands, webhookCommands } from './commands/webhooks.ts';
 import type { ClusterOptions } from './cluster/cluster.ts';
 import { ownedGateway } from './cluster/owned-gateway.ts';
 import { SharedSignIns } from './cluster/sign-ins.ts';
@@ -290,6 +290,7 @@ export async function createGateway({ ports, policy, baseUrl, adminToken, signIn
     ...channelCommands(supervisor, commands),
     ...supervisorCommands(supervisor),
     ...webhookCommands(supervisor),
+    ...eventCommands(supervisor),
     ...chatwootCommands(supervisor, replies),
     ...deliveryCommands(supervisor),
     ...userCommands(ports),

@@ -38,23 +38,17 @@ import type {
   WebhookTest,
 } from '../views.ts';
 
-/** The parts of the supervisor that these commands need. */
-type Host = WithCells &
-  WithPorts<'chance' | 'chatwoot' | 'deliveries' | 'envelope' | 'receiver' | 'settings' | 'signer' | 'time' | 'webhooks'> &
-  WithPolicy<'webhooksPerInstance'> & {
-    readonly chores: Pick<Chores, 'wakeRemover'>;
-    readonly cluster: Pick<Cluster, 'refreshed' | 'others' | 'streams'> | null;
-    readonly dispatcher: Dispatcher;
-    readonly registry: Registry;
-    readonly since: number;
-  };
-
 // Commands on webhooks. The rules are in `delivery/webhook-config.ts`.
 
-type WebhookCommands = Pick<
-  WebhookMethods,
-  'webhooks' | 'saveWebhook' | 'webhookErrors' | 'globalWebhook' | 'saveGlobalWebhook' | 'globalWebhookErrors' | 'subscribe' | 'past'
->;
+type WebhookHost = WithPorts<'chance' | 'receiver' | 'settings' | 'signer' | 'time' | 'webhooks'> &
+  WithPolicy<'webhooksPerInstance'> & {
+    readonly chores: Pick<Chores, 'wakeRemover'>;
+    readonly cluster: Pick<Cluster, 'refreshed'> | null;
+    readonly dispatcher: Dispatcher;
+    readonly registry: Registry;
+  };
+
+type WebhookCommands = Pick<WebhookMethods, 'webhooks' | 'saveWebhook' | 'globalWebhook' | 'saveGlobalWebhook'>;
 
 /** The setting that holds the id of the global webhook. */
 const globalKey = 'webhook.global';
@@ -62,7 +56,7 @@ const globalKey = 'webhook.global';
 const noEpoch = 0;
 
 /** Creates the functions that store changes and notify the couriers. */
-const writerOf = (host: Host) => {
+const writerOf = (host: WebhookHost) => {
   const { ports, dispatcher } = host;
   return {
     /** Returns the reason why the receiver may not be posted to, or null. */
@@ -95,7 +89,7 @@ const writerOf = (host: Host) => {
 
 type Writer = ReturnType<typeof writerOf>;
 
-const changeOwn = async (host: Host, writer: Writer, id: InstanceId, input: WebhookInput): Promise<Result<SavedWebhooks>> => {
+const changeOwn = async (host: WebhookHost, writer: Writer, id: InstanceId, input: WebhookInput): Promise<Result<SavedWebhooks>> => {
   const { ports, dispatcher, registry } = host;
   const epoch = registry.record(id)?.epoch ?? 0;
   const objection = writer.objectionTo(input);
@@ -112,13 +106,13 @@ const changeOwn = async (host: Host, writer: Writer, id: InstanceId, input: Webh
 };
 
 /** Returns the id of the global webhook. Nodes agree on the id before one of them creates it, so concurrent requests create one webhook. */
-const globalId = async ({ ports, dispatcher, cluster }: Host): Promise<string> => {
+const globalId = async ({ ports, dispatcher, cluster }: WebhookHost): Promise<string> => {
   await cluster?.refreshed();
   const wished = dispatcher.webhooks.receivers(null)[0]?.id ?? ports.chance.hex(12);
   return (await ports.settings.swap(globalKey, null, wished)) ? wished : ((await ports.settings.get(globalKey)) ?? wished);
 };
 
-const changeGlobal = async (host: Host, writer: Writer, given: WebhookInput): Promise<Result<SavedWebhooks>> => {
+const changeGlobal = async (host: WebhookHost, writer: Writer, given: WebhookInput): Promise<Result<SavedWebhooks>> => {
   const { ports, dispatcher } = host;
   const input: WebhookInput = { ...given, action: '', id: '', enabled: given.enabled ?? true };
   const objection = writer.objectionTo(input);
@@ -136,25 +130,41 @@ const changeGlobal = async (host: Host, writer: Writer, given: WebhookInput): Pr
   return revealed.ok ? done({ webhooks: dispatcher.webhooks.receivers(null), revealed: revealed.value }) : revealed;
 };
 
-export function webhookCommands(host: Host): WebhookCommands {
+export function webhookCommands(host: WebhookHost): WebhookCommands {
   const { dispatcher } = host;
   const writer = writerOf(host);
   /** The mutex allows one change at a time for each owner, because two concurrent simple-mode requests must not create two webhooks. */
   const mutex = createKeyedMutex();
-  const history = (errors: ErrorHistory['errors']): ErrorHistory => ({ since: host.since, errors });
 
   return {
     webhooks: (id) => dispatcher.webhooks.receivers(id),
     saveWebhook: (id, input) => mutex.run(id, () => changeOwn(host, writer, id, input)),
-    webhookErrors: async (id) => history(host.cells.get(id)?.history.errors ?? []),
     globalWebhook: () => dispatcher.webhooks.receivers(null)[0] ?? null,
     saveGlobalWebhook: (input) => mutex.run('', () => changeGlobal(host, writer, input)),
-    globalWebhookErrors: async () => (await host.cluster?.others.globalErrors()) ?? history(dispatcher.globalHistory.errors),
-    past: async (id) => (await host.cluster?.streams?.past(id)) ?? null,
+  };
+}
+
+// The errors of webhooks, and the events of streams.
+
+interface EventHost extends WithCells {
+  readonly cluster: Pick<Cluster, 'others' | 'streams'> | null;
+  readonly dispatcher: Dispatcher;
+  /** The start of the history of errors. In Unix milliseconds. */
+  readonly since: number;
+}
+
+type EventCommands = Pick<WebhookMethods, 'webhookErrors' | 'globalWebhookErrors' | 'subscribe' | 'past'>;
+
+export function eventCommands({ cells, cluster, dispatcher, since }: EventHost): EventCommands {
+  const history = (errors: ErrorHistory['errors']): ErrorHistory => ({ since, errors });
+  return {
+    webhookErrors: async (id) => history(cells.get(id)?.history.errors ?? []),
+    globalWebhookErrors: async () => (await cluster?.others.globalErrors()) ?? history(dispatcher.globalHistory.errors),
+    past: async (id) => (await cluster?.streams?.past(id)) ?? null,
     subscribe(id, onEvent, onEnd, onGap) {
-      const streams = host.cluster?.streams;
+      const streams = cluster?.streams;
       if (streams) return streams.subscribe(id, onEvent, onEnd, onGap);
-      const cell = host.cells.get(id);
+      const cell = cells.get(id);
       if (cell) return cell.feed.subscribe(onEvent, onEnd);
       onEnd();
       return () => undefined;
@@ -163,6 +173,12 @@ export function webhookCommands(host: Host): WebhookCommands {
 }
 
 // Commands on deliveries: list deliveries with their reasons, replay deliveries, test a receiver.
+
+type DeliveryHost = WithPorts<'chance' | 'chatwoot' | 'deliveries' | 'envelope' | 'receiver' | 'signer' | 'time'> & {
+  readonly cluster: Pick<Cluster, 'others'> | null;
+  readonly dispatcher: Dispatcher;
+  readonly registry: Registry;
+};
 
 type DeliveryCommands = Pick<WebhookMethods, 'deliveries' | 'delivery' | 'replay' | 'testWebhook'>;
 
@@ -175,14 +191,14 @@ const masked = '***';
 const isOver = ({ state }: DeliveryRecord): boolean => state === 'dead' || state === 'delivered';
 
 /** Returns the webhooks of the owner, or the requested one. */
-const chosen = ({ dispatcher }: Host, owner: InstanceId | null, id: string | undefined): Result<readonly Webhook[]> => {
+const chosen = ({ dispatcher }: DeliveryHost, owner: InstanceId | null, id: string | undefined): Result<readonly Webhook[]> => {
   const own = dispatcher.webhooks.own(owner);
   const found = id === undefined ? own : own.filter((webhook) => webhook.id === id);
   if (found.length > 0 || (id === undefined && owner !== null)) return done(found);
   return refuse('notFound', owner === null ? 'Global webhook not found' : 'Webhook not found');
 };
 
-const viewOf = ({ dispatcher }: Host, record: DeliveryRecord): DeliveryView => {
+const viewOf = ({ dispatcher }: DeliveryHost, record: DeliveryRecord): DeliveryView => {
   if (isOver(record)) return { ...record, nextAttempt: 0, reason: record.error };
   const webhook = dispatcher.webhooks.get(record.webhookId);
   if (!webhook?.enabled) return { ...record, nextAttempt: 0, reason: 'the webhook is not enabled' };
@@ -196,10 +212,10 @@ const viewOf = ({ dispatcher }: Host, record: DeliveryRecord): DeliveryView => {
 };
 
 /** Returns the dropped events of each webhook, counted over all nodes. */
-const droppedOf = async ({ cluster, dispatcher }: Host, ids: readonly string[]): Promise<readonly QueueOfWebhook['dropped'][]> =>
+const droppedOf = async ({ cluster, dispatcher }: DeliveryHost, ids: readonly string[]): Promise<readonly QueueOfWebhook['dropped'][]> =>
   (await cluster?.others.dropped(ids)) ?? ids.map((id) => dispatcher.sweeper.dropped(id));
 
-async function look(host: Host, webhooks: readonly Webhook[], filter: DeliveryFilter): Promise<DeliveryPage> {
+async function look(host: DeliveryHost, webhooks: readonly Webhook[], filter: DeliveryFilter): Promise<DeliveryPage> {
   const { webhook: _webhook, state = null, ...rest } = filter;
   const { deliveries } = host.ports;
   const ids = webhooks.map(({ id }) => id);
@@ -216,7 +232,7 @@ async function look(host: Host, webhooks: readonly Webhook[], filter: DeliveryFi
 }
 
 /** Returns the request of a delivery for display. The token, the secret and the values of the webhook's own headers are masked. */
-function requestOf({ ports, dispatcher }: Host, webhook: Webhook, { instanceId, body, ...event }: DeliveryInFull, at: number) {
+function requestOf({ ports, dispatcher }: DeliveryHost, webhook: Webhook, { instanceId, body, ...event }: DeliveryInFull, at: number) {
   if (webhook.chatwoot) return { url: webhook.url, headers: {}, payload: parsed(body) };
   const sender = { ...dispatcher.sender(instanceId), token: masked };
   const own = Object.keys(webhook.headers).map((name) => [name, masked]);
@@ -238,7 +254,7 @@ const parsed = (json: string): unknown => {
   }
 };
 
-async function lookAt(host: Host, webhooks: readonly Webhook[], eventId: string): Promise<Result<DeliveryDetails>> {
+async function lookAt(host: DeliveryHost, webhooks: readonly Webhook[], eventId: string): Promise<Result<DeliveryDetails>> {
   const { deliveries, time } = host.ports;
   const found = await deliveries.find(
     webhooks.map(({ id }) => id),
@@ -252,12 +268,12 @@ async function lookAt(host: Host, webhooks: readonly Webhook[], eventId: string)
 }
 
 /** Makes the couriers read the outbox of the webhook again, on the nodes that own the instances. */
-async function nudge({ cluster, registry }: Host, webhookId: string, ids: readonly InstanceId[]): Promise<void> {
+async function nudge({ cluster, registry }: DeliveryHost, webhookId: string, ids: readonly InstanceId[]): Promise<void> {
   if (cluster) return cluster.others.nudge(webhookId, ids);
   for (const id of ids) registry.cell(id)?.nudge(webhookId);
 }
 
-async function replay(host: Host, webhooks: readonly Webhook[], filter: ReplayFilter): Promise<number> {
+async function replay(host: DeliveryHost, webhooks: readonly Webhook[], filter: ReplayFilter): Promise<number> {
   const { ids = null, types = eventTypes, states = replayable, from = 0, to = Number.MAX_SAFE_INTEGER, limit } = filter;
   let count = 0;
   for (const { id, events } of webhooks) {
@@ -276,7 +292,7 @@ async function replay(host: Host, webhooks: readonly Webhook[], filter: ReplayFi
   return count;
 }
 
-async function tryOut({ ports, dispatcher }: Host, webhook: Webhook, type: string): Promise<WebhookTest> {
+async function tryOut({ ports, dispatcher }: DeliveryHost, webhook: Webhook, type: string): Promise<WebhookTest> {
   const { receiver, chance, time } = ports;
   const started = time.now();
   const content = { eventId: `test_${chance.hex(12)}`, type, messageType: '', body: JSON.stringify({ test: true }) };
@@ -286,7 +302,7 @@ async function tryOut({ ports, dispatcher }: Host, webhook: Webhook, type: strin
 }
 
 /** Tests a connector. A connector posts no events, so the test checks the inbox that every delivery needs. */
-async function tryChatwoot({ ports }: Host, target: ChatwootTarget): Promise<WebhookTest> {
+async function tryChatwoot({ ports }: DeliveryHost, target: ChatwootTarget): Promise<WebhookTest> {
   const { chatwoot, chance, time } = ports;
   const started = time.now();
   const found = await chatwoot.check(target);
@@ -294,7 +310,7 @@ async function tryChatwoot({ ports }: Host, target: ChatwootTarget): Promise<Web
   return { id: `test_${chance.hex(12)}`, url: target.url, outcome, ms: time.now() - started };
 }
 
-export const deliveryCommands = (host: Host): DeliveryCommands => ({
+export const deliveryCommands = (host: DeliveryHost): DeliveryCommands => ({
   async deliveries(owner, filter) {
     const webhooks = chosen(host, owner, filter.webhook);
     return webhooks.ok ? done(await look(host, webhooks.value, filter)) : webhooks;
