@@ -1,102 +1,156 @@
 /** The form of businesses in the interface: profiles, catalogs, products, collections. */
+import { Type } from 'typebox';
 import type {
   BusinessCategory,
+  BusinessHours,
   BusinessProfile,
   Catalog,
-  Channel,
-  ChannelPicture,
-  ChannelText,
   Collection,
   CollectionPage,
   Product,
   ProductImage,
   ProductWish,
 } from '#actors/model.ts';
+import { fieldsOf } from './fields.ts';
+import { optional } from './shapes.ts';
 
-export const categoryView = ({ id, name }: BusinessCategory) => ({ id, localized_display_name: name });
+const text = Type.String();
+const flag = Type.Boolean();
+const whole = Type.Integer();
 
-export const profileView = ({ tag, description, address, email, websites, categories, hours, cover }: BusinessProfile) => ({
-  tag,
-  description,
-  address,
-  email,
-  websites,
-  categories: categories.map(categoryView),
-  ...(hours === null
-    ? {}
-    : {
-        business_hours: {
-          timezone: hours.timezone,
-          config: hours.days.map(({ day, mode, open, close }) => ({ day_of_week: day, mode, open_time: open, close_time: close })),
-        },
+const category = fieldsOf<BusinessCategory>()({
+  id: [text, ({ id }) => id],
+  localized_display_name: [text, ({ name }) => name],
+});
+
+const minutes = Type.Unsafe<number | null>({ type: ['integer', 'null'], description: 'Minutes of the day' });
+
+const openingTimes = fieldsOf<BusinessHours['days'][number]>()({
+  day_of_week: [text, ({ day }) => day],
+  mode: [text, ({ mode }) => mode],
+  open_time: [minutes, ({ open }) => open],
+  close_time: [minutes, ({ close }) => close],
+});
+
+const hours = fieldsOf<BusinessHours>()({
+  timezone: [text, ({ timezone }) => timezone],
+  config: [Type.Array(Type.Object(openingTimes.schemas)), ({ days }) => days.map(openingTimes.view)],
+});
+
+const profile = fieldsOf<BusinessProfile>()({
+  tag: [text, ({ tag }) => tag],
+  description: [text, ({ description }) => description],
+  address: [text, ({ address }) => address],
+  email: [text, ({ email }) => email],
+  websites: [Type.Array(text), ({ websites }) => websites],
+  categories: [Type.Array(Type.Object(category.schemas)), ({ categories }) => categories.map(category.view)],
+  business_hours: [
+    optional(Type.Object(hours.schemas, { description: 'Only where the business tells its hours' })),
+    (shown) => (shown.hours === null ? undefined : hours.view(shown.hours)),
+  ],
+  cover_photo: [optional(Type.String({ description: 'Address of the cover picture' })), ({ cover }) => cover || undefined],
+});
+
+export const categoryFields = category.schemas;
+export const categoryView = category.view;
+export const businessProfileFields = profile.schemas;
+export const profileView = profile.view;
+
+// Catalogs, with the platform's own field names.
+
+const account = fieldsOf<string>()({
+  User: [text, (jid) => jid.split('@')[0] ?? ''],
+  Server: [text, (jid) => jid.split('@')[1] ?? ''],
+  RawAgent: [whole, () => 0],
+  Device: [whole, () => 0],
+  Integrator: [whole, () => 0],
+});
+
+const image = fieldsOf<ProductImage>()({
+  ID: [text, ({ id }) => id],
+  RequestImageUrl: [text, ({ requested }) => requested],
+  OriginalImageUrl: [text, ({ original }) => original],
+  OriginalDimensions: [Type.Object({ Height: whole, Width: whole }), ({ width, height }) => ({ Height: height, Width: width })],
+});
+
+const Price = Type.Unsafe<{ readonly Amount: string; readonly Currency: string } | null>({
+  type: ['object', 'null'],
+  required: ['Amount', 'Currency'],
+  properties: { Amount: text, Currency: text },
+});
+
+const listedProduct = fieldsOf<Product>()({
+  ID: [text, ({ id }) => id],
+  Name: [text, ({ name }) => name],
+  Description: [text, ({ description }) => description],
+  SalePrice: [text, ({ salePrice }) => salePrice],
+  RetailerID: [text, ({ retailerId }) => retailerId],
+  Url: [text, ({ url }) => url],
+  Availability: [text, ({ availability }) => availability],
+  ImageFetchStatus: [text, ({ imageFetchStatus }) => imageFetchStatus],
+  Price: [Price, ({ price, currency }) => (price === '' ? null : { Amount: price, Currency: currency })],
+  IsHidden: [flag, ({ isHidden }) => isHidden],
+  StatusInfo: [Type.Object({ Status: text, CanAppeal: flag }), ({ status, canAppeal }) => ({ Status: status, CanAppeal: canAppeal })],
+  MaxAvailable: [whole, ({ maxAvailable }) => maxAvailable],
+  Images: [Type.Array(Type.Object(image.schemas)), ({ images }) => images.map(image.view)],
+});
+
+const cursor = Type.String({ description: 'Empty where there is no further page' });
+
+const catalog = fieldsOf<Catalog>()({
+  JID: [Type.Object(account.schemas), ({ owner }) => account.view(owner)],
+  CartEnabled: [flag, ({ cartEnabled }) => cartEnabled],
+  Source: [text, ({ source }) => source],
+  Products: [Type.Array(Type.Object(listedProduct.schemas)), ({ products }) => products.map(listedProduct.view)],
+  Paging: [Type.Object({ Before: cursor, After: cursor }), ({ before, after }) => ({ Before: before, After: after })],
+});
+
+export const catalogFields = catalog.schemas;
+export const catalogView = catalog.view;
+
+// Products alone or as parts of a collection, and collections.
+
+const product = fieldsOf<Product>()({
+  id: [text, ({ id }) => id],
+  name: [text, ({ name }) => name],
+  description: [text, ({ description }) => description],
+  price: [text, ({ price }) => price],
+  currency: [text, ({ currency }) => currency],
+  sale_price: [text, ({ salePrice }) => salePrice],
+  url: [text, ({ url }) => url],
+  retailer_id: [text, ({ retailerId }) => retailerId],
+  availability: [text, ({ availability }) => availability],
+  status: [text, ({ status }) => status],
+  is_hidden: [flag, ({ isHidden }) => isHidden],
+  image_urls: [Type.Array(text), ({ images }) => images.map(({ original, requested }) => original || requested)],
+  video_urls: [Type.Array(text), ({ videos }) => videos],
+});
+
+const collection = fieldsOf<Collection>()({
+  id: [text, ({ id }) => id],
+  name: [text, ({ name }) => name],
+  status: [text, ({ status }) => status],
+  products: [
+    optional(
+      Type.Array(Type.Object(product.schemas), {
+        description: 'Not in the answers of changes, where the platform does not say: list the collections',
       }),
-  ...(cover === '' ? {} : { cover_photo: cover }),
+    ),
+    ({ products }) => products?.map(product.view),
+  ],
 });
 
-const idOf = (jid: string) => {
-  const [user = '', server = ''] = jid.split('@');
-  return { User: user, RawAgent: 0, Device: 0, Integrator: 0, Server: server };
-};
-
-const imageView = ({ id, requested, original, width, height }: ProductImage) => ({
-  ID: id,
-  OriginalDimensions: { Height: height, Width: width },
-  RequestImageUrl: requested,
-  OriginalImageUrl: original,
+const collectionPage = fieldsOf<CollectionPage>()({
+  collections: [Type.Array(Type.Object(collection.schemas)), ({ collections }) => collections.map(collection.view)],
+  next: [Type.String({ description: 'Cursor of the next page; empty on the last one' }), ({ after }) => after],
 });
 
-const listedProductView = (product: Product) => ({
-  ID: product.id,
-  Name: product.name,
-  Description: product.description,
-  Price: product.price === '' ? null : { Amount: product.price, Currency: product.currency },
-  SalePrice: product.salePrice,
-  RetailerID: product.retailerId,
-  Url: product.url,
-  Availability: product.availability,
-  IsHidden: product.isHidden,
-  StatusInfo: { Status: product.status, CanAppeal: product.canAppeal },
-  MaxAvailable: product.maxAvailable,
-  ImageFetchStatus: product.imageFetchStatus,
-  Images: product.images.map(imageView),
-});
-
-export const catalogView = ({ owner, cartEnabled, source, products, before, after }: Catalog) => ({
-  JID: idOf(owner),
-  CartEnabled: cartEnabled,
-  Source: source,
-  Products: products.map(listedProductView),
-  Paging: { Before: before, After: after },
-});
-
-/** Makes the view of a product, alone or as part of a collection. */
-export const productView = ({ images, videos, ...product }: Product) => ({
-  id: product.id,
-  name: product.name,
-  description: product.description,
-  price: product.price,
-  currency: product.currency,
-  sale_price: product.salePrice,
-  url: product.url,
-  retailer_id: product.retailerId,
-  is_hidden: product.isHidden,
-  availability: product.availability,
-  status: product.status,
-  image_urls: images.map(({ original, requested }) => original || requested),
-  video_urls: videos,
-});
-
-export const collectionView = ({ id, name, status, products }: Collection) => ({
-  id,
-  name,
-  status,
-  ...(products === null ? {} : { products: products.map(productView) }),
-});
-
-export const collectionPageView = ({ collections, after }: CollectionPage) => ({
-  collections: collections.map(collectionView),
-  next: after,
-});
+export const productFields = product.schemas;
+export const productView = product.view;
+export const collectionFields = collection.schemas;
+export const collectionView = collection.view;
+export const collectionPageFields = collectionPage.schemas;
+export const collectionPageView = collectionPage.view;
 
 /** A product in a request of a client, without its new picture. */
 interface WrittenProduct {
@@ -152,51 +206,4 @@ export const productWish = (written: WrittenProduct): ProductWish => ({
     width: written.width,
     height: written.height,
   }) as Partial<ProductWish>),
-});
-
-// The form of channels in the interface: the platform's own field names, words in lower case, numbers and times as texts.
-
-/** Returns the id of a channel from a whole id or its digits; '' for other texts. */
-export const channelIdOf = (written: string): string => {
-  const digits = /^(\d{5,25})(?:@newsletter)?$/.exec(written.trim())?.[1];
-  return digits === undefined ? '' : `${digits}@newsletter`;
-};
-
-/** Returns the code of a channel from its link or from the code itself; '' for other texts. */
-export const channelCodeOf = (written: string): string =>
-  /^(?:(?:https?:\/\/)?(?:www\.)?whatsapp\.com\/channel\/)?([\w-]{8,64})\/?(?:[?#].*)?$/.exec(written.trim())?.[1] ?? '';
-
-const textView = ({ text, id, at }: ChannelText) => ({ text, id, update_time: at === null ? '' : String(at * 1000) });
-
-const pictureView = (picture: ChannelPicture, type: 'image' | 'preview') => ({
-  url: `https://pps.whatsapp.net${picture.path}`,
-  id: picture.id,
-  type,
-  direct_path: picture.path,
-});
-
-/** Returns the view of a channel. Facts that the platform did not send are absent. */
-export const channelView = (channel: Channel) => ({
-  id: channel.id,
-  state: { type: channel.state },
-  thread_metadata: {
-    ...(channel.createdAt === null ? {} : { creation_time: String(Math.floor(channel.createdAt / 1000)) }),
-    invite: channel.invite,
-    name: textView(channel.name),
-    description: textView(channel.description),
-    ...(channel.handle === null ? {} : { handle: channel.handle }),
-    ...(channel.subscribers === null ? {} : { subscribers_count: String(channel.subscribers) }),
-    verification: channel.verification,
-    ...(channel.picture === null ? {} : { picture: pictureView(channel.picture, 'image') }),
-    ...(channel.preview === null ? {} : { preview: pictureView(channel.preview, 'preview') }),
-    ...(channel.reactions === '' ? {} : { settings: { reaction_codes: { value: channel.reactions } } }),
-  },
-  ...(channel.role === null
-    ? {}
-    : {
-        viewer_metadata: {
-          role: channel.role,
-          ...(channel.muted === null ? {} : { mute: channel.muted ? ('on' as const) : ('off' as const) }),
-        },
-      }),
 });

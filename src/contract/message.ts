@@ -1,5 +1,5 @@
-/** The form of messages in the interface: their content, whole messages in answers and in events, posts of channels, and their outcomes. */
-import type { CallPeer, ChangedPost, Chat, ListedPost, Message, MessageStatus, PostMarks, Receipt, ReceiptCounts } from '#actors/model.ts';
+/** The form of messages in the interface: their content, whole messages in answers and in events, and their outcomes. */
+import type { CallPeer, Chat, Message, MessageStatus, PostMarks, Receipt, ReceiptCounts } from '#actors/model.ts';
 import { chatView } from './chat.ts';
 import { aiMetadataView } from './chatbot.ts';
 import { isoTime } from './formats.ts';
@@ -120,35 +120,6 @@ export const messageEventView = (message: Message, chat: Chat, owner: string) =>
   chat: chatView(chat, owner),
   message: eventMessageView(message, owner),
 });
-
-// The form of channel posts in lists, and the ids by which requests name a channel.
-
-/** Makes the view of a channel post. Counts that the platform did not send are 0 or `{}`. An unknown time or content leaves out `timestamp` or `message`. */
-export const postView = ({ serverId, messageId, type, at, views, reactions, content }: ListedPost) => ({
-  serverid: serverId,
-  messageid: messageId,
-  type,
-  ...(at > 0 ? { timestamp: isoTime(at) } : {}),
-  viewsCount: views ?? 0,
-  reactionCounts: reactions ?? {},
-  ...(content === null ? {} : { message: contentView(content) as Readonly<Record<string, unknown>> }),
-});
-
-export const changedPostView = ({ target, messageId, serverId }: ChangedPost) => ({
-  jid: target.channel,
-  targetmessageid: target.messageId,
-  targetserverid: target.serverId,
-  messageid: messageId,
-  serverid: serverId,
-});
-
-/** Returns a duration in the form that clients read: `5m0s`, `1h0m0s`, `45s`. */
-export const durationText = (seconds: number): string => {
-  const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor((seconds % 3600) / 60)];
-  const rest = `${seconds % 60}s`;
-  if (hours > 0) return `${hours}h${minutes}m${rest}`;
-  return minutes > 0 ? `${minutes}m${rest}` : rest;
-};
 
 // The `messages_update` event, which reports the outcomes of messages.
 

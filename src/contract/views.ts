@@ -30,17 +30,32 @@ export {
   triggerView,
 } from './chatbot.ts';
 export {
+  businessProfileFields,
+  catalogFields,
   catalogView,
+  categoryFields,
   categoryView,
-  channelCodeOf,
-  channelIdOf,
-  channelView,
+  collectionFields,
+  collectionPageFields,
   collectionPageView,
   collectionView,
+  productFields,
   productView,
   productWish,
   profileView,
 } from './business.ts';
+export {
+  changedPostFields,
+  changedPostView,
+  channelCodeOf,
+  channelExample,
+  channelFields,
+  channelIdOf,
+  channelView,
+  durationText,
+  postFields,
+  postView,
+} from './channel.ts';
 export { campaignEventView, campaignRecipientView, folderFields, folderView, optOutView } from './campaign.ts';
 export {
   avatarView,
@@ -106,16 +121,13 @@ export {
   timeLockView,
 } from './instance.ts';
 export {
-  changedPostView,
   confirmations,
   deletedView,
   downloadedView,
-  durationText,
   eventMessageView,
   fullMessageId,
   messageEventView,
   messageView,
-  postView,
   receiptsView,
   starredView,
   statusView,

@@ -1,23 +1,16 @@
 /** Shapes of businesses: profiles, catalogs, products and collections. Prices are whole thousandths of the currency's unit, in digits. */
 import { type TSchema, Type } from 'typebox';
+import {
+  businessProfileFields,
+  catalogFields,
+  categoryFields,
+  collectionFields,
+  collectionPageFields,
+  productFields,
+} from '#src/contract/views.ts';
 import { fields, Flag, FreeObject, LooseText, optional, Text } from './common.ts';
 
 const text = Type.String();
-
-const Category = Type.Object({ id: text, localized_display_name: text });
-
-const Hours = Type.Object(
-  {
-    timezone: text,
-    config: Type.Array(
-      Type.Object({
-        ...fields('day_of_week mode', text),
-        ...fields('open_time close_time', Type.Unsafe<number | null>({ type: ['integer', 'null'], description: 'Minutes of the day' })),
-      }),
-    ),
-  },
-  { description: 'Only where the business tells its hours' },
-);
 
 const answerOf = <T extends TSchema>(response: T) => Type.Object({ response });
 
@@ -36,17 +29,9 @@ export const ProfileBody = Type.Object({
   ),
 });
 
-export const ProfileAnswer = answerOf(
-  Type.Object({
-    ...fields('tag description address email', text),
-    websites: Type.Array(text),
-    categories: Type.Array(Category),
-    business_hours: optional(Hours),
-    cover_photo: optional(Type.String({ description: 'Address of the cover picture' })),
-  }),
-);
+export const ProfileAnswer = answerOf(Type.Object(businessProfileFields));
 
-export const CategoriesAnswer = answerOf(Type.Array(Category));
+export const CategoriesAnswer = answerOf(Type.Array(Type.Object(categoryFields)));
 
 export const UpdateProfileBody = Type.Object({
   description: optional(Text(512, 'Description of the business')),
@@ -68,24 +53,6 @@ export const updateCounts = {
 
 export const UpdateProfileAnswer = Type.Object(updateCounts);
 
-const Image = Type.Object({
-  ...fields('ID RequestImageUrl OriginalImageUrl', text),
-  OriginalDimensions: Type.Object(fields('Height Width', Type.Integer())),
-});
-
-const ListedProduct = Type.Object({
-  ...fields('ID Name Description SalePrice RetailerID Url Availability ImageFetchStatus', text),
-  Price: Type.Unsafe<{ readonly Amount: string; readonly Currency: string } | null>({
-    type: ['object', 'null'],
-    required: ['Amount', 'Currency'],
-    properties: fields('Amount Currency', text),
-  }),
-  IsHidden: Type.Boolean(),
-  StatusInfo: Type.Object({ Status: text, CanAppeal: Type.Boolean() }),
-  MaxAvailable: Type.Integer(),
-  Images: Type.Array(Image),
-});
-
 const Id = (description: string) => Type.String({ minLength: 1, maxLength: 64, description, examples: ['6987301987654321'] });
 const productId = Id('Id of a product');
 const Cursor = (description: string) => optional(Text(1024, description));
@@ -95,26 +62,12 @@ export const CatalogBody = Type.Object({
   after: Cursor('The cursor `Paging.After` of the page before'),
 });
 
-export const CatalogAnswer = answerOf(
-  Type.Object({
-    JID: Type.Object({ ...fields('User Server', text), ...fields('RawAgent Device Integrator', Type.Integer()) }),
-    CartEnabled: Type.Boolean(),
-    Source: text,
-    Products: Type.Array(ListedProduct),
-    Paging: Type.Object(fields('Before After', Type.String({ description: 'Empty where there is no further page' }))),
-  }),
-);
+export const CatalogAnswer = answerOf(Type.Object(catalogFields));
 
 export const ProductOfBody = Type.Object({ jid: CatalogBody.properties.jid, id: productId });
 export const ProductBody = Type.Object({ id: productId });
 
-const Product = Type.Object({
-  ...fields('id name description price currency sale_price url retailer_id availability status', text),
-  is_hidden: Type.Boolean(),
-  ...fields('image_urls video_urls', Type.Array(text)),
-});
-
-export const ProductAnswer = answerOf(Product);
+export const ProductAnswer = answerOf(Type.Object(productFields));
 export const DoneAnswer = answerOf(text);
 
 const Price = (description: string) => Type.String({ pattern: String.raw`^\d{1,18}$`, description, examples: ['19900'] });
@@ -163,20 +116,8 @@ export const SaveBody = Type.Object({
   height: optional(Type.Integer({ minimum: 1, maximum: 1024, description: 'Pixels of the pictures in the platform’s answer' })),
 });
 
-const Collection = Type.Object({
-  ...fields('id name status', text),
-  products: optional(
-    Type.Array(Product, { description: 'Not in the answers of changes, where the platform does not say: list the collections' }),
-  ),
-});
-
 export const CollectionsQuery = Type.Object({ after: Cursor('`response.next` of the page before') });
-export const CollectionsAnswer = answerOf(
-  Type.Object({
-    collections: Type.Array(Collection),
-    next: Type.String({ description: 'Cursor of the next page; empty on the last one' }),
-  }),
-);
+export const CollectionsAnswer = answerOf(Type.Object(collectionPageFields));
 
 const CollectionName = Type.String({
   minLength: 1,
@@ -197,4 +138,4 @@ export const ChangeCollectionBody = Type.Object({
   add_product_ids: optional(ProductIds('Products that come into it')),
   remove_product_ids: optional(ProductIds('Products that leave it')),
 });
-export const CollectionAnswer = answerOf(Collection);
+export const CollectionAnswer = answerOf(Type.Object(collectionFields));

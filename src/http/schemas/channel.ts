@@ -1,74 +1,41 @@
 /** Shapes of channels. The interface defines them only as objects, so the fields are those of the platform. */
 import { type TProperties, Type } from 'typebox';
+import { changedPostFields, channelExample, channelFields, postFields } from '#src/contract/views.ts';
 import { PictureSource } from './account.ts';
-import { Count, Flag, FreeObject, like, LooseText, OneOf, optional, ref, Text } from './common.ts';
+import { Count, Flag, LooseText, optional, ref, Text } from './common.ts';
 
-export const channelExample = '120363123456789012@newsletter';
-
-const ChannelText = Type.Object({
-  text: Type.String(),
-  id: Type.String(),
-  update_time: Type.String({ description: 'Unix time in microseconds; empty when it is unknown' }),
-});
-
-const ChannelPicture = Type.Object({ url: Type.String(), id: Type.String(), type: Type.String(), direct_path: Type.String() });
-
-export const Channel = Type.Object(
-  {
-    id: Type.String(),
-    state: Type.Object({ type: Type.String({ description: 'active, suspended or geosuspended' }) }),
-    thread_metadata: Type.Object({
-      creation_time: optional(Type.String({ description: 'Unix time in seconds' })),
-      invite: Type.String({ description: 'The code of the link' }),
-      name: ChannelText,
-      description: ChannelText,
-      handle: optional(Type.String({ description: 'The public name' })),
-      subscribers_count: optional(Type.String()),
-      verification: Type.String({ description: 'verified or unverified' }),
-      picture: optional(ChannelPicture),
-      preview: optional(ChannelPicture),
-      settings: optional(Type.Object({ reaction_codes: Type.Object({ value: Type.String() }) })),
-    }),
-    viewer_metadata: optional(
-      Type.Object({
-        role: OneOf(['owner', 'admin', 'subscriber', 'guest'], { description: 'Role of the account in the channel' }),
-        mute: optional(OneOf(['on', 'off'], { description: 'Notices of new posts are off (`on`), or come (`off`)' })),
-      }),
-    ),
-  },
-  {
-    $id: 'Channel',
-    examples: [
-      {
-        id: channelExample,
-        state: { type: 'active' },
-        thread_metadata: {
-          creation_time: '1770054417',
-          invite: '0029VaAbCdEfGhIjKlMn',
-          name: { text: 'Offers', id: '1770054417000000', update_time: '1770054417000000' },
-          description: { text: 'Every day', id: '1770054417000001', update_time: '1770054417000000' },
-          subscribers_count: '12',
-          verification: 'unverified',
-          settings: { reaction_codes: { value: 'all' } },
-        },
-        viewer_metadata: { role: 'owner', mute: 'off' },
+export const Channel = Type.Object(channelFields, {
+  $id: 'Channel',
+  examples: [
+    {
+      id: channelExample,
+      state: { type: 'active' },
+      thread_metadata: {
+        creation_time: '1770054417',
+        invite: '0029VaAbCdEfGhIjKlMn',
+        name: { text: 'Offers', id: '1770054417000000', update_time: '1770054417000000' },
+        description: { text: 'Every day', id: '1770054417000001', update_time: '1770054417000000' },
+        subscribers_count: '12',
+        verification: 'unverified',
+        settings: { reaction_codes: { value: 'all' } },
       },
-    ],
-  },
-);
+      viewer_metadata: { role: 'owner', mute: 'off' },
+    },
+  ],
+});
 
 /** Makes the schema of an id, which must be a text. A JSON number would lose its last digits. */
 const Id = (description: string) => Type.String({ maxLength: 128, description, examples: [channelExample] });
 
 /** The fields that name a channel. */
-export const channelFields = {
+export const channelNames = {
   jid: optional(Id('The channel: its whole id, or the digits of it')),
   id: optional(Type.String({ maxLength: 128, description: 'The older name of `jid`' })),
 };
 
-export const channelBody = <T extends TProperties>(fields: T) => Type.Object({ ...channelFields, ...fields });
+export const channelBody = <T extends TProperties>(fields: T) => Type.Object({ ...channelNames, ...fields });
 
-export const ChannelBody = Type.Object(channelFields);
+export const ChannelBody = Type.Object(channelNames);
 
 export const ChannelAnswer = Type.Object({ response: ref(Channel) });
 export const ChannelsAnswer = Type.Object({ response: Type.Array(ref(Channel)) });
@@ -188,26 +155,7 @@ export const PostUpdatesBody = channelBody({
   since: optional(Count(0, 4_102_444_800, 'Only what changed since then, in Unix seconds')),
 });
 
-const PostShape = Type.Object({
-  serverid: Type.Integer({ description: 'Number of the post in its channel', examples: [12_345] }),
-  messageid: Type.String({ description: "Id at the platform; '' where the platform does not say", examples: ['3EB0B4302B3A8A52F7A1'] }),
-  type: Type.String({ description: '`text`, `media`, `poll`', examples: ['text'] }),
-  timestamp: optional(Type.String({ format: 'date-time', examples: ['2026-02-02T17:46:57.000Z'] })),
-  viewsCount: Type.Integer({ examples: [1200] }),
-  reactionCounts: Type.Unsafe<Readonly<Record<string, number>>>({
-    type: 'object',
-    additionalProperties: { type: 'integer' },
-    description: 'Reactions by their emoji',
-    examples: [{ '👍': 12 }],
-  }),
-  message: optional(
-    like(FreeObject('The content; left out of posts that were taken back, and where the platform tells counts alone'), {
-      conversation: 'News',
-    }),
-  ),
-});
-
-export const PostsAnswer = Type.Object({ response: Type.Array(PostShape) });
+export const PostsAnswer = Type.Object({ response: Type.Array(Type.Object(postFields)) });
 
 const named = {
   messageid: optional(LooseText(128, 'Id of the post at the platform', 1)),
@@ -216,11 +164,11 @@ const named = {
   maxpages: optional(Count(1, 1_000_000, `Pages that are searched, ${searchPages.usual} when left out, ${searchPages.most} at most`)),
 };
 
-export const DeletePostBody = Type.Object({ ...channelFields, ...named }, { examples: [{ jid: channelExample, serverid: 12_345 }] });
+export const DeletePostBody = Type.Object({ ...channelNames, ...named }, { examples: [{ jid: channelExample, serverid: 12_345 }] });
 
 export const EditPostBody = Type.Object(
   {
-    ...channelFields,
+    ...channelNames,
     ...named,
     text: optional(Text(65_536, 'The new text or caption')),
     caption: optional(Text(65_536, 'The same as `text`, where that is missing')),
@@ -229,15 +177,7 @@ export const EditPostBody = Type.Object(
   { examples: [{ jid: channelExample, serverid: 12_345, text: 'We open at ten' }] },
 );
 
-export const ChangedPostAnswer = Type.Object({
-  response: Type.Object({
-    jid: Type.String({ examples: [channelExample] }),
-    targetmessageid: Type.String({ examples: ['3EB0B4302B3A8A52F7A1'] }),
-    targetserverid: Type.Integer({ examples: [12_345] }),
-    messageid: Type.String({ description: 'The same: the platform gives a change no id of its own', examples: ['3EB0B4302B3A8A52F7A1'] }),
-    serverid: Type.Integer({ examples: [12_345] }),
-  }),
-});
+export const ChangedPostAnswer = Type.Object({ response: Type.Object(changedPostFields) });
 
 export const ViewedBody = channelBody({
   serverids: Type.Array(serverId('Number of a post'), { minItems: 1, maxItems: mostListed, description: 'Numbers of the posts' }),
