@@ -1,8 +1,8 @@
-/** The form of instances in the interface: their records, limits and proxies, linking with a passkey, and the server. */
+/** The form of instances in the interface: their records and limits, and linking with a passkey. */
 import { Type } from 'typebox';
-import { maskedProxy, type ProxyCatalogue, type ProxyCountry, type ProxyView, statuses } from '#actors/gateway.ts';
+import { statuses } from '#actors/gateway.ts';
 import type { AccountLimits, Looked, NewChatCap, PasskeyNotice, TimeLock } from '#actors/model.ts';
-import type { InstanceView, StatusCounts } from '#actors/views.ts';
+import type { InstanceView } from '#actors/views.ts';
 import { keyView } from './chatbot.ts';
 import { fieldsOf } from './fields.ts';
 import { FreeObject, OneOf, optional } from './shapes.ts';
@@ -132,78 +132,6 @@ export const limitsView = (limits: AccountLimits) => {
     reachout_timelock: timeLockView(timeLock),
   };
 };
-
-// The form of proxies in the interface, always without passwords.
-
-export const proxyView = ({ settings, effective }: ProxyView) => ({
-  mode: settings.mode,
-  effective_mode: effective,
-  ...(effective === 'internal'
-    ? { effective_detail: settings.managedUrl === '' ? ('internal_route' as const) : ('managed_pool' as const) }
-    : {}),
-  fallback: {
-    active: settings.fallbackSince !== null,
-    ...(settings.fallbackSince === null ? {} : { reason: settings.fallbackReason, since: settings.fallbackSince }),
-  },
-  proxy_url: maskedProxy(settings.url),
-  proxy_fallback: settings.fallback ? 'internal' : '',
-  managed: effective === 'internal' && settings.managedUrl !== '',
-  proxy_managed_country: settings.region.country,
-  proxy_managed_state: settings.region.state,
-  proxy_managed_city: settings.region.city,
-  ...(settings.lastTestAt === null ? {} : { last_test_at: settings.lastTestAt }),
-  last_test_error: settings.lastTestError,
-  validation_error: settings.lastTestError !== '',
-});
-
-export const countriesView = (catalogue: ProxyCatalogue) => ({ countries: catalogue.map(({ value, label }) => ({ value, label })) });
-
-const plain = (text: string): string =>
-  text
-    .normalize('NFD')
-    .replaceAll(/\p{Mark}/gu, '')
-    .toLowerCase();
-
-/** Makes the view of cities. `search` matches parts of names and ignores accents. */
-export const citiesView = ({ value: country, cities }: ProxyCountry, state: string, search: string) => ({
-  country,
-  state,
-  cities: cities
-    .filter((city) => (state === '' || city.state === state) && plain(`${city.label} ${city.value}`).includes(plain(search)))
-    .map(({ value, label, state: of, stateLabel, rawCity }) => ({ value, label, state: of, state_label: stateLabel, raw_city: rawCity })),
-});
-
-// The state of the server, which callers without a credential may read.
-
-interface ServerHealth {
-  /** True if the database answers and the server accepts requests. */
-  readonly healthy: boolean;
-  /** The time of the answer, in Unix milliseconds. */
-  readonly now: number;
-}
-
-const nobody = 'No instance is connected.';
-
-/**
- * Makes the view of the server. With a connected instance, the state is an object; without one it is a warning, as in answers of live
- * servers.
- */
-export const serverStatusView = (
-  { total, connected, disconnected, reconnecting, connecting }: StatusCounts,
-  { healthy, now }: ServerHealth,
-) => ({
-  status:
-    connected === 0
-      ? 'warning'
-      : {
-          server_status: healthy ? 'running' : 'degraded',
-          checked_instance: { is_healthy: healthy },
-          last_check: isoTime(now),
-          dc: '',
-        },
-  ...(connected === 0 ? { connected_instances: 0, info: nobody } : {}),
-  instance_counts: { total, connected, disconnected, reconnecting, connecting },
-});
 
 /** Makes the view of linking with a passkey. */
 export const passkeyNotice = ({ stage, code, expiresAt }: PasskeyNotice) => ({ stage, code, expires: timeText(expiresAt) });

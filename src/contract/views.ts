@@ -108,18 +108,20 @@ export { contractPorts, envelopeView, placeholderText } from './ports.ts';
 export { addModes, addRequest, failedView, groupFields, groupView, inviteCodeOf, inviteLink, memberOutcomeView, timerOf } from './group.ts';
 export { callView, historyRequestView, historyStatusView, historyView, newsView } from './news.ts';
 export { actorView, changesView, stepView } from './inspector.ts';
+export { capView, instanceFields, instanceView, limitsEndpoint, limitsView, timeLockView } from './instance.ts';
 export {
-  capView,
   citiesView,
+  cityFields,
   countriesView,
-  instanceFields,
-  instanceView,
-  limitsEndpoint,
-  limitsView,
+  countryFields,
+  proxyFields,
   proxyView,
+  RoleName,
+  serverStatusFields,
   serverStatusView,
-  timeLockView,
-} from './instance.ts';
+  sessionFields,
+  sessionView,
+} from './server.ts';
 export {
   confirmations,
   deletedView,

@@ -57,7 +57,7 @@ export const healthRoutes = (options: HttpOptions): readonly Route[] => [
     summary: 'Tell whether the server works, and how many instances are connected',
     answer: ServerStatusAnswer,
     run: ({ gateway, now }) =>
-      done(serverStatusView(gateway.counts(), { healthy: gateway.accepting && options.storageTroubles().length === 0, now })),
+      done(serverStatusView({ counts: gateway.counts(), healthy: gateway.accepting && options.storageTroubles().length === 0, now })),
   }),
   route({
     on: ['GET /health/ready'],

@@ -14,7 +14,7 @@ import {
   type SessionUser,
   type User,
 } from '#actors/gateway.ts';
-import { isoTime } from '#src/contract/views.ts';
+import { isoTime, sessionView } from '#src/contract/views.ts';
 import { type AdminSessions, sessionNameOf } from '../dashboard.ts';
 import { done, refuse, type Route, route } from '../route.ts';
 import { AuditAnswer, AuditQueryShape } from '../schemas/audit.ts';
@@ -162,15 +162,6 @@ const visibleTo = (request: FastifyRequest, all: readonly OpenSession[]): readon
   return user === null || mayAct(user.role, 'administrator') ? all : all.filter((session) => session.user?.id === user.id);
 };
 
-const sessionView = ({ id, user, ...session }: OpenSession, own: string | null) => ({
-  id,
-  user: user?.name ?? '',
-  userId: user?.id ?? '',
-  role: user?.role ?? ('administrator' as const),
-  ...session,
-  own: id === own,
-});
-
 const sessionRows = (sessions: AdminSessions): readonly Route[] => [
   route({
     on: ['GET /admin/sessions'],
@@ -180,7 +171,9 @@ const sessionRows = (sessions: AdminSessions): readonly Route[] => [
     answer: shape.SessionsAnswer,
     run: async ({ request }) => {
       const own = sessions.idOf(sessionNameOf(request));
-      return done({ sessions: visibleTo(request, await sessions.list()).map((session) => sessionView(session, own)) });
+      return done({
+        sessions: visibleTo(request, await sessions.list()).map((session) => sessionView({ ...session, own: session.id === own })),
+      });
     },
   }),
   route({

@@ -1,6 +1,7 @@
 /** Shapes of proxies. */
 import { Type } from 'typebox';
 import { proxyModes, type ProxyRegion } from '#actors/gateway.ts';
+import { cityFields, countryFields, proxyFields } from '#src/contract/views.ts';
 import { Flag, fields, OneOf, optional, Text } from './common.ts';
 
 const country = Type.String({
@@ -29,25 +30,7 @@ export const regionOf = (body: RegionBody): ProxyRegion | undefined => {
   return place || state || city ? { country: place ?? '', state: state ?? '', city: city ?? '' } : undefined;
 };
 
-const fallback = Type.Object({
-  active: Flag('The proxy failed, and the fallback is in use'),
-  reason: optional(Type.String({ examples: ['custom_failed_internal:the proxy failed: it refuses connections'] })),
-  since: optional(Type.Integer({ description: 'Unix milliseconds' })),
-});
-
-export const ProxyState = Type.Object({
-  mode: OneOf(proxyModes),
-  effective_mode: OneOf(['custom', 'internal', 'direct'], { description: 'Proxy that connections use now' }),
-  effective_detail: optional(OneOf(['managed_pool', 'internal_route', 'relay'], { description: 'With effective_mode internal' })),
-  fallback,
-  proxy_url: Type.String({ description: 'Credentials are masked', examples: ['http://***:***@proxy.example.com:8080'] }),
-  proxy_fallback: Type.String({ description: 'internal, or empty' }),
-  managed: Flag('A proxy of the catalogue is in use'),
-  ...fields('proxy_managed_country proxy_managed_state proxy_managed_city', Type.String()),
-  last_test_at: optional(Type.Integer({ description: 'Unix milliseconds of the last test, or of the last use that failed' })),
-  last_test_error: Type.String(),
-  validation_error: Flag('The last test failed'),
-});
+export const ProxyState = Type.Object(proxyFields);
 
 export const ProxyBody = Type.Object({
   mode: optional(OneOf(proxyModes, { description: 'Without it, it follows from the other fields' })),
@@ -79,7 +62,7 @@ export const ProxyRemoved = Type.Object({
   restart_requested: Type.Boolean(),
 });
 
-export const CountriesAnswer = Type.Object({ countries: Type.Array(Type.Object(fields('value label', Type.String()))) });
+export const CountriesAnswer = Type.Object({ countries: Type.Array(Type.Object(countryFields)) });
 
 export const CitiesQuery = Type.Object({
   country: optional(Type.String({ pattern: '^[a-z]{2}$', default: 'br', description: 'br when left out' })),
@@ -89,5 +72,5 @@ export const CitiesQuery = Type.Object({
 
 export const CitiesAnswer = Type.Object({
   ...fields('country state', Type.String()),
-  cities: Type.Array(Type.Object(fields('value label state state_label raw_city', Type.String()))),
+  cities: Type.Array(Type.Object(cityFields)),
 });

@@ -1,7 +1,8 @@
 /** Shapes of the stream and of the server's own state. */
 import { Type } from 'typebox';
 import { leaseCauses, roles } from '#actors/gateway.ts';
-import { Count, fields, Flag, OneOf, optional, Text } from './common.ts';
+import { serverStatusFields } from '#src/contract/views.ts';
+import { Count, Flag, OneOf, optional, Text } from './common.ts';
 
 const names = (description: string) =>
   Type.Unsafe<string | readonly string[]>({
@@ -70,20 +71,7 @@ export const ReadyAnswer = Type.Object({
   ),
 });
 
-export const ServerStatusAnswer = Type.Object({
-  status: Type.Union([
-    Type.Object({
-      server_status: Type.String({ description: '`running`; `degraded` while the database is away or the server stops' }),
-      checked_instance: Type.Object({ is_healthy: Type.Boolean() }),
-      last_check: Type.String({ format: 'date-time' }),
-      dc: Type.String({ description: 'Always empty: there is one location' }),
-    }),
-    Type.String({ description: '`warning` while no instance is connected' }),
-  ]),
-  connected_instances: optional(Type.Integer({ description: '0; only while no instance is connected' })),
-  info: optional(Type.String()),
-  instance_counts: Type.Object(fields('total connected disconnected reconnecting connecting', Type.Integer())),
-});
+export const ServerStatusAnswer = Type.Object(serverStatusFields);
 
 const count = Type.Integer({ minimum: 0 });
 

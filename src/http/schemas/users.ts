@@ -1,12 +1,8 @@
 /** Shapes of users, of their sign-in, and of the sessions of the dashboard. */
 import { Type } from 'typebox';
-import { passwordLengths, roles } from '#actors/gateway.ts';
-import { Flag, like, OneOf, optional, Text } from './common.ts';
-
-const RoleName = OneOf(roles, {
-  description:
-    'viewer: reads the state of sessions and of the server. operator: also connects, disconnects and restarts sessions, and replays events. administrator: everything',
-});
+import { passwordLengths } from '#actors/gateway.ts';
+import { RoleName, sessionFields } from '#src/contract/views.ts';
+import { Flag, like, optional, Text } from './common.ts';
 
 const UserId = Type.String({ minLength: 1, maxLength: 64, description: 'Id of the user', examples: ['u3f9a0c81d2e4b5'] });
 
@@ -78,20 +74,7 @@ export const OfferCodeBody = Type.Object({ password: Password('Of the user') });
 
 export const RemoveCodeBody = OfferCodeBody;
 
-export const SessionsAnswer = Type.Object({
-  sessions: Type.Array(
-    Type.Object({
-      id: Type.String({ description: 'A hash of the cookie. It gives no access' }),
-      user: Type.String({ description: 'Name of the user; empty for the admin token' }),
-      userId: Type.String(),
-      role: RoleName,
-      address: Type.String({ description: 'The address of the client at sign-in; empty if it is not known' }),
-      since: Millis('The time of the sign-in; 0 if it is not known'),
-      until: Millis('End'),
-      own: Flag('True for the session of this request'),
-    }),
-  ),
-});
+export const SessionsAnswer = Type.Object({ sessions: Type.Array(Type.Object(sessionFields)) });
 
 export const EndSessionBody = Type.Object({
   id: optional(Text(64, 'Id of one session')),
