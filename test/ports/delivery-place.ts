@@ -22,7 +22,7 @@ const fakeSide = (): Side => {
   return { name: 'fake', stores: world.ports, tick };
 };
 
-const database = await testDatabase();
+const database = await testDatabase({ isShared: true });
 let clock = Date.parse('2026-08-19T12:00:00Z');
 const sides: readonly Side[] = [
   fakeSide(),

@@ -162,18 +162,21 @@ export interface TestDatabase {
 
 /**
  * Opens a database at the top of a test file: `const database = await testDatabase();`. It is closed and dropped after the tests of the file. `isEmpty`
- * leaves out the tables, for tests of migrations.
+ * leaves out the tables, for tests of migrations. `isShared` keeps the database open for all files that import the calling module.
  */
-export const testDatabase = async ({ isEmpty = false } = {}): Promise<TestDatabase> => {
+export const testDatabase = async ({ isEmpty = false, isShared = false } = {}): Promise<TestDatabase> => {
   databases += 1;
   const closings: (() => Promise<void>)[] = [];
-  // The runner attaches a hook to the suite that made the promise awaited last. The shared server belongs to the first file, so the hook comes before it.
-  after(async () => {
-    for (const close of closings) await close();
+  const close = async (): Promise<void> => {
+    for (const one of closings) await one();
     databases -= 1;
     if (databases === 0 && !isInTurn()) await leave();
-  });
+  };
+  const staysOpen = isShared && isInTurn();
+  // The runner attaches a hook to the suite that made the promise awaited last. The shared server belongs to the first file, so the hook comes before it.
+  if (!staysOpen) after(close);
   const { server, prepared } = await (shared ??= openShared());
+  if (staysOpen) afterLastFile(close);
   const name = `t${randomBytes(6).toString('hex')}`;
   await server.make(name, isEmpty ? 'template1' : prepared);
   closings.push(() => server.drop(name));

@@ -27,7 +27,7 @@ let mustEnd = false;
 /** Returns true if this process runs its files with `runInTurn`. */
 export const isInTurn = (): boolean => shared !== null;
 
-/** Calls the function after the last test of the process. Modules that several test files share use this. */
+/** Calls the function after the last test of the process, and before functions that were given earlier. Modules that several test files share use this. */
 export const afterLastFile = (tidy: Tidy): void => {
   if (shared) shared.push(tidy);
   else after(tidy);
@@ -51,7 +51,7 @@ export const runInTurn = async (...folders: readonly string[]): Promise<void> =>
   // The runner treats a process without open handles as finished.
   const awake = setInterval(() => undefined, 60_000);
   for (const file of folders.flatMap(filesOf)) await load(file);
-  for (const tidy of tidies) await tidy();
+  for (const tidy of tidies.toReversed()) await tidy();
   clearInterval(awake);
   shared = null;
   if (mustEnd) endAfterTests();
