@@ -68,7 +68,7 @@ export const readBodies = (app: FastifyInstance): void => {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser<Buffer>('*', { parseAs: 'buffer' }, (request, bytes, done) => {
     const type = request.headers['content-type'] ?? '';
-    const notJson = new BodyError(415, 'the body must be JSON, with the header Content-Type: application/json');
+    const notJson = () => new BodyError(415, 'the body must be JSON, with the header Content-Type: application/json');
     let text = '';
     try {
       // A form or a file is refused for its type, before a check of its bytes.
@@ -78,9 +78,9 @@ export const readBodies = (app: FastifyInstance): void => {
       return done(problem as BodyError);
     }
     if (text.trim() === '') return done(null, {});
-    if (!readable.test(type)) return done(notJson);
+    if (!readable.test(type)) return done(notJson());
     return parseJson(request, text, (error, parsed) => {
-      if (error !== null) return done(/^text\/plain\b/i.test(type) ? notJson : error);
+      if (error !== null) return done(/^text\/plain\b/i.test(type) ? notJson() : error);
       try {
         return done(null, objectOf(parsed, text));
       } catch (problem) {

@@ -59,12 +59,14 @@ const isRefused = (reply: Reply, ...expected: readonly number[]): void => {
   assert.ok(typeof body.error === 'string' && body.error.length > 0 && body.error.length < 500, reply.body.slice(0, 200));
 };
 
-const json = (payload: string): Partial<InjectOptions> => ({ payload, headers: { 'content-type': 'application/json' } });
+const json = (payload: string | Buffer): Partial<InjectOptions> => ({ payload, headers: { 'content-type': 'application/json' } });
 
 const notObjects = ['null', '[]', '[{"number":"1","text":"x"}]', '5', '"text"', 'true'];
 const notJson = ['{', '{"a":}', 'number=1&text=x', '\u0000', '{"number":"1"', "{'a':1}", '<xml/>'];
 const poisoned = ['{"__proto__":{"admin":true}}', '{"constructor":{"prototype":{"admin":true}}}'];
 const unstorable = [String.raw`{"name":"a\u0000b"}`, String.raw`{"text":["\ud800"]}`, String.raw`{"\u0000":1}`];
+/** Encoded once, because encoding it for every route takes a quarter of the processor time of this file. */
+const oversized = Buffer.from(`{"text":"${'x'.repeat(10 * bodyLimit)}"}`);
 const nested = (depth: number): string => `{"a":${'['.repeat(depth)}"\\u0000"${']'.repeat(depth)}}`;
 
 test('bodies: a body that is nested deeper than any stack is refused', async () => {
@@ -78,7 +80,7 @@ for (const target of withBody) {
   });
 
   test(`${target.name}: refuses a body of 10 MB`, async () => {
-    isRefused(await call(target, json(`{"text":"${'x'.repeat(10 * bodyLimit)}"}`)), 413);
+    isRefused(await call(target, json(oversized)), 413);
   });
 
   test(`${target.name}: refuses other content types, and reads an empty body as an empty object`, async () => {
