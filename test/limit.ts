@@ -4,6 +4,8 @@
  */
 // oxlint-disable-next-line import/no-unassigned-import -- It registers its hooks.
 import './support/resolutions.ts';
+// oxlint-disable-next-line import/no-unassigned-import -- It replaces parts of the runner.
+import './support/test-scopes.ts';
 
 /** The longest run of a file. The slowest file needs two minutes on a busy machine. In milliseconds. */
 const limit = Number(process.env['TEST_FILE_LIMIT_MS'] ?? 600_000);
