@@ -173,7 +173,6 @@ export const testDatabase = async ({ isEmpty = false, isShared = false } = {}): 
     if (databases === 0 && !isInTurn()) await leave();
   };
   const staysOpen = isShared && isInTurn();
-  // The runner attaches a hook to the suite that made the promise awaited last. The shared server belongs to the first file, so the hook comes before it.
   if (!staysOpen) after(close);
   const { server, prepared } = await (shared ??= openShared());
   if (staysOpen) afterLastFile(close);
