@@ -44,19 +44,19 @@ test('scopes: a late error fails its test, a hook belongs to its suite, and the 
     'a.test.js': `import { describe } from 'node:test';
     import { executionAsyncId } from 'node:async_hooks';
     import { setTimeout as wait } from 'node:timers/promises';
-    test('throws in a timer', async () => { setTimeout(() => { throw new Error('timer'); }, 1); await wait(50); });
-    test('rejects in the background', async () => { void (async () => { await null; throw new Error('promise'); })(); await wait(50); });
+    test('errors: throws in a timer', async () => { setTimeout(() => { throw new Error('timer'); }, 1); await wait(50); });
+    test('errors: rejects in the background', async () => { void (async () => { await null; throw new Error('promise'); })(); await wait(50); });
     let shared;
     const suite = (name) => describe(name, async () => {
       await (shared ??= wait(5));
       after(() => console.log('hook of ' + name));
-      test('test of ' + name, () => console.log('test of ' + name));
+      test('suites: test of ' + name, () => console.log('test of ' + name));
     });
     await suite('first');
     await suite('second');
-    test('follows no promise', async () => { await null; console.log('id ' + executionAsyncId()); });`,
+    test('hooks: follows no promise', async () => { await null; console.log('id ' + executionAsyncId()); });`,
   });
-  for (const name of ['throws in a timer', 'rejects in the background']) assert.match(printed, new RegExp(`✖ ${name}`));
+  for (const name of ['errors: throws in a timer', 'errors: rejects in the background']) assert.match(printed, new RegExp(`✖ ${name}`));
   assert.match(printed, /test of first\nhook of first\n[^]*test of second\nhook of second\n/);
   assert.match(printed, /^id 0$/m);
 });
