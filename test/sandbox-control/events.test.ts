@@ -1,7 +1,7 @@
 /** Tests the live stream of events, and the log of sent messages. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createSentLog } from '#src/sandbox/control/sent-log.ts';
+import { SentLog } from '#src/sandbox/control/sent-log.ts';
 import { FakeSandbox } from '#test/fakes/sandbox.ts';
 import { serve } from './serve.ts';
 
@@ -64,7 +64,7 @@ test('stream: HEAD does not open it', async (t) => {
 
 test('sent log: a receipt raises the status of a sent message and never lowers it', async () => {
   const sandbox = new FakeSandbox();
-  const sentLog = createSentLog(sandbox, { now: () => 42 });
+  const sentLog = new SentLog(sandbox, { now: () => 42 });
   const { id } = await sentLog.send(ana, account, { kind: 'text', text: 'hi', replyTo: 'A' });
   assert.deepEqual(sentLog.sentBy(ana), [{ id, from: ana, to: account, at: 42, kind: 'text', text: 'hi', about: 'A', status: 'sent' }]);
   for (const kind of ['read', 'delivered'] as const) sandbox.emit({ type: 'receipt', to: ana, id, kind, by: account });
@@ -75,7 +75,7 @@ test('sent log: a receipt raises the status of a sent message and never lowers i
 
 test('sent log: a receipt that arrives before the send has returned counts as well', async () => {
   const sandbox = new FakeSandbox();
-  const sentLog = createSentLog({
+  const sentLog = new SentLog({
     subscribe: (listener) => sandbox.subscribe(listener),
     async send() {
       sandbox.emit({ type: 'receipt', to: ana, id: 'X', kind: 'delivered', by: account });
@@ -90,7 +90,7 @@ test('sent log: a receipt that arrives before the send has returned counts as we
 });
 
 test('sent log: keeps a bounded number of messages, the newest ones', async () => {
-  const sentLog = createSentLog(new FakeSandbox());
+  const sentLog = new SentLog(new FakeSandbox());
   for (let n = 0; n < 5_010; n++) await sentLog.send(ana, account, { kind: 'text', text: String(n) });
   const texts = sentLog.sentBy(ana).map(({ text }) => text);
   assert.deepEqual([texts.length, texts[0], texts.at(-1)], [5_000, '10', '5009']);

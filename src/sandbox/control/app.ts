@@ -19,7 +19,7 @@ import { account, passkeys, phones } from './routes/phones.ts';
 import { settings, shown } from './routes/settings.ts';
 import { restrictions, versions, world } from './routes/world.ts';
 import { bodyLimit } from './contents.ts';
-import { createEventStream, createSentLog, type SentStorage } from './sent-log.ts';
+import { EventStream, SentLog, type SentStorage } from './sent-log.ts';
 
 // Serves the page's files. The list of files is read once at the start. No request can therefore reach other files on the disk.
 
@@ -113,8 +113,8 @@ export const buildControl = async (
   // The `Sandbox` interface returns typed answers. A serialiser made from the schemas could only drop fields.
   app.setSerializerCompiler(() => (data) => JSON.stringify(data));
   const camera = createCamera();
-  const sentLog = createSentLog(sandbox, memory === undefined ? {} : { memory });
-  const events = createEventStream(sentLog);
+  const sentLog = new SentLog(sandbox, memory === undefined ? {} : { memory });
+  const events = new EventStream(sentLog);
   app.addHook('onRequest', callerCheck(anyName));
   handleErrors(app, onSurprise);
   acceptJsonOnly(app);

@@ -21,15 +21,6 @@ type Status = 'sent' | 'delivered' | 'read' | 'played';
 /** The events of the live stream: those of the platform, and one for each sent message. */
 type ControlEvent = WorldEvent | { readonly type: 'sent'; readonly message: SentMessage };
 
-export interface SentLog {
-  /** Sends a message and logs it. Rejects as `Sandbox.send` does. */
-  send(from: Digits, to: string, content: Content, addressing?: 'pn' | 'lid'): Promise<{ readonly id: string }>;
-  /** Returns the messages of `number` that are still in the log, oldest first. */
-  sentBy(number: Digits): readonly SentMessage[];
-  subscribe(listener: (event: ControlEvent) => void): () => void;
-  close(): void;
-}
-
 /** Storage of the log. */
 export interface SentStorage {
   /** Returns all messages, oldest first. */
@@ -99,46 +90,67 @@ interface SentLogOptions {
   readonly now?: () => number;
 }
 
-export const createSentLog = (
-  sandbox: Pick<Sandbox, 'send' | 'subscribe'>,
-  { memory = noMemory, now = Date.now }: SentLogOptions = {},
-): SentLog => {
-  const sent = new Map<string, Omit<SentMessage, 'status'>>();
-  const statuses = new Map<string, Status>();
-  const listeners = new Set<(event: ControlEvent) => void>();
-  for (const { status, ...message } of memory.all()) {
-    sent.set(message.id, message);
-    statuses.set(message.id, status);
+export class SentLog {
+  readonly #sandbox: Pick<Sandbox, 'send'>;
+  readonly #memory: SentStorage;
+  readonly #now: () => number;
+  readonly #sent = new Map<string, Omit<SentMessage, 'status'>>();
+  /** A receipt may arrive before `send` has returned. Statuses are therefore stored apart from the messages. */
+  readonly #statuses = new Map<string, Status>();
+  readonly #listeners = new Set<(event: ControlEvent) => void>();
+  readonly #unsubscribe: () => void;
+
+  constructor(sandbox: Pick<Sandbox, 'send' | 'subscribe'>, { memory = noMemory, now = Date.now }: SentLogOptions = {}) {
+    this.#sandbox = sandbox;
+    this.#memory = memory;
+    this.#now = now;
+    for (const { status, ...message } of memory.all()) {
+      this.#sent.set(message.id, message);
+      this.#statuses.set(message.id, status);
+    }
+    this.#unsubscribe = sandbox.subscribe((event) => this.#note(event));
   }
 
-  const emit = (event: ControlEvent) => listeners.forEach((listener) => listener(event));
-  // A receipt may arrive before `send` has returned. Statuses are therefore stored apart from the messages.
-  const unsubscribe = sandbox.subscribe((event) => {
-    if (event.type === 'receipt' && order.indexOf(event.kind) > order.indexOf(statuses.get(event.id) ?? 'sent')) {
-      putBounded(statuses, event.id, event.kind);
-      if (sent.has(event.id)) memory.confirm(event.id, event.kind);
-    }
-    emit(event);
-  });
-  const view = (message: Omit<SentMessage, 'status'>): SentMessage => ({ ...message, status: statuses.get(message.id) ?? 'sent' });
+  /** Sends a message and logs it. Rejects as `Sandbox.send` does. */
+  async send(from: Digits, to: string, content: Content, addressing?: 'pn' | 'lid'): Promise<{ readonly id: string }> {
+    const { id } = await this.#sandbox.send(from, to, content, addressing === undefined ? {} : { addressing });
+    const message = { id, from, to, at: this.#now(), kind: content.kind, text: textOf(content), ...aboutOf(content) };
+    putBounded(this.#sent, id, message);
+    this.#memory.put(this.#view(message), maxLogged);
+    this.#emit({ type: 'sent', message: this.#view(message) });
+    return { id };
+  }
 
-  return {
-    async send(from, to, content, addressing) {
-      const { id } = await sandbox.send(from, to, content, addressing === undefined ? {} : { addressing });
-      const message = { id, from, to, at: now(), kind: content.kind, text: textOf(content), ...aboutOf(content) };
-      putBounded(sent, id, message);
-      memory.put(view(message), maxLogged);
-      emit({ type: 'sent', message: view(message) });
-      return { id };
-    },
-    sentBy: (number) => [...sent.values()].filter((message) => message.from === number).map(view),
-    subscribe(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-    close: unsubscribe,
-  };
-};
+  /** Returns the messages of `number` that are still in the log, oldest first. */
+  sentBy(number: Digits): readonly SentMessage[] {
+    return [...this.#sent.values()].filter((message) => message.from === number).map((message) => this.#view(message));
+  }
+
+  subscribe(listener: (event: ControlEvent) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  close(): void {
+    this.#unsubscribe();
+  }
+
+  #note(event: WorldEvent): void {
+    if (event.type === 'receipt' && order.indexOf(event.kind) > order.indexOf(this.#statuses.get(event.id) ?? 'sent')) {
+      putBounded(this.#statuses, event.id, event.kind);
+      if (this.#sent.has(event.id)) this.#memory.confirm(event.id, event.kind);
+    }
+    this.#emit(event);
+  }
+
+  #emit(event: ControlEvent): void {
+    this.#listeners.forEach((listener) => listener(event));
+  }
+
+  #view(message: Omit<SentMessage, 'status'>): SentMessage {
+    return { ...message, status: this.#statuses.get(message.id) ?? 'sent' };
+  }
+}
 
 // The live stream of the page: all events as server-sent events. Each event is serialised once for all readers.
 
@@ -146,37 +158,36 @@ export const createSentLog = (
 const maxBehind = 1024 * 1024;
 const heartbeatMs = 15_000;
 
-export interface EventStream {
+export class EventStream {
+  readonly #readers = new Set<ServerResponse>();
+  readonly #unsubscribe: () => void;
+  readonly #heartbeat: NodeJS.Timeout;
+
+  constructor(sentLog: SentLog) {
+    this.#unsubscribe = sentLog.subscribe((event) => {
+      if (this.#readers.size > 0) this.#write(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
+    });
+    this.#heartbeat = setInterval(() => this.#write(': still here\n\n'), heartbeatMs).unref();
+  }
+
   /** Streams events to this response until the server or the client ends it. */
-  join(response: ServerResponse): void;
-  close(): void;
-}
+  join(response: ServerResponse): void {
+    response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store', 'x-accel-buffering': 'no' });
+    response.write('retry: 1000\n\n');
+    this.#readers.add(response);
+    response.on('close', () => this.#readers.delete(response));
+  }
 
-export const createEventStream = (sentLog: SentLog): EventStream => {
-  const readers = new Set<ServerResponse>();
+  close(): void {
+    clearInterval(this.#heartbeat);
+    this.#unsubscribe();
+    for (const reader of this.#readers) reader.end();
+  }
 
-  const write = (text: string) => {
-    for (const reader of readers) {
+  #write(text: string): void {
+    for (const reader of this.#readers) {
       if (reader.writableLength > maxBehind) reader.destroy();
       else reader.write(text);
     }
-  };
-  const unsubscribe = sentLog.subscribe((event) => {
-    if (readers.size > 0) write(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
-  });
-  const heartbeat = setInterval(write, heartbeatMs, ': still here\n\n').unref();
-
-  return {
-    join(response) {
-      response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store', 'x-accel-buffering': 'no' });
-      response.write('retry: 1000\n\n');
-      readers.add(response);
-      response.on('close', () => readers.delete(response));
-    },
-    close() {
-      clearInterval(heartbeat);
-      unsubscribe();
-      for (const reader of readers) reader.end();
-    },
-  };
-};
+  }
+}
