@@ -150,7 +150,7 @@ const storageOf = ({ pools, server, tenancy }: Base, upkeep: SealedUpkeep, { log
   const { keys, journal, queries, sweeps, sharedCommits } = pools;
   const { sealer } = upkeep;
   const opener = createOpener(sealer, log);
-  const vault = createVault(keys, sealer, { now, log, noteWriter: sharedCommits.note });
+  const vault = createVault(keys, sealer, { now, log, noteWriter: (instance) => sharedCommits.note(instance) });
   const close = async (): Promise<void> => {
     await upkeep.stop();
     await pools.close();

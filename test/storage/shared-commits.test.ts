@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { instance } from '#test/contract/samples.ts';
 import { openDatabase } from '#src/storage/postgres/database.ts';
-import { createSharedCommits } from '#src/storage/postgres/shared-commits.ts';
+import { SharedCommits } from '#src/storage/postgres/shared-commits.ts';
 import { createSealer } from '#src/storage/vault/sealing.ts';
 import { createVault } from '#src/storage/vault/vault.ts';
 import { quietLog, testDatabase } from '#test/support/database.ts';
@@ -13,7 +13,7 @@ const usual = '5';
 
 const setup = async (t: TestContext) => {
   const clock = { now: 0 };
-  const sharedCommits = createSharedCommits(() => clock.now);
+  const sharedCommits = new SharedCommits(() => clock.now);
   const database = await openDatabase({ url: base.url, log: quietLog, poolSize: 1, sharedCommits });
   t.after(() => database.close());
   const siblings = async () =>
@@ -58,7 +58,7 @@ test('shared commits: the vault counts the instances that write', async (t) => {
 });
 
 test('shared commits: a server that refuses the setting is asked once for each connection, and nothing fails', async () => {
-  const sharedCommits = createSharedCommits();
+  const sharedCommits = new SharedCommits();
   const asked: string[] = [];
   const client = {
     processID: 1,

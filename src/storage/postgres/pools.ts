@@ -15,7 +15,7 @@ import {
   usualLimits,
 } from './database.ts';
 import { type DatabaseLabel, createHealth } from './health.ts';
-import { createSharedCommits, type SharedCommits } from './shared-commits.ts';
+import { SharedCommits } from './shared-commits.ts';
 
 // The fair share limits the connections of a pool that one instance may use. Without it, slow queries of one client would delay the queries
 // of all others. A query beyond the limit waits for queries of the same instance only.
@@ -159,7 +159,7 @@ export const openPools = async ({ sizes, shared, limits, place, ...options }: Po
     place,
   );
   const common = { ...options, limits, health };
-  const sharedCommits = createSharedCommits();
+  const sharedCommits = new SharedCommits();
   const journal = await openUnitDatabase({ ...common, sharedCommits, poolSize: sizes.journal, application: 'dormouse journal' });
   const [keys, deliveries, queries, sweeps] = await Promise.all(
     (['keys', 'deliveries', 'queries', 'sweeps'] as const).map((name) =>

@@ -9,13 +9,6 @@ import { StorageBroken } from '#actors/ports.ts';
 import { explained, explainedOfDriver } from './failures.ts';
 import type { Client } from './orm.ts';
 
-export interface SharedCommits {
-  /** Counts the instance as writing for the current period. */
-  note(instance: string): void;
-  /** Sets `commit_siblings` of a connection if the number of writing instances requires another value. Rejects with StorageUnavailable. */
-  settle(client: Client): Promise<void>;
-}
-
 /** The length of the period in which writing instances are counted. In milliseconds. */
 const periodMs = 5_000;
 /**
@@ -24,32 +17,43 @@ const periodMs = 5_000;
  */
 const manyInstances = 64;
 
-/** Creates the counter for one set of pools. `now` returns the milliseconds of a monotonic clock. */
-export const createSharedCommits = (now: () => number = () => performance.now()): SharedCommits => {
-  const writing = new Set<string>();
-  const waiting = new WeakSet<Client>();
-  let [since, areMany] = [now(), false];
+/** The counter of one set of pools. */
+export class SharedCommits {
+  readonly #now: () => number;
+  readonly #writing = new Set<string>();
+  readonly #waiting = new WeakSet<Client>();
+  #since: number;
+  #areMany = false;
 
-  const set = async (client: Client, isWaiting: boolean): Promise<void> => {
-    if (isWaiting) waiting.add(client);
-    else waiting.delete(client);
+  /** `now` returns the milliseconds of a monotonic clock. */
+  constructor(now: () => number = () => performance.now()) {
+    this.#now = now;
+    this.#since = now();
+  }
+
+  /** Counts the instance as writing for the current period. */
+  note(instance: string): void {
+    if (this.#now() - this.#since >= periodMs) {
+      this.#areMany = this.#writing.size >= manyInstances;
+      this.#writing.clear();
+      this.#since = this.#now();
+    }
+    this.#writing.add(instance);
+    if (this.#writing.size >= manyInstances) this.#areMany = true;
+  }
+
+  /** Sets `commit_siblings` of a connection if the number of writing instances requires another value. Rejects with StorageUnavailable. */
+  settle(client: Client): Promise<void> {
+    return this.#waiting.has(client) === this.#areMany ? Promise.resolve() : this.#set(client, this.#areMany);
+  }
+
+  async #set(client: Client, isWaiting: boolean): Promise<void> {
+    if (isWaiting) this.#waiting.add(client);
+    else this.#waiting.delete(client);
     const text = isWaiting ? 'set commit_siblings = 0' : 'reset commit_siblings';
     await client.query({ name: '', text }).catch((error: unknown) => {
       // A server that refuses the setting stores data without it.
       if (!(explained(error) instanceof StorageBroken)) throw explainedOfDriver(error);
     });
-  };
-
-  return {
-    note(instance) {
-      if (now() - since >= periodMs) {
-        areMany = writing.size >= manyInstances;
-        writing.clear();
-        since = now();
-      }
-      writing.add(instance);
-      if (writing.size >= manyInstances) areMany = true;
-    },
-    settle: (client) => (waiting.has(client) === areMany ? Promise.resolve() : set(client, areMany)),
-  };
-};
+  }
+}
