@@ -5,7 +5,7 @@ import { EpochLost, StorageBroken, StorageFailure, StorageUnavailable, type Log 
 import { UnderWay } from '#actors/waiting.ts';
 import { systemTime } from '#src/base/system-time.ts';
 import { entities } from '../entities/index.ts';
-import { createInDoubt, explained, explainedOfDriver, isConflict } from './failures.ts';
+import { explained, explainedOfDriver, InDoubt, isConflict } from './failures.ts';
 import { createHealth, type Health, type Probes } from './health.ts';
 import { createOrm, poolOf, type Client } from './orm.ts';
 import { parameterOf } from './parameters.ts';
@@ -169,7 +169,7 @@ const openPool = async (options: DatabaseOptions, tables: Parameters<typeof crea
     );
   pool.on('error', () => health.suspect());
   const work = createWorker(health, options);
-  const inDoubt = createInDoubt();
+  const inDoubt = new InDoubt();
   const withClient = <T>(use: (client: Client) => Promise<T>): Promise<T> =>
     work(async () => {
       const client = await pool.connect().catch(throwExplained);

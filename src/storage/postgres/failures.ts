@@ -133,16 +133,6 @@ export const isOrphan = (error: unknown): boolean => stateOf(error) === '23503';
 // example a failed message as queued, or an older ratchet. Therefore the pool first ends their connections at the server before it runs
 // other work.
 
-interface InDoubt {
-  /** Adds a connection whose last statement had no answer. */
-  add(client: Client): void;
-  /**
-   * Ends all added connections at the server, over the connection `client`, and waits for their end. Rejects with `StorageUnavailable` if the server does
-   * not end them in time.
-   */
-  settle(client: Client): Promise<void>;
-}
-
 /**
  * Ends connections of this database user only. After a switch to another server, the backend PID may belong to another user. PostgreSQL may also reuse
  * a PID for another connection of this user. Ending that connection is harmless, because its work is retried.
@@ -169,22 +159,28 @@ const endAll = async (client: Client, pids: readonly number[]): Promise<void> =>
   }
 };
 
-export const createInDoubt = (): InDoubt => {
-  const doubtful = new Set<number>();
-  const serially = createMutex();
+export class InDoubt {
+  readonly #doubtful = new Set<number>();
+  readonly #serially = createMutex();
 
-  const settleAll = async (client: Client): Promise<void> => {
-    while (doubtful.size > 0) {
-      const pids = [...doubtful];
+  /** Adds a connection whose last statement had no answer. */
+  add({ processID }: Client): void {
+    if (typeof processID === 'number') this.#doubtful.add(processID);
+  }
+
+  /**
+   * Ends all added connections at the server, over the connection `client`, and waits for their end. Rejects with `StorageUnavailable` if the server does
+   * not end them in time.
+   */
+  settle(client: Client): Promise<void> {
+    return this.#doubtful.size === 0 ? Promise.resolve() : this.#serially(() => this.#settleAll(client));
+  }
+
+  async #settleAll(client: Client): Promise<void> {
+    while (this.#doubtful.size > 0) {
+      const pids = [...this.#doubtful];
       await endAll(client, pids);
-      for (const pid of pids) doubtful.delete(pid);
+      for (const pid of pids) this.#doubtful.delete(pid);
     }
-  };
-
-  return {
-    add({ processID }) {
-      if (typeof processID === 'number') doubtful.add(processID);
-    },
-    settle: (client) => (doubtful.size === 0 ? Promise.resolve() : serially(() => settleAll(client))),
-  };
-};
+  }
+}
