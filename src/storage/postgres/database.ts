@@ -6,7 +6,7 @@ import { UnderWay } from '#actors/waiting.ts';
 import { systemTime } from '#src/base/system-time.ts';
 import { entities } from '../entities/index.ts';
 import { explained, explainedOfDriver, InDoubt, isConflict } from './failures.ts';
-import { createHealth, type Health, type Probes } from './health.ts';
+import { Health, type Probes } from './health.ts';
 import { createOrm, poolOf, type Client } from './orm.ts';
 import { parameterOf } from './parameters.ts';
 import type { SharedCommits } from './shared-commits.ts';
@@ -163,7 +163,7 @@ const openPool = async (options: DatabaseOptions, tables: Parameters<typeof crea
   const pool = await poolOf(orm);
   const health =
     options.health ??
-    createHealth(
+    new Health(
       options.log,
       probesOf(() => database),
     );

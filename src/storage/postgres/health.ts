@@ -2,21 +2,6 @@
 import { StorageBroken, StorageFailure, StorageFull, StorageUnavailable, type Log } from '#actors/ports.ts';
 import { explained } from './failures.ts';
 
-export interface Health {
-  /** True if the database answered the last work. */
-  readonly up: boolean;
-  /** The troubles that readiness reports; empty if the database works. */
-  readonly troubles: readonly string[];
-  /**
-   * Runs work, and derives the health from its outcome. A failure of the database is rethrown as a `StorageFailure`. `lasting`: true if the caller retries
-   * the work until it succeeds, so a failure makes the gateway unready.
-   */
-  watch<T>(work: () => Promise<T>, lasting?: boolean): Promise<T>;
-  /** Starts a probe after an idle connection was lost. */
-  suspect(): void;
-  end(): void;
-}
-
 /** The address without its password, and the setting that holds the address. Empty for the embedded server. */
 export interface DatabaseLabel {
   readonly address?: string;
@@ -106,50 +91,70 @@ class Breakages {
   }
 }
 
-/** Creates the health of a database. `place`: fields that identify the database in log lines. */
-export const createHealth = (log: Log, probes: Probes, place: DatabaseLabel = {}): Health => {
-  let reason = '';
-  const away = new Condition(probes.answers, probeInterval, (holds) =>
-    holds ? log.error({ reason, ...place }, 'storage.unavailable') : log.info({}, 'storage.available'),
-  );
-  const full = new Condition(
-    () => probes.writes().then(() => full.note(false)),
-    writeInterval,
-    (holds) => (holds ? log.error({ reason, ...place }, 'storage.diskFull') : log.info({}, 'storage.diskHasRoom')),
-  );
-  const breakages = new Breakages(log, place);
-  const noteFailure = (failure: StorageFailure, lasting: boolean): void => {
-    reason = failure.message;
-    if (failure instanceof StorageUnavailable) away.note(true);
-    if (failure instanceof StorageFull) full.note(true);
-    if (failure instanceof StorageBroken) breakages.note(failure, lasting);
-  };
-  return {
-    get up() {
-      return !away.holds;
-    },
-    get troubles() {
-      return [
-        ...(away.holds ? ['the database is not available now'] : []),
-        ...(full.holds ? ['the disk of the database is full'] : []),
-        ...breakages.now,
-      ];
-    },
-    async watch(work, lasting = false) {
-      try {
-        const result = await work();
-        away.note(false);
-        return result;
-      } catch (error) {
-        const failure = explained(error);
-        if (failure instanceof StorageFailure) noteFailure(failure, lasting);
-        throw failure;
-      }
-    },
-    suspect: () => away.ask(),
-    end: () => {
-      away.end();
-      full.end();
-    },
-  };
-};
+export class Health {
+  readonly #away: Condition;
+  readonly #full: Condition;
+  readonly #breakages: Breakages;
+  /** The text of the last failure. */
+  #reason = '';
+
+  /** `place`: fields that identify the database in log lines. */
+  constructor(log: Log, probes: Probes, place: DatabaseLabel = {}) {
+    this.#away = new Condition(probes.answers, probeInterval, (holds) =>
+      holds ? log.error({ reason: this.#reason, ...place }, 'storage.unavailable') : log.info({}, 'storage.available'),
+    );
+    this.#full = new Condition(
+      () => probes.writes().then(() => this.#full.note(false)),
+      writeInterval,
+      (holds) => (holds ? log.error({ reason: this.#reason, ...place }, 'storage.diskFull') : log.info({}, 'storage.diskHasRoom')),
+    );
+    this.#breakages = new Breakages(log, place);
+  }
+
+  /** True if the database answered the last work. */
+  get up(): boolean {
+    return !this.#away.holds;
+  }
+
+  /** The troubles that readiness reports; empty if the database works. */
+  get troubles(): readonly string[] {
+    return [
+      ...(this.#away.holds ? ['the database is not available now'] : []),
+      ...(this.#full.holds ? ['the disk of the database is full'] : []),
+      ...this.#breakages.now,
+    ];
+  }
+
+  /**
+   * Runs work, and derives the health from its outcome. A failure of the database is rethrown as a `StorageFailure`. `lasting`: true if the caller retries
+   * the work until it succeeds, so a failure makes the gateway unready.
+   */
+  async watch<T>(work: () => Promise<T>, lasting = false): Promise<T> {
+    try {
+      const result = await work();
+      this.#away.note(false);
+      return result;
+    } catch (error) {
+      const failure = explained(error);
+      if (failure instanceof StorageFailure) this.#note(failure, lasting);
+      throw failure;
+    }
+  }
+
+  /** Starts a probe after an idle connection was lost. */
+  suspect(): void {
+    this.#away.ask();
+  }
+
+  end(): void {
+    this.#away.end();
+    this.#full.end();
+  }
+
+  #note(failure: StorageFailure, lasting: boolean): void {
+    this.#reason = failure.message;
+    if (failure instanceof StorageUnavailable) this.#away.note(true);
+    if (failure instanceof StorageFull) this.#full.note(true);
+    if (failure instanceof StorageBroken) this.#breakages.note(failure, lasting);
+  }
+}

@@ -14,7 +14,7 @@ import {
   type UnitDatabase,
   usualLimits,
 } from './database.ts';
-import { type DatabaseLabel, createHealth } from './health.ts';
+import { type DatabaseLabel, Health } from './health.ts';
 import { SharedCommits } from './shared-commits.ts';
 
 // The fair share limits the connections of a pool that one instance may use. Without it, slow queries of one client would delay the queries
@@ -153,7 +153,7 @@ const leaseLimits: Limits = { connection: 1_500, statement: 1_500 };
 const leaseConnections = 2;
 
 export const openPools = async ({ sizes, shared, limits, place, ...options }: PoolsOptions): Promise<Pools> => {
-  const health = createHealth(
+  const health = new Health(
     options.log,
     probesOf(() => journal),
     place,
