@@ -206,21 +206,40 @@ const openPool = async (options: DatabaseOptions, tables: Parameters<typeof crea
 /** Opens a pool that connects at its first use. If the database is unavailable, the first statement fails. */
 export const openDatabase = async (options: DatabaseOptions): Promise<Database> => (await openPool(options, [])).database;
 
+/** The units of work of one pool. */
+class Units {
+  readonly #underWay = new UnderWay(systemTime);
+  #isClosed = false;
+
+  /** Throws `StorageUnavailable` if the pool was closed. */
+  check(): void {
+    if (this.#isClosed) throw new StorageUnavailable('the database is closed');
+  }
+
+  track<T>(unit: Promise<T>): Promise<T> {
+    return this.#underWay.track(unit);
+  }
+
+  /** Refuses later units, and resolves when the units under way have ended. */
+  close(): Promise<void> {
+    this.#isClosed = true;
+    return this.#underWay.ended();
+  }
+}
+
 /** Opens a pool with units of work. The discovery of the entities takes some tens of milliseconds. */
 export const openUnitDatabase = async (options: DatabaseOptions): Promise<UnitDatabase> => {
   const { orm, work, database } = await openPool(options, entities);
-  const units = new UnderWay(systemTime);
-  let closed = false;
+  const units = new Units();
   return {
     ...database,
     async unit(use) {
-      if (closed) throw new StorageUnavailable('the database is closed');
+      units.check();
       return units.track(work(() => use(orm.em.fork())));
     },
     // The end of MikroORM waits for all units of work. A unit that still waited for a connection would never release it, and the pool would never end.
     async close() {
-      closed = true;
-      await units.ended();
+      await units.close();
       await database.close();
     },
   };
