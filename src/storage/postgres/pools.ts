@@ -40,16 +40,41 @@ const busy = (name: string): StorageBusy => new StorageBusy(`the instance has to
 /** Returns the instance of a statement, which is its first value. Null for a statement without an instance, which has no share. */
 const instanceOf = ([first]: readonly unknown[]): string | null => (typeof first === 'string' ? first : null);
 
-export const fairShare = (database: Database, { atOnce, waiting, waitMs }: Share): Database => {
-  const lanes = new Map<string, Lane>();
+/** The lanes of all instances that have queries now. */
+class Lanes {
+  readonly #share: Share;
+  readonly #lanes = new Map<string, Lane>();
+
+  constructor(share: Share) {
+    this.#share = share;
+  }
+
+  /** Waits for a place in the lane of the instance. Rejects with `StorageBusy` if too many queries wait, or after the time limit. */
+  async enter(instance: string, name: string): Promise<Lane> {
+    const lane = this.#lanes.get(instance) ?? { running: 0, waiting: new Set() };
+    this.#lanes.set(instance, lane);
+    if (lane.running >= this.#share.atOnce) {
+      if (lane.waiting.size >= this.#share.waiting) throw busy(name);
+      // A query that ends passes its place on, so `running` does not change.
+      await this.#placeIn(lane, name);
+    } else lane.running += 1;
+    return lane;
+  }
+
+  leave(instance: string, lane: Lane): void {
+    const [next] = lane.waiting;
+    if (next !== undefined) return next();
+    lane.running -= 1;
+    if (lane.running === 0) this.#lanes.delete(instance);
+  }
 
   /** Waits for a place in the lane. The caller then holds the place. */
-  const placeIn = ({ waiting: others }: Lane, name: string): Promise<void> =>
-    new Promise((resolve, reject) => {
+  #placeIn({ waiting: others }: Lane, name: string): Promise<void> {
+    return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
         others.delete(go);
         reject(busy(name));
-      }, waitMs);
+      }, this.#share.waitMs);
       const go = (): void => {
         clearTimeout(timer);
         others.delete(go);
@@ -57,35 +82,21 @@ export const fairShare = (database: Database, { atOnce, waiting, waitMs }: Share
       };
       others.add(go);
     });
+  }
+}
 
-  const enter = async (instance: string, name: string): Promise<Lane> => {
-    const lane = lanes.get(instance) ?? { running: 0, waiting: new Set() };
-    lanes.set(instance, lane);
-    if (lane.running >= atOnce) {
-      if (lane.waiting.size >= waiting) throw busy(name);
-      // A query that ends passes its place on, so `running` does not change.
-      await placeIn(lane, name);
-    } else lane.running += 1;
-    return lane;
-  };
-
-  const leave = (instance: string, lane: Lane): void => {
-    const [next] = lane.waiting;
-    if (next !== undefined) return next();
-    lane.running -= 1;
-    if (lane.running === 0) lanes.delete(instance);
-  };
-
+export const fairShare = (database: Database, share: Share): Database => {
+  const lanes = new Lanes(share);
   return {
     ...database,
     async rows(statement, values) {
       const instance = instanceOf(values);
       if (instance === null) return database.rows(statement, values);
-      const lane = await enter(instance, statement.name);
+      const lane = await lanes.enter(instance, statement.name);
       try {
         return await database.rows(statement, values);
       } finally {
-        leave(instance, lane);
+        lanes.leave(instance, lane);
       }
     },
   };
