@@ -22,7 +22,7 @@ import { definitionRows, goneDefinitionRows, rowOfDefinition } from './definitio
 import { checkGone, exists, owned, ownedIf, type Owned } from '../ownership.ts';
 import type { Database, Runner, Statement } from '../postgres/database.ts';
 import { isDuplicate, isOrphan } from '../postgres/failures.ts';
-import { growthOf } from '../postgres/statistics.ts';
+import { TableGrowth } from '../postgres/statistics.ts';
 import { tallied } from './tallies.ts';
 import { reduceEntries } from './ledger.ts';
 import { type Known, type Outcome, render, type Rendered } from './outcome.ts';
@@ -270,8 +270,8 @@ interface JournalParts {
   readonly chance: JournalChance;
   readonly counts: ChatCounts;
   readonly recent: JournalCache;
-  /** Reports the number of rows that were added to the table of messages. */
-  readonly grown: (rows: number) => void;
+  /** The growth of the table of messages. */
+  readonly growth: TableGrowth;
   /** Invalidates the caches of the instance, because they may be out of date. */
   readonly doubt: (instance: string) => void;
   now(): number;
@@ -286,7 +286,7 @@ const written = async (
   { known, outcome, renamed }: Reduced,
   targets: Targets,
 ): Promise<Committed> => {
-  const { database, chance, counts, recent, grown, doubt, now } = parts;
+  const { database, chance, counts, recent, growth, doubt, now } = parts;
   const at = now();
   const { events, waiting, unrendered } = render(outcome, { instanceId: instance.id, at, eventId: chance.eventId, targets });
   const write = (runner: Runner) => writeOutcome(runner, instance, outcome, { waiting, at });
@@ -300,7 +300,7 @@ const written = async (
     await checkGone(database, [instance.id]);
     return nothing;
   }
-  grown(outcome.freshMessages.length);
+  growth.add(outcome.freshMessages.length);
   recent.keep(instance, known, outcome);
   if (outcome.removedChats.length > 0) counts.forget(instance.id);
   counts.note(instance.id, outcome.chats);
@@ -337,19 +337,19 @@ export const createJournal = (database: Database, chance: JournalChance, now: ()
   // The entries of an instance are committed in order. No lock between processes is needed, because one process owns the instance.
   const mutex = createKeyedMutex();
   const recent = createJournalCache(now);
-  const grown = growthOf(database, 'message', ['instance_id', 'message_id', 'chat_id']);
+  const growth = new TableGrowth(database, 'message', ['instance_id', 'message_id', 'chat_id']);
   const doubt = (instance: string): void => {
     recent.forget(instance);
     counts.forget(instance);
   };
-  const parts: JournalParts = { database, chance, counts, recent, grown, doubt, now };
+  const parts: JournalParts = { database, chance, counts, recent, growth, doubt, now };
   return {
     forget: doubt,
     addArchived: (claim, rows) =>
       mutex.run(claim.instanceId, async () => {
         try {
           const added = await writeArchived(database, claim, rows, chance.messageId);
-          if (rows.of === 'messages') grown(added);
+          if (rows.of === 'messages') growth.add(added);
           return added;
         } finally {
           doubt(claim.instanceId);
