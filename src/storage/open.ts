@@ -14,7 +14,7 @@ import { startEmbedded, type EmbeddedServer } from './postgres/embedded.ts';
 import { createFileRows } from './stores/files.ts';
 import { createInstanceStore, createSessionStore, createStepStore } from './stores/instances.ts';
 import { createJournal } from './journal/journal.ts';
-import { createMessageExpiry, createReceiptExpiry } from './stores/expiry.ts';
+import { MessageExpiryScan, ReceiptExpiryScan } from './stores/expiry.ts';
 import { createMessageStore, createSendKeyStore } from './stores/messages.ts';
 import { migrate, type MigrationProgress } from './postgres/migrate.ts';
 import { shownAddress } from './postgres/shown-address.ts';
@@ -168,8 +168,8 @@ const storageOf = ({ pools, server, tenancy }: Base, upkeep: SealedUpkeep, { log
     deliveries: { ...createDeliveryStore(sweeps), list: createDeliveryStore(queries).list },
     settings: createSettingStore(journal),
     removals: createRemovalStore(sweeps),
-    messageExpiry: createMessageExpiry(sweeps),
-    receiptExpiry: createReceiptExpiry(sweeps),
+    messageExpiry: new MessageExpiryScan(sweeps),
+    receiptExpiry: new ReceiptExpiryScan(sweeps),
     fileRows: createFileRows(journal, sweeps),
     pictures: { ...createPictureStore(journal), expire: createPictureStore(sweeps).expire },
     passkeyCodes: createPasskeyCodeStore(queries),

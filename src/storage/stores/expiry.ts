@@ -36,30 +36,35 @@ export const expiryStatements = {
 /** Instances of one page. */
 const page = 500;
 
-export const createMessageExpiry = (database: Database): MessageExpiry => {
+export class MessageExpiryScan implements MessageExpiry {
+  readonly #database: Database;
   /** The last instance without old messages. The next call continues after this instance. */
-  let done = '';
-  const remove = async (instance: string, before: number, limit: number): Promise<number> => {
-    const [gone] = await database.rows<{ count: number }>(expiryStatements.messages, [instance, before, limit]);
-    return gone?.count ?? 0;
-  };
-  return {
-    async expire(before, limit) {
-      let removed = 0;
-      for (;;) {
-        const ids = await database.rows<{ id: string }>(expiryStatements.instances, [done, page]);
-        for (const { id } of ids) {
-          removed += await remove(id, before, limit - removed);
-          if (removed === limit) return removed;
-          done = id;
-        }
-        if (ids.length < page) break;
+  #done = '';
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  async expire(before: number, limit: number): Promise<number> {
+    let removed = 0;
+    for (;;) {
+      const ids = await this.#database.rows<{ id: string }>(expiryStatements.instances, [this.#done, page]);
+      for (const { id } of ids) {
+        removed += await this.#remove(id, before, limit - removed);
+        if (removed === limit) return removed;
+        this.#done = id;
       }
-      done = '';
-      return removed;
-    },
-  };
-};
+      if (ids.length < page) break;
+    }
+    this.#done = '';
+    return removed;
+  }
+
+  async #remove(instance: string, before: number, limit: number): Promise<number> {
+    const [gone] = await this.#database.rows<{ count: number }>(expiryStatements.messages, [instance, before, limit]);
+    return gone?.count ?? 0;
+  }
+}
 
 // Replaces the receipts of old messages by counts, with one row for each message instead of one for each member of the group.
 
@@ -111,22 +116,29 @@ const counted = 50;
 /** The largest number of statements of one call. A statement takes less than a millisecond for an instance without old receipts. */
 const statements = 20;
 
-export const createReceiptExpiry = (database: Database): ReceiptExpiry => {
+export class ReceiptExpiryScan implements ReceiptExpiry {
+  readonly #database: Database;
   /** The last finished instance. The next call continues after this instance. */
-  let done = '';
-  const next = async (): Promise<readonly string[]> =>
-    (await database.rows<{ id: string }>(receiptExpiryStatements.instances, [done, statements])).map(({ id }) => id);
-  return {
-    async expire(before) {
-      const ids = await next();
-      for (const id of ids) {
-        const [piece] = await database.rows<{ count: number; more: boolean }>(receiptExpiryStatements.piece, [id, before, looked, counted]);
-        if (piece?.more === true) return { removed: piece.count, more: true };
-        done = id;
-      }
-      const more = ids.length === statements;
-      if (!more) done = '';
-      return { removed: 0, more };
-    },
-  };
-};
+  #done = '';
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  async expire(before: number): ReturnType<ReceiptExpiry['expire']> {
+    const ids = await this.#database.rows<{ id: string }>(receiptExpiryStatements.instances, [this.#done, statements]);
+    for (const { id } of ids) {
+      const [piece] = await this.#database.rows<{ count: number; more: boolean }>(receiptExpiryStatements.piece, [
+        id,
+        before,
+        looked,
+        counted,
+      ]);
+      if (piece?.more === true) return { removed: piece.count, more: true };
+      this.#done = id;
+    }
+    const more = ids.length === statements;
+    if (!more) this.#done = '';
+    return { removed: 0, more };
+  }
+}
