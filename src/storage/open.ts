@@ -24,7 +24,7 @@ import { createRemovalStore } from './stores/removals.ts';
 import { createAuditStore, createPasskeyCodeStore, createSignInStore, createUserStore } from './stores/users.ts';
 import { createRefusedStore } from './stores/refused-entries.ts';
 import { type DatabaseUse, createAlertStore, createFigureStore, readUsage } from './stores/monitoring.ts';
-import { createOpener, type Opener } from './vault/sealing.ts';
+import { Opener } from './vault/sealing.ts';
 import { SealedUpkeep, type UpkeepPace } from './vault/sealed-upkeep.ts';
 import { takeTenancy, type Tenancy } from './postgres/tenancy.ts';
 import { createVault } from './vault/vault.ts';
@@ -149,7 +149,7 @@ const storageOf = ({ pools, server, tenancy }: Base, upkeep: SealedUpkeep, { log
   let closing: Promise<void> | null = null;
   const { keys, journal, queries, sweeps, sharedCommits } = pools;
   const { sealer } = upkeep;
-  const opener = createOpener(sealer, log);
+  const opener = new Opener(sealer, log);
   const vault = createVault(keys, sealer, { now, log, noteWriter: (instance) => sharedCommits.note(instance) });
   const close = async (): Promise<void> => {
     await upkeep.stop();

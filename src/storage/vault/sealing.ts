@@ -57,32 +57,40 @@ export const privatePlace = (id: string, instance: string | null): Place => plac
 export const isDerived = (sealed: Uint8Array): boolean => sealed[0] === forms.derived;
 
 /** Draws nonces in blocks, because a call for one random number costs as much as a call for hundreds. */
-const makeIvs = (): (() => Buffer) => {
-  let [block, at] = [Buffer.alloc(0), 0];
-  return () => {
-    if (at >= block.length) [block, at] = [randomBytes(ivLength * 256), 0];
-    return block.subarray(at, (at += ivLength));
-  };
-};
+class Nonces {
+  #block = Buffer.alloc(0);
+  #at = 0;
+
+  next(): Buffer {
+    if (this.#at >= this.#block.length) [this.#block, this.#at] = [randomBytes(ivLength * 256), 0];
+    return this.#block.subarray(this.#at, (this.#at += ivLength));
+  }
+}
 
 /** The number of cached derived keys. The cache may hold twice as many. Deriving a key takes some 10 microseconds. */
 const keptKeys = 10_000;
 
-type Keys = (form: Form, owner: string) => KeyObject;
+/** An encryption key, and the keys that are derived from it. */
+class Keys {
+  readonly #bytes: Uint8Array;
+  readonly #whole: KeyObject;
+  readonly #derived = createLruMap<KeyObject>(keptKeys);
 
-const keysOf = (bytes: Uint8Array): Keys => {
-  if (bytes.length !== 32) throw new Error('The encryption key must be 32 bytes long.');
-  const whole = createSecretKey(bytes);
-  const derived = new LruMap<KeyObject>(keptKeys);
-  return (form, owner) => {
-    if (form === forms.whole) return whole;
-    const known = derived.get(owner);
+  constructor(bytes: Uint8Array) {
+    if (bytes.length !== 32) throw new Error('The encryption key must be 32 bytes long.');
+    this.#bytes = bytes;
+    this.#whole = createSecretKey(bytes);
+  }
+
+  of(form: Form, owner: string): KeyObject {
+    if (form === forms.whole) return this.#whole;
+    const known = this.#derived.get(owner);
     if (known) return known;
-    const key = createSecretKey(Buffer.from(hkdfSync('sha256', bytes, '', `dormouse sealed values|${owner}`, 32)));
-    derived.set(owner, key);
+    const key = createSecretKey(Buffer.from(hkdfSync('sha256', this.#bytes, '', `dormouse sealed values|${owner}`, 32)));
+    this.#derived.set(owner, key);
     return key;
-  };
-};
+  }
+}
 
 const formOf = (sealed: Uint8Array): Form | null => Object.values(forms).find((form) => form === sealed[0]) ?? null;
 
@@ -90,7 +98,7 @@ const openUnder = (keys: Keys, { owner, name }: Place, sealed: Uint8Array): Buff
   const form = formOf(sealed);
   if (sealed.length < 1 + ivLength + tagLength || form === null) throw new Error('The sealed value is damaged.');
   const body = 1 + ivLength;
-  const decipher = createDecipheriv('aes-256-gcm', keys(form, owner), sealed.subarray(1, body), { authTagLength: tagLength });
+  const decipher = createDecipheriv('aes-256-gcm', keys.of(form, owner), sealed.subarray(1, body), { authTagLength: tagLength });
   decipher.setAAD(Buffer.from(name)).setAuthTag(sealed.subarray(-tagLength));
   return Buffer.concat([decipher.update(sealed.subarray(body, -tagLength)), decipher.final()]);
 };
@@ -110,18 +118,18 @@ export const createSealer = (
   former: Uint8Array | null = null,
   written: Readonly<WrittenForm> = { derived: true },
 ): Sealer => {
-  const keys = keysOf(bytes);
-  const formerKeys = former && keysOf(former);
-  const nextIv = makeIvs();
+  const keys = new Keys(bytes);
+  const formerKeys = former && new Keys(former);
+  const nonces = new Nonces();
   const isUnderFormer = (place: Place, sealed: Uint8Array): boolean =>
     formerKeys !== null && !opensUnder(keys, place, sealed) && opensUnder(formerKeys, place, sealed);
   const openBytes = (place: Place, sealed: Uint8Array): Buffer =>
     openUnder(formerKeys !== null && isUnderFormer(place, sealed) ? formerKeys : keys, place, sealed);
   return {
     seal({ owner, name }, value) {
-      const iv = nextIv();
+      const iv = nonces.next();
       const form = written.derived ? forms.derived : forms.whole;
-      const cipher = createCipheriv('aes-256-gcm', keys(form, owner), iv, { authTagLength: tagLength }).setAAD(Buffer.from(name));
+      const cipher = createCipheriv('aes-256-gcm', keys.of(form, owner), iv, { authTagLength: tagLength }).setAAD(Buffer.from(name));
       const body = typeof value === 'string' ? cipher.update(value, 'utf8') : cipher.update(value);
       return Buffer.concat([Buffer.of(form), iv, body, cipher.final(), cipher.getAuthTag()]);
     },
@@ -151,34 +159,37 @@ export interface Named {
   readonly field: string;
 }
 
-export interface Opener {
-  readonly seal: Sealer['seal'];
-  /** Unseals a value and parses it with `read`. If either fails, reports the value and returns null. */
-  open<T>(place: Place, sealed: Uint8Array, read: (text: string) => T, named: Named): T | null;
-  /** Logs `storage.unreadable`, once for each place. */
-  report(place: Place, named: Named): void;
-}
-
 export const asText = (text: string): string => text;
 
-/** Creates an opener. `sealer` unseals under the current key, and during a change also under the previous key. */
-export const createOpener = (sealer: Sealer, log: Pick<Log, 'error'>): Opener => {
-  const reported = new Set<string>();
-  const report: Opener['report'] = (place, named) => {
-    if (!reported.has(place.name)) log.error({ ...named }, 'storage.unreadable');
-    reported.add(place.name);
-  };
-  return {
-    seal: (place, value) => sealer.seal(place, value),
-    open(place, sealed, read, named) {
-      try {
-        return read(sealer.open(place, sealed));
-      } catch {
-        // The error is not logged, because it may contain the value.
-        report(place, named);
-        return null;
-      }
-    },
-    report,
-  };
-};
+export class Opener {
+  readonly #sealer: Sealer;
+  readonly #log: Pick<Log, 'error'>;
+  readonly #reported = new Set<string>();
+
+  /** `sealer` unseals under the current key, and during a change also under the previous key. */
+  constructor(sealer: Sealer, log: Pick<Log, 'error'>) {
+    this.#sealer = sealer;
+    this.#log = log;
+  }
+
+  seal(place: Place, value: string | Uint8Array): Buffer {
+    return this.#sealer.seal(place, value);
+  }
+
+  /** Unseals a value and parses it with `read`. If either fails, reports the value and returns null. */
+  open<T>(place: Place, sealed: Uint8Array, read: (text: string) => T, named: Named): T | null {
+    try {
+      return read(this.#sealer.open(place, sealed));
+    } catch {
+      // The error is not logged, because it may contain the value.
+      this.report(place, named);
+      return null;
+    }
+  }
+
+  /** Logs `storage.unreadable`, once for each place. */
+  report(place: Place, named: Named): void {
+    if (!this.#reported.has(place.name)) this.#log.error({ ...named }, 'storage.unreadable');
+    this.#reported.add(place.name);
+  }
+}
