@@ -27,7 +27,7 @@ import { type DatabaseUse, createAlertStore, createFigureStore, readUsage } from
 import { Opener } from './vault/sealing.ts';
 import { SealedUpkeep, type UpkeepPace } from './vault/sealed-upkeep.ts';
 import { takeTenancy, type Tenancy } from './postgres/tenancy.ts';
-import { createVault } from './vault/vault.ts';
+import { DatabaseVault } from './vault/vault.ts';
 import { createSettingStore, createWebhookStore } from './stores/webhooks.ts';
 
 export { migrate, type MigrationProgress } from './postgres/migrate.ts';
@@ -150,7 +150,7 @@ const storageOf = ({ pools, server, tenancy }: Base, upkeep: SealedUpkeep, { log
   const { keys, journal, queries, sweeps, sharedCommits } = pools;
   const { sealer } = upkeep;
   const opener = new Opener(sealer, log);
-  const vault = createVault(keys, sealer, { now, log, noteWriter: (instance) => sharedCommits.note(instance) });
+  const vault = new DatabaseVault(keys, sealer, { now, log, noteWriter: (instance) => sharedCommits.note(instance) });
   const close = async (): Promise<void> => {
     await upkeep.stop();
     await pools.close();

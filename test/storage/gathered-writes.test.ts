@@ -5,7 +5,7 @@ import { EpochLost, StorageSlow, StorageUnavailable } from '#actors/ports.ts';
 import type { VaultChange } from '#src/platform/wire/vault-port.ts';
 import { openDatabase, type Database } from '#src/storage/postgres/database.ts';
 import { createSealer } from '#src/storage/vault/sealing.ts';
-import { createVault } from '#src/storage/vault/vault.ts';
+import { DatabaseVault } from '#src/storage/vault/vault.ts';
 import { instance } from '#test/contract/samples.ts';
 import { quietLog, testDatabase } from '#test/support/database.ts';
 
@@ -32,7 +32,7 @@ const setup = (error: Error | null = null) => {
       throw thrown;
     },
   };
-  const vault = createVault(noting, createSealer(Buffer.alloc(32, 7)), { now: Date.now, log: quietLog });
+  const vault = new DatabaseVault(noting, createSealer(Buffer.alloc(32, 7)), { now: Date.now, log: quietLog });
   return { vault, names };
 };
 

@@ -5,7 +5,7 @@ import { instance } from '#test/contract/samples.ts';
 import { openDatabase } from '#src/storage/postgres/database.ts';
 import { SharedCommits } from '#src/storage/postgres/shared-commits.ts';
 import { createSealer } from '#src/storage/vault/sealing.ts';
-import { createVault } from '#src/storage/vault/vault.ts';
+import { DatabaseVault } from '#src/storage/vault/vault.ts';
 import { quietLog, testDatabase } from '#test/support/database.ts';
 
 const base = await testDatabase();
@@ -51,7 +51,7 @@ test('shared commits: the vault counts the instances that write', async (t) => {
   await storage.instances.insert({ ...instance.record, id: 's0', token: 's0' });
   const noted: string[] = [];
   const noteWriter = (id: string) => (noted.push(id), sharedCommits.note(id));
-  const vault = createVault(database, createSealer(Buffer.alloc(32, 7)), { now: Date.now, log: quietLog, noteWriter });
+  const vault = new DatabaseVault(database, createSealer(Buffer.alloc(32, 7)), { now: Date.now, log: quietLog, noteWriter });
   await vault.write('s0', 1, { keys: [{ type: 'session', id: '1', value: 'x' }], isPatient: true });
   assert.deepEqual(noted, ['s0']);
   assert.equal(await siblings(), usual);

@@ -4,7 +4,7 @@
  */
 import type { Removal, RemovalStore } from '#actors/ports.ts';
 import type { Database, Statement } from '../postgres/database.ts';
-import { createLeavingKeys } from '../vault/leaving-keys.ts';
+import { LeavingKeys } from '../vault/leaving-keys.ts';
 import { tallied } from '../journal/tallies.ts';
 
 /** The largest number of rows that one statement deletes. */
@@ -171,7 +171,7 @@ const campaignPiece = async (database: Database, name: string): Promise<boolean>
 
 export const createRemovalStore = (database: Database): RemovalStore => {
   const cursors = new Cursors();
-  const leaving = createLeavingKeys(database);
+  const leaving = new LeavingKeys(database);
 
   const remove = removeBy(database);
   const webhookPiece = async (id: string): Promise<boolean> =>

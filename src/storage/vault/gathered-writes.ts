@@ -77,46 +77,57 @@ interface Waiting {
   readonly settle: PromiseWithResolvers<void>;
 }
 
-/** Returns a function that stores a write together with other writes of the same moment. `alone` stores a single write. */
-export const gatherWrites = (database: Database, alone: (write: KeyWrite) => Promise<void>): ((write: KeyWrite) => Promise<void>) => {
-  let waiting: Waiting[] = [];
+/** The writes that are stored together with other writes of the same moment. */
+export class GatheredWrites {
+  readonly #database: Database;
+  readonly #alone: (write: KeyWrite) => Promise<void>;
+  #waiting: Waiting[] = [];
 
-  const storeAlone = ({ write, settle }: Waiting): void => void alone(write).then(settle.resolve, settle.reject);
+  /** `alone` stores a single write. */
+  constructor(database: Database, alone: (write: KeyWrite) => Promise<void>) {
+    this.#database = database;
+    this.#alone = alone;
+  }
 
-  const storeAll = async (group: readonly Waiting[]): Promise<void> => {
+  /** Resolves when the write is stored. */
+  add(write: KeyWrite): Promise<void> {
+    const isLarge = write.removed.length + write.put.length + write.handled.length > mostRows;
+    // A statement has at most one write of an instance, because its rows name only the instance. A second write may have another epoch.
+    if (isLarge || this.#waiting.some((one) => one.write.instance === write.instance)) return this.#alone(write);
+    const settle = Promise.withResolvers<void>();
+    this.#waiting.push({ write, settle });
+    if (this.#waiting.length === 1) setTimeout(() => this.#run(), gatherMs);
+    return settle.promise;
+  }
+
+  #run(): void {
+    const all = this.#waiting;
+    this.#waiting = [];
+    for (let from = 0; from < all.length; from += mostSessions) {
+      const group = all.slice(from, from + mostSessions);
+      if (group.length === 1) for (const one of group) this.#storeAlone(one);
+      else void this.#storeAll(group);
+    }
+  }
+
+  async #storeAll(group: readonly Waiting[]): Promise<void> {
     const values = valuesOf(group.map(({ write }) => write));
     let stored: ReadonlySet<string>;
     try {
-      stored = new Set((await database.rows<{ readonly id: string }>(gatheredStatements.write, values)).map(({ id }) => id));
+      stored = new Set((await this.#database.rows<{ readonly id: string }>(gatheredStatements.write, values)).map(({ id }) => id));
     } catch (error) {
       const isAway = error instanceof StorageFailure && !(error instanceof StorageSlow);
       for (const one of group)
         if (isAway) one.settle.reject(error);
-        else storeAlone(one);
+        else this.#storeAlone(one);
       return;
     }
     for (const one of group)
       if (stored.has(one.write.instance)) one.settle.resolve();
-      else storeAlone(one);
-  };
+      else this.#storeAlone(one);
+  }
 
-  const run = (): void => {
-    const all = waiting;
-    waiting = [];
-    for (let from = 0; from < all.length; from += mostSessions) {
-      const group = all.slice(from, from + mostSessions);
-      if (group.length === 1) group.forEach(storeAlone);
-      else void storeAll(group);
-    }
-  };
-
-  return (write) => {
-    const isLarge = write.removed.length + write.put.length + write.handled.length > mostRows;
-    // A statement has at most one write of an instance, because its rows name only the instance. A second write may have another epoch.
-    if (isLarge || waiting.some((one) => one.write.instance === write.instance)) return alone(write);
-    const settle = Promise.withResolvers<void>();
-    waiting.push({ write, settle });
-    if (waiting.length === 1) setTimeout(run, gatherMs);
-    return settle.promise;
-  };
-};
+  #storeAlone({ write, settle }: Waiting): void {
+    void this.#alone(write).then(settle.resolve, settle.reject);
+  }
+}

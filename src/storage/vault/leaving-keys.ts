@@ -48,42 +48,44 @@ interface Place {
   readonly second: string;
 }
 
-export interface LeavingKeys {
-  /** Deletes one batch. Returns false if no rows are left and the mark is removed. */
-  piece(instance: string): Promise<boolean>;
-  /** Deletes at most `most` batches. Returns false if no rows are left. */
-  some(instance: string, most: number): Promise<boolean>;
-  /** Deletes all rows, if the instance is marked. */
-  all(instance: string): Promise<void>;
-}
-
-export const createLeavingKeys = (database: Database): LeavingKeys => {
+export class LeavingKeys {
+  readonly #database: Database;
   /** The position of each scan, by instance and table. Without a position a scan would begin with index entries of deleted rows. */
-  const places = new Map<string, Place>();
-  const isMarked = async (instance: string): Promise<boolean> => (await database.rows(leavingStatements.marked, [instance])).length > 0;
-  const piece = async (instance: string): Promise<boolean> => {
-    if (!(await isMarked(instance))) return false;
+  readonly #places = new Map<string, Place>();
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  /** Deletes one batch. Returns false if no rows are left and the mark is removed. */
+  async piece(instance: string): Promise<boolean> {
+    if (!(await this.#isMarked(instance))) return false;
     for (const table of names) {
       const key = `${instance} ${table}`;
       const [first, second] = tables[table].from;
-      const place = places.get(key) ?? { first, second };
-      const [last] = await database.rows<Place>(leavingStatements[table], [instance, pieceRows, place.first, place.second]);
+      const place = this.#places.get(key) ?? { first, second };
+      const [last] = await this.#database.rows<Place>(leavingStatements[table], [instance, pieceRows, place.first, place.second]);
       if (last === undefined) continue;
-      places.set(key, last);
+      this.#places.set(key, last);
       return true;
     }
-    for (const table of names) places.delete(`${instance} ${table}`);
-    await database.rows(leavingStatements.unmark, [instance]);
-    return isMarked(instance);
-  };
-  return {
-    piece,
-    async some(instance, most) {
-      for (let pieces = 0; pieces < most; pieces += 1) if (!(await piece(instance))) return false;
-      return true;
-    },
-    async all(instance) {
-      while (await piece(instance));
-    },
-  };
-};
+    for (const table of names) this.#places.delete(`${instance} ${table}`);
+    await this.#database.rows(leavingStatements.unmark, [instance]);
+    return this.#isMarked(instance);
+  }
+
+  /** Deletes at most `most` batches. Returns false if no rows are left. */
+  async some(instance: string, most: number): Promise<boolean> {
+    for (let pieces = 0; pieces < most; pieces += 1) if (!(await this.piece(instance))) return false;
+    return true;
+  }
+
+  /** Deletes all rows, if the instance is marked. */
+  async all(instance: string): Promise<void> {
+    while (await this.piece(instance));
+  }
+
+  async #isMarked(instance: string): Promise<boolean> {
+    return (await this.#database.rows(leavingStatements.marked, [instance])).length > 0;
+  }
+}

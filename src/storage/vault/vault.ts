@@ -1,10 +1,10 @@
 /** The store of the credentials and Signal keys of sessions. Values are sealed. Each write is one statement, which also checks the owner of the instance. */
 import type { Log } from '#actors/ports.ts';
-import { CorruptCredentials, type KeyChange, type Vault } from '#src/platform/wire/vault-port.ts';
+import { CorruptCredentials, type KeyChange, type Vault, type VaultChange } from '#src/platform/wire/vault-port.ts';
 import { checkOwned, owned, type Owned } from '../ownership.ts';
 import type { Database, Statement } from '../postgres/database.ts';
-import { gatherWrites, type KeyWrite } from './gathered-writes.ts';
-import { leavingStatements, createLeavingKeys } from './leaving-keys.ts';
+import { GatheredWrites, type KeyWrite } from './gathered-writes.ts';
+import { LeavingKeys, leavingStatements } from './leaving-keys.ts';
 import { openSealed, type Place, placeOf, type Sealer } from './sealing.ts';
 
 // The inbound log in the database. It has received stanzas, sealed, until a write of the vault names them as handled.
@@ -61,30 +61,6 @@ const openStanza = (instance: string, { seq, tries, sealed }: LogRow & { readonl
     return null;
   }
 };
-
-const createStanzaLog = (database: Database, sealer: Sealer, { now, log }: VaultOptions): Pick<Vault, 'log' | 'tried' | 'logged'> => ({
-  async log(instance, epoch, stanzas) {
-    const seqs = stanzas.map(({ seq }) => seq);
-    const sealed = stanzas.map(({ seq, stanza }) => sealer.seal(place(instance, seq), stanza));
-    checkOwned(await database.rows<Owned>(stanzaStatements.log, [instance, epoch, seqs, now(), sealed]));
-  },
-  async tried(instance, epoch, seqs) {
-    checkOwned(await database.rows<Owned>(stanzaStatements.tried, [instance, epoch, seqs]));
-  },
-  async logged(instance, limit) {
-    const rows = await database.rows<LogRow>(stanzaStatements.logged, [instance, limit, now() - asideKept]);
-    const whole = rows.filter((row): row is LogRow & { readonly sealed: Buffer } => row.sealed !== null);
-    const stanzas = whole.map((row) => openStanza(instance, row, sealer)).filter((stanza) => stanza !== null);
-    const damaged = whole.length - stanzas.length;
-    if (damaged > 0) {
-      log.error({ id: instance, field: 'inbound', rows: damaged }, 'storage.unreadable');
-      const good = new Set(stanzas.map(({ seq }) => seq));
-      const names = whole.filter(({ seq }) => !good.has(seq)).map(({ name }) => name);
-      await database.rows(stanzaStatements.setAside, [instance, limit, names]);
-    }
-    return { stanzas, aside: rows.length - stanzas.length };
-  },
-});
 
 export const vaultStatements = {
   /** $2: limit in bytes. Longer credentials are damaged. Reading them could take so long that the connection counts as lost. */
@@ -172,64 +148,107 @@ interface VaultOptions {
   readonly noteWriter?: (instance: string) => void;
 }
 
-const createCredentials =
-  (database: Database, sealer: Sealer): Vault['credentials'] =>
-  async (instance) => {
-    const [row] = await database.rows<{ sealed: Buffer | null }>(vaultStatements.credentials, [instance, mostCredentials]);
-    if (!row) return null;
-    if (row.sealed === null) throw new CorruptCredentials('stored credentials are too long');
-    const text = openSealed(sealer, placeOf('credential', instance), row.sealed).toString('utf8');
-    try {
-      JSON.parse(text);
-    } catch {
-      throw new CorruptCredentials('stored credentials are not JSON');
-    }
-    return text;
-  };
-
-export const createVault = (database: Database, sealer: Sealer, options: VaultOptions): Vault => {
-  const { now, noteWriter } = options;
-  const opened = (place: Place, sealed: Uint8Array): string => openSealed(sealer, place, sealed).toString('utf8');
-  const openKey = (instance: string, { type, id, sealed }: KeyRow): string => opened(placeOf('signal_key', instance, type, id), sealed);
-  const leaving = createLeavingKeys(database);
-  const gathered = gatherWrites(database, (write) => writeAlone(database, write, null));
-  const clearing = new Map<string, Promise<void>>();
-  const cleared = (instance: string): Promise<void> => {
-    const underWay = clearing.get(instance) ?? leaving.all(instance).finally(() => clearing.delete(instance));
-    clearing.set(instance, underWay);
-    return underWay;
-  };
-  return {
-    credentials: createCredentials(database, sealer),
-    async keys(instance, type, ids) {
-      const rows = await database.rows<KeyRow>(vaultStatements.keys, [instance, type, ids]);
-      return new Map(rows.map(({ id, sealed }) => [id, openKey(instance, { type, id, sealed })]));
-    },
-    async idsWithPrefix(instance, type, prefix) {
-      const rows = await database.rows<{ id: string }>(vaultStatements.ids, [instance, type, prefix]);
-      return rows.map(({ id }) => id);
-    },
-    async allKeys(instance, types) {
-      const rows = await database.rows<KeyRow>(vaultStatements.allKeys, [instance, types]);
-      return rows.map((row) => ({ type: row.type, id: row.id, value: openKey(instance, row) }));
-    },
-    async write(instance, epoch, { credentials, keys, handled = [], isPatient = false }) {
-      noteWriter?.(instance);
-      const saved = credentials === undefined ? null : sealer.seal(placeOf('credential', instance), credentials);
-      const write = { instance, epoch, handled, ...sealedKeys(sealer, instance, keys) };
-      await (isPatient && saved === null ? gathered(write) : writeAlone(database, write, saved));
-    },
-    ...createStanzaLog(database, sealer, options),
-    async discard(instance, epoch, how, reason) {
-      await database.transaction(async (runner) => {
-        checkOwned(await runner.rows<Owned>(vaultStatements.lock, [instance, epoch]));
-        if (how === 'delete') await runner.rows(vaultStatements.forget, [instance]);
-        else await runner.rows(vaultStatements.retire, [instance, reason, now()]);
-        await runner.rows(leavingStatements.mark, [instance]);
-      });
-      // The session has ended even if the deletion of its keys fails. It continues before the next pairing, or after the next start.
-      if (await leaving.some(instance, piecesAtOnce).catch(() => true)) void cleared(instance).catch(() => undefined);
-    },
-    cleared,
-  };
+/** Reads and unseals the credentials of an instance. Throws `CorruptCredentials`. */
+const openCredentials = async (database: Database, sealer: Sealer, instance: string): Promise<string | null> => {
+  const [row] = await database.rows<{ sealed: Buffer | null }>(vaultStatements.credentials, [instance, mostCredentials]);
+  if (!row) return null;
+  if (row.sealed === null) throw new CorruptCredentials('stored credentials are too long');
+  const text = openSealed(sealer, placeOf('credential', instance), row.sealed).toString('utf8');
+  try {
+    JSON.parse(text);
+  } catch {
+    throw new CorruptCredentials('stored credentials are not JSON');
+  }
+  return text;
 };
+
+type Stanzas = Parameters<Vault['log']>[2];
+
+export class DatabaseVault implements Vault {
+  readonly #database: Database;
+  readonly #sealer: Sealer;
+  readonly #options: VaultOptions;
+  readonly #leaving: LeavingKeys;
+  readonly #gathered: GatheredWrites;
+  readonly #clearing = new Map<string, Promise<void>>();
+
+  constructor(database: Database, sealer: Sealer, options: VaultOptions) {
+    this.#database = database;
+    this.#sealer = sealer;
+    this.#options = options;
+    this.#leaving = new LeavingKeys(database);
+    this.#gathered = new GatheredWrites(database, (write) => writeAlone(database, write, null));
+  }
+
+  credentials(instance: string): Promise<string | null> {
+    return openCredentials(this.#database, this.#sealer, instance);
+  }
+
+  async keys(instance: string, type: string, ids: readonly string[]): ReturnType<Vault['keys']> {
+    const rows = await this.#database.rows<KeyRow>(vaultStatements.keys, [instance, type, ids]);
+    return new Map(rows.map(({ id, sealed }) => [id, this.#openKey(instance, { type, id, sealed })]));
+  }
+
+  async idsWithPrefix(instance: string, type: string, prefix: string): Promise<readonly string[]> {
+    const rows = await this.#database.rows<{ id: string }>(vaultStatements.ids, [instance, type, prefix]);
+    return rows.map(({ id }) => id);
+  }
+
+  async allKeys(instance: string, types: readonly string[]): ReturnType<Vault['allKeys']> {
+    const rows = await this.#database.rows<KeyRow>(vaultStatements.allKeys, [instance, types]);
+    return rows.map((row) => ({ type: row.type, id: row.id, value: this.#openKey(instance, row) }));
+  }
+
+  async write(instance: string, epoch: number, { credentials, keys, handled = [], isPatient = false }: VaultChange): Promise<void> {
+    this.#options.noteWriter?.(instance);
+    const saved = credentials === undefined ? null : this.#sealer.seal(placeOf('credential', instance), credentials);
+    const write = { instance, epoch, handled, ...sealedKeys(this.#sealer, instance, keys) };
+    await (isPatient && saved === null ? this.#gathered.add(write) : writeAlone(this.#database, write, saved));
+  }
+
+  async log(instance: string, epoch: number, stanzas: Stanzas): Promise<void> {
+    const seqs = stanzas.map(({ seq }) => seq);
+    const sealed = stanzas.map(({ seq, stanza }) => this.#sealer.seal(place(instance, seq), stanza));
+    checkOwned(await this.#database.rows<Owned>(stanzaStatements.log, [instance, epoch, seqs, this.#options.now(), sealed]));
+  }
+
+  async tried(instance: string, epoch: number, seqs: readonly number[]): Promise<void> {
+    checkOwned(await this.#database.rows<Owned>(stanzaStatements.tried, [instance, epoch, seqs]));
+  }
+
+  async logged(instance: string, limit: number): ReturnType<Vault['logged']> {
+    const { now, log } = this.#options;
+    const rows = await this.#database.rows<LogRow>(stanzaStatements.logged, [instance, limit, now() - asideKept]);
+    const whole = rows.filter((row): row is LogRow & { readonly sealed: Buffer } => row.sealed !== null);
+    const stanzas = whole.map((row) => openStanza(instance, row, this.#sealer)).filter((stanza) => stanza !== null);
+    const damaged = whole.length - stanzas.length;
+    if (damaged > 0) {
+      log.error({ id: instance, field: 'inbound', rows: damaged }, 'storage.unreadable');
+      const good = new Set(stanzas.map(({ seq }) => seq));
+      const names = whole.filter(({ seq }) => !good.has(seq)).map(({ name }) => name);
+      await this.#database.rows(stanzaStatements.setAside, [instance, limit, names]);
+    }
+    return { stanzas, aside: rows.length - stanzas.length };
+  }
+
+  async discard(instance: string, epoch: number, how: 'delete' | 'setAside', reason: string): Promise<void> {
+    await this.#database.transaction(async (runner) => {
+      checkOwned(await runner.rows<Owned>(vaultStatements.lock, [instance, epoch]));
+      if (how === 'delete') await runner.rows(vaultStatements.forget, [instance]);
+      else await runner.rows(vaultStatements.retire, [instance, reason, this.#options.now()]);
+      await runner.rows(leavingStatements.mark, [instance]);
+    });
+    // The session has ended even if the deletion of its keys fails. It continues before the next pairing, or after the next start.
+    if (await this.#leaving.some(instance, piecesAtOnce).catch(() => true)) void this.cleared(instance).catch(() => undefined);
+  }
+
+  cleared(instance: string): Promise<void> {
+    const underWay = this.#clearing.get(instance) ?? this.#leaving.all(instance).finally(() => this.#clearing.delete(instance));
+    this.#clearing.set(instance, underWay);
+    return underWay;
+  }
+
+  #openKey(instance: string, { type, id, sealed }: KeyRow): string {
+    return openSealed(this.#sealer, placeOf('signal_key', instance, type, id), sealed).toString('utf8');
+  }
+}
