@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import type { Chat, Entry, Message } from '#actors/model.ts';
 import { reduceEntries } from '#src/storage/journal/ledger.ts';
 import type { Known } from '#src/storage/journal/outcome.ts';
-import { createJournalCache } from '#src/storage/journal/known-rows.ts';
+import { JournalCache } from '#src/storage/journal/known-rows.ts';
 import { chat as sampleChat, message as sample, owner } from '#test/contract/samples.ts';
 
 const of = { id: 'r1', epoch: 1 };
@@ -32,7 +32,7 @@ const status = (to: 'Sent' | 'Delivered' | 'Read'): Entry => ({
 /** Uses the cache as the journal does. Returns true if the database has to be read. */
 const setup = () => {
   let now = 0;
-  const recent = createJournalCache(() => now);
+  const recent = new JournalCache(() => now);
   const commit = (entries: readonly Entry[], stored: Known, instance = of): boolean => {
     const remembered = recent.known(instance, entries);
     const known = remembered ?? stored;

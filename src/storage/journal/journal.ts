@@ -26,7 +26,7 @@ import { TableGrowth } from '../postgres/statistics.ts';
 import { tallied } from './tallies.ts';
 import { reduceEntries } from './ledger.ts';
 import { type Known, type Outcome, render, type Rendered } from './outcome.ts';
-import { createJournalCache, type JournalCache, knownStatements, readKnown } from './known-rows.ts';
+import { JournalCache, knownStatements, readKnown } from './known-rows.ts';
 import { changedInPieces, mergeRows, mergeStatements, pieceStatements, withPresentPeople } from './pieces.ts';
 import { IdsTaken, noneTaken, ShortIds, shortIdStatements } from './short-ids.ts';
 
@@ -336,7 +336,7 @@ const attempt = async (
 export const createJournal = (database: Database, chance: JournalChance, now: () => number, counts: ChatCounts): Journal => {
   // The entries of an instance are committed in order. No lock between processes is needed, because one process owns the instance.
   const mutex = createKeyedMutex();
-  const recent = createJournalCache(now);
+  const recent = new JournalCache(now);
   const growth = new TableGrowth(database, 'message', ['instance_id', 'message_id', 'chat_id']);
   const doubt = (instance: string): void => {
     recent.forget(instance);

@@ -179,15 +179,6 @@ interface CacheOwner {
   readonly epoch: number;
 }
 
-export interface JournalCache {
-  /** Returns the cached rows that the entries concern, except for new messages; null on a cache miss. */
-  known(owner: CacheOwner, entries: readonly Entry[]): Known | null;
-  /** Caches the rows of a commit. */
-  keep(owner: CacheOwner, known: Known, outcome: Outcome): void;
-  /** Invalidates the cache of the instance after a write that failed or may have failed. */
-  forget(instance: string): void;
-}
-
 /** Lifetimes of cached rows. Most messages are acknowledged within seconds and delivered within a minute. People answer within minutes. In milliseconds. */
 const lifetimes = { waiting: 5_000, sent: 60_000, chats: 600_000 };
 /** Limits of the cached rows of all instances together. A chat takes 1 to 2 KB, and so does a text message. */
@@ -195,25 +186,41 @@ const limits = { waiting: 500, sent: 1_000, chats: 5_000 };
 /** The limit for the encoded form of a cached sent message, in bytes. Messages with previews or long texts are larger, and are not cached. */
 const largestSent = 8_192;
 
-const createShelf = <T>(limit: number, lifetime: number, now: () => number) => {
-  const rows = new Map<string, { readonly value: T; readonly until: number }>();
-  return {
-    get(key: string): T | undefined {
-      const row = rows.get(key);
-      return row !== undefined && now() < row.until ? row.value : undefined;
-    },
-    has: (key: string): boolean => rows.has(key),
-    put(key: string, value: T): void {
-      rows.delete(key);
-      rows.set(key, { value, until: now() + lifetime });
-      if (rows.size > limit) for (const oldest of rows.keys()) return void rows.delete(oldest);
-    },
-    drop: (key: string): void => void rows.delete(key),
-    forget(prefix: string): void {
-      for (const key of rows.keys()) if (key.startsWith(prefix)) rows.delete(key);
-    },
-  };
-};
+class Shelf<T> {
+  readonly #limit: number;
+  readonly #lifetime: number;
+  readonly #now: () => number;
+  readonly #rows = new Map<string, { readonly value: T; readonly until: number }>();
+
+  constructor(limit: number, lifetime: number, now: () => number) {
+    this.#limit = limit;
+    this.#lifetime = lifetime;
+    this.#now = now;
+  }
+
+  get(key: string): T | undefined {
+    const row = this.#rows.get(key);
+    return row !== undefined && this.#now() < row.until ? row.value : undefined;
+  }
+
+  has(key: string): boolean {
+    return this.#rows.has(key);
+  }
+
+  put(key: string, value: T): void {
+    this.#rows.delete(key);
+    this.#rows.set(key, { value, until: this.#now() + this.#lifetime });
+    if (this.#rows.size > this.#limit) for (const oldest of this.#rows.keys()) return void this.#rows.delete(oldest);
+  }
+
+  drop(key: string): void {
+    this.#rows.delete(key);
+  }
+
+  forget(prefix: string): void {
+    for (const key of this.#rows.keys()) if (key.startsWith(prefix)) this.#rows.delete(key);
+  }
+}
 
 const steps: ReadonlySet<Entry['kind']> = new Set([
   'message',
@@ -241,52 +248,65 @@ const whole = <T extends object>(rows: readonly (T | undefined)[]): readonly T[]
 };
 const isOwn = ({ fromMe, wasSentByApi }: StoredMessage): boolean => fromMe && wasSentByApi;
 
-export const createJournalCache = (now: () => number): JournalCache => {
-  const waiting = createShelf<StoredMessage>(limits.waiting, lifetimes.waiting, now);
-  const sent = createShelf<StoredMessage>(limits.sent, lifetimes.sent, now);
-  const chats = createShelf<Chat>(limits.chats, lifetimes.chats, now);
-  const drop = (key: string): void => {
-    waiting.drop(key);
-    sent.drop(key);
-  };
-  const put = (key: string, message: StoredMessage): void => {
-    drop(key);
-    if (message.status === 'Queued') waiting.put(key, message);
+export class JournalCache {
+  readonly #waiting: Shelf<StoredMessage>;
+  readonly #sent: Shelf<StoredMessage>;
+  readonly #chats: Shelf<Chat>;
+
+  constructor(now: () => number) {
+    this.#waiting = new Shelf(limits.waiting, lifetimes.waiting, now);
+    this.#sent = new Shelf(limits.sent, lifetimes.sent, now);
+    this.#chats = new Shelf(limits.chats, lifetimes.chats, now);
+  }
+
+  /** Returns the cached rows that the entries concern, except for new messages; null on a cache miss. */
+  known({ id, epoch }: CacheOwner, entries: readonly Entry[]): Known | null {
+    const instance = `${id} ${epoch}`;
+    if (!entries.every(isStep)) return null;
+    const { messageIds, updatedIds, chatIds } = concernedBy(entries);
+    const names = [...updatedIds].filter((name) => !messageIds.has(name)).map((name) => `${instance} ${name}`);
+    const updated = whole(names.map((name) => this.#waiting.get(name) ?? this.#sent.get(name)));
+    if (updated === null) return null;
+    const wanted = new Set([...chatIds, ...updated.map(({ chatId }) => chatId)]);
+    const concerned = whole([...wanted].map((chatId) => this.#chats.get(`${instance} ${chatId}`)));
+    return concerned && { messages: updated, chats: concerned, groups: [] };
+  }
+
+  /** Caches the rows of a commit. */
+  keep({ id, epoch }: CacheOwner, known: Known, outcome: Outcome): void {
+    const instance = `${id} ${epoch}`;
+    const chats = this.#chats;
+    const { freshMessages, changedMessages, composedMessages, revisedMessages, removedChats } = outcome;
+    for (const chatId of removedChats) chats.drop(`${instance} ${chatId}`);
+    const lively = freshMessages.length > 0;
+    if (lively) for (const chat of known.chats) if (!removedChats.includes(chat.chatId)) chats.put(`${instance} ${chat.chatId}`, chat);
+    for (const { after } of outcome.chats) {
+      const key = `${instance} ${after.chatId}`;
+      if (lively || chats.has(key)) chats.put(key, after);
+    }
+    for (const message of [...freshMessages, ...composedMessages])
+      if (isOwn(message)) this.#put(`${instance} ${message.messageId}`, message);
+    for (const message of changedMessages) {
+      const key = `${instance} ${message.messageId}`;
+      if (this.#waiting.has(key) || this.#sent.has(key)) this.#put(key, message);
+    }
+    for (const { messageId } of revisedMessages) this.#drop(`${instance} ${messageId}`);
+  }
+
+  /** Invalidates the cache of the instance after a write that failed or may have failed. */
+  forget(instance: string): void {
+    for (const shelf of [this.#waiting, this.#sent, this.#chats]) shelf.forget(`${instance} `);
+  }
+
+  #put(key: string, message: StoredMessage): void {
+    this.#drop(key);
+    if (message.status === 'Queued') this.#waiting.put(key, message);
     // The encoded form (`raw`) is dropped, because no receipt needs it. A message that is read from the database has no encoded form either.
-    else if ((message.raw?.length ?? 0) <= largestSent) sent.put(key, { ...message, raw: null });
-  };
-  return {
-    known({ id, epoch }, entries) {
-      const instance = `${id} ${epoch}`;
-      if (!entries.every(isStep)) return null;
-      const { messageIds, updatedIds, chatIds } = concernedBy(entries);
-      const names = [...updatedIds].filter((name) => !messageIds.has(name)).map((name) => `${instance} ${name}`);
-      const updated = whole(names.map((name) => waiting.get(name) ?? sent.get(name)));
-      if (updated === null) return null;
-      const wanted = new Set([...chatIds, ...updated.map(({ chatId }) => chatId)]);
-      const concerned = whole([...wanted].map((chatId) => chats.get(`${instance} ${chatId}`)));
-      return concerned && { messages: updated, chats: concerned, groups: [] };
-    },
-    keep({ id, epoch }, known, { freshMessages, changedMessages, composedMessages, revisedMessages, removedChats, chats: changedChats }) {
-      const instance = `${id} ${epoch}`;
-      for (const chatId of removedChats) chats.drop(`${instance} ${chatId}`);
-      const lively = freshMessages.length > 0;
-      if (lively) for (const chat of known.chats) if (!removedChats.includes(chat.chatId)) chats.put(`${instance} ${chat.chatId}`, chat);
-      for (const { after } of changedChats) {
-        const key = `${instance} ${after.chatId}`;
-        if (lively || chats.has(key)) chats.put(key, after);
-      }
-      for (const message of [...freshMessages, ...composedMessages]) if (isOwn(message)) put(`${instance} ${message.messageId}`, message);
-      for (const message of changedMessages) {
-        const key = `${instance} ${message.messageId}`;
-        if (waiting.has(key) || sent.has(key)) put(key, message);
-      }
-      for (const { messageId } of revisedMessages) drop(`${instance} ${messageId}`);
-    },
-    forget(instance) {
-      waiting.forget(`${instance} `);
-      sent.forget(`${instance} `);
-      chats.forget(`${instance} `);
-    },
-  };
-};
+    else if ((message.raw?.length ?? 0) <= largestSent) this.#sent.put(key, { ...message, raw: null });
+  }
+
+  #drop(key: string): void {
+    this.#waiting.drop(key);
+    this.#sent.drop(key);
+  }
+}
