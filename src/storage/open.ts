@@ -3,7 +3,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import type { ChangeStore, FileRows, LeaseStore, LeftWorkStore, Log, SignInStore, Stores } from '#actors/ports.ts';
 import type { Vault } from '#src/platform/wire/vault-port.ts';
 import { createChatbotStore, createChatwootStore } from './stores/chatbots.ts';
-import { createChatCounts } from './journal/chat-counts.ts';
+import { ChatCounts } from './journal/chat-counts.ts';
 import { createCampaignStore, createOptOutStore } from './stores/campaigns.ts';
 import { createChangeStore, createLeaseStore, createLeftWorkStore } from './stores/leases.ts';
 import { createChatStore } from './stores/chats.ts';
@@ -126,7 +126,7 @@ const leasesOf = ({ leases, renewals }: Pools, noteTime: StorageOptions['noteTim
 };
 
 /** Builds the chat store. Queries of sessions use the pool of the journal, so that they do not wait behind lists. */
-const chatsOf = ({ journal, queries }: Pools, counts: ReturnType<typeof createChatCounts>): Storage['chats'] => {
+const chatsOf = ({ journal, queries }: Pools, counts: ChatCounts): Storage['chats'] => {
   const { get, timers } = createChatStore(journal, counts);
   return { ...createChatStore(queries, counts), get, timers };
 };
@@ -145,7 +145,7 @@ const operatorsOf = (
 const storageOf = ({ pools, server, tenancy }: Base, upkeep: SealedUpkeep, { log, now = Date.now, noteTime }: StorageOptions): Storage => {
   const messageId = (): string => `r${randomBytes(4).toString('hex').slice(0, 7)}`;
   const chance = { chatId: () => `r${randomBytes(7).toString('hex')}`, eventId: () => randomUUID(), messageId };
-  const counts = createChatCounts(now);
+  const counts = new ChatCounts(now);
   let closing: Promise<void> | null = null;
   const { keys, journal, queries, sweeps, sharedCommits } = pools;
   const { sealer } = upkeep;

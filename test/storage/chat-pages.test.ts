@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ChatPatch, ChatStats, Entry, Message } from '#actors/model.ts';
 import type { ChatFilter, ChatQuery } from '#actors/ports.ts';
-import { chatStatsStatement, countChats, createChatCounts, statsOfRow, type CountedRow } from '#src/storage/journal/chat-counts.ts';
+import { chatStatsStatement, ChatCounts, countChats, statsOfRow, type CountedRow } from '#src/storage/journal/chat-counts.ts';
 import { createJournal } from '#src/storage/journal/journal.ts';
 import { openDatabase, type Database } from '#src/storage/postgres/database.ts';
 import { findStatements, createChatStore } from '#src/storage/stores/chats.ts';
@@ -62,7 +62,7 @@ const watched: Database = {
 };
 let now = 0;
 let ids = 0;
-const counts = createChatCounts(() => now);
+const counts = new ChatCounts(() => now);
 const journal = createJournal(
   database,
   { chatId: () => `r${(ids += 1)}`, eventId: () => `e${(ids += 1)}`, messageId: () => `m${(ids += 1)}` },
@@ -163,7 +163,7 @@ test('chat counts: the total of a filter is kept until a commit changes its fiel
 });
 
 test('chat counts: a commit while the database counts is not lost', async () => {
-  const fresh = createChatCounts(() => now);
+  const fresh = new ChatCounts(() => now);
   const nine = { total: 9, unread: 0 };
   const before = { ...countChats([]), kinds: { ...countChats([]).kinds, all: nine } };
   const outcome = { before: null, after: { ...emptyChat, unreadCount: 1 }, changes: {}, unreadAdded: 0 };

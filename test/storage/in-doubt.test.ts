@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Entry, progress } from '#actors/model.ts';
 import { instance, message, owner } from '#test/contract/samples.ts';
-import { createChatCounts } from '#src/storage/journal/chat-counts.ts';
+import { ChatCounts } from '#src/storage/journal/chat-counts.ts';
 import { createJournal } from '#src/storage/journal/journal.ts';
 import { openDatabase } from '#src/storage/postgres/database.ts';
 import { quietLog, testDatabase } from '#test/support/database.ts';
@@ -25,12 +25,7 @@ test('in doubt: a late statement cannot requeue a message that was given up afte
   const limits = { statement: 2_000, connection: 10_000 };
   const behind = await openDatabase({ url: network.url, log: quietLog, poolSize: 2, limits });
   t.after(() => behind.close());
-  const journal = createJournal(
-    behind,
-    { chatId, eventId, messageId: chatId },
-    () => 0,
-    createChatCounts(() => 0),
-  );
+  const journal = createJournal(behind, { chatId, eventId, messageId: chatId }, () => 0, new ChatCounts(() => 0));
   const commit = (entry: Entry) => journal.commit(writer, [entry], () => []);
   const queued = (messageId: string): Entry => ({
     kind: 'queued',

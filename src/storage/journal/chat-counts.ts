@@ -114,17 +114,6 @@ interface Counts {
   readonly totals: LruMap<{ readonly at: number; readonly total: number }>;
 }
 
-export interface ChatCounts {
-  /** Updates the counts after a commit with these chats. */
-  note(instance: InstanceId, chats: readonly ChatOutcome[]): void;
-  /** Invalidates the counts of the instance after a write that failed or may have failed. */
-  forget(instance: InstanceId): void;
-  /** Returns the counts by kind, label and attendant. `count` queries the database. Its answer is cached unless a commit changed the counts meanwhile. */
-  stats(instance: InstanceId, count: () => Promise<ChatStats>): Promise<ChatStats>;
-  /** Returns the number of chats that match filters. `key` names the filters with their values, `fields` the fields that the answer depends on. */
-  total(instance: InstanceId, key: string, fields: readonly string[], count: () => Promise<number>): Promise<number>;
-}
-
 const changedNames = ({ before, changes, unreadAdded }: ChatOutcome): readonly string[] => {
   if (before === null) return [added];
   const { extra, ...columns } = changes;
@@ -136,54 +125,68 @@ const signature = (chat: Chat): string => JSON.stringify([placesOf(chat), chat.u
 /** Returns true if the change of a chat changes one of the stats. Most messages change none. */
 const moves = ({ before, after }: ChatOutcome): boolean => before === null || signature(before) !== signature(after);
 
-export const createChatCounts = (now: () => number): ChatCounts => {
-  const instances = new LruMap<Counts>(limits.instances);
-  const countsOf = (instance: InstanceId): Counts => {
-    const known = instances.get(instance);
-    if (known !== undefined && now() < known.until) return known;
+export class ChatCounts {
+  readonly #now: () => number;
+  readonly #instances = createLruMap<Counts>(limits.instances);
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  /** Updates the counts after a commit with these chats. */
+  note(instance: InstanceId, chats: readonly ChatOutcome[]): void {
+    const counts = this.#instances.get(instance);
+    if (counts === undefined || chats.length === 0) return;
+    counts.version += 1;
+    for (const chat of chats) {
+      for (const name of changedNames(chat)) counts.changed.set(name, counts.version);
+      if (!moves(chat)) continue;
+      counts.moves += 1;
+      if (counts.stats === null) continue;
+      if (chat.before !== null) add(counts.stats, chat.before, -1);
+      add(counts.stats, chat.after, 1);
+    }
+  }
+
+  /** Invalidates the counts of the instance after a write that failed or may have failed. */
+  forget(instance: InstanceId): void {
+    this.#instances.delete(instance);
+  }
+
+  /** Returns the counts by kind, label and attendant. `count` queries the database. Its answer is cached unless a commit changed the counts meanwhile. */
+  async stats(instance: InstanceId, count: () => Promise<ChatStats>): Promise<ChatStats> {
+    const counts = this.#of(instance);
+    if (counts.stats !== null) return statsOf(counts.stats);
+    const before = counts.moves;
+    const stats = await count();
+    if (counts.moves === before) counts.stats = talliesOf(stats);
+    return stats;
+  }
+
+  /** Returns the number of chats that match filters. `key` names the filters with their values, `fields` the fields that the answer depends on. */
+  async total(instance: InstanceId, key: string, fields: readonly string[], count: () => Promise<number>): Promise<number> {
+    const counts = this.#of(instance);
+    const isCurrent = (at: number): boolean => [added, ...fields].every((name) => (counts.changed.get(name) ?? 0) <= at);
+    const kept = counts.totals.get(key);
+    if (kept !== undefined && isCurrent(kept.at)) return kept.total;
+    const at = counts.version;
+    const total = await count();
+    if (isCurrent(at)) counts.totals.set(key, { at, total });
+    return total;
+  }
+
+  #of(instance: InstanceId): Counts {
+    const known = this.#instances.get(instance);
+    if (known !== undefined && this.#now() < known.until) return known;
     const fresh: Counts = {
-      until: now() + lifetime,
+      until: this.#now() + lifetime,
       version: 0,
       changed: new Map(),
       moves: 0,
       stats: null,
       totals: new LruMap(limits.filters),
     };
-    instances.set(instance, fresh);
+    this.#instances.set(instance, fresh);
     return fresh;
-  };
-  return {
-    note(instance, chats) {
-      const counts = instances.get(instance);
-      if (counts === undefined || chats.length === 0) return;
-      counts.version += 1;
-      for (const chat of chats) {
-        for (const name of changedNames(chat)) counts.changed.set(name, counts.version);
-        if (!moves(chat)) continue;
-        counts.moves += 1;
-        if (counts.stats === null) continue;
-        if (chat.before !== null) add(counts.stats, chat.before, -1);
-        add(counts.stats, chat.after, 1);
-      }
-    },
-    forget: (instance) => instances.delete(instance),
-    async stats(instance, count) {
-      const counts = countsOf(instance);
-      if (counts.stats !== null) return statsOf(counts.stats);
-      const before = counts.moves;
-      const stats = await count();
-      if (counts.moves === before) counts.stats = talliesOf(stats);
-      return stats;
-    },
-    async total(instance, key, fields, count) {
-      const counts = countsOf(instance);
-      const isCurrent = (at: number): boolean => [added, ...fields].every((name) => (counts.changed.get(name) ?? 0) <= at);
-      const kept = counts.totals.get(key);
-      if (kept !== undefined && isCurrent(kept.at)) return kept.total;
-      const at = counts.version;
-      const total = await count();
-      if (isCurrent(at)) counts.totals.set(key, { at, total });
-      return total;
-    },
-  };
-};
+  }
+}
