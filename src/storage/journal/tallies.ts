@@ -67,18 +67,29 @@ export const tallyStatements = {
   },
 } as const satisfies Readonly<Record<string, Statement>>;
 
-/** Folds the rows since the last fold, in batches. Costs one index look-up if there are none. */
-export const createFold = (database: Database): (() => Promise<void>) => {
-  let last = 0;
-  const newest = async (): Promise<number> => (await database.rows<{ id: number | null }>(tallyStatements.newest, []))[0]?.id ?? 0;
-  return async () => {
-    const upTo = await newest();
-    if (upTo === last) return;
+/** Folds the rows of the tallies. */
+export class TallyFold {
+  readonly #database: Database;
+  /** The newest row after the last fold. */
+  #last = 0;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  /** Folds the rows since the last fold, in batches. Costs one index look-up if there are none. */
+  async run(): Promise<void> {
+    const upTo = await this.#newest();
+    if (upTo === this.#last) return;
     for (let folded = foldedRows; folded === foldedRows;) {
-      const [row] = await database.rows<{ count: number }>(tallyStatements.fold, [upTo, last]);
+      const [row] = await this.#database.rows<{ count: number }>(tallyStatements.fold, [upTo, this.#last]);
       folded = row?.count ?? 0;
     }
     // The rows that this fold inserted count as folded. A row that another statement inserted meanwhile is folded at the next change of its webhook.
-    last = await newest();
-  };
-};
+    this.#last = await this.#newest();
+  }
+
+  async #newest(): Promise<number> {
+    return (await this.#database.rows<{ id: number | null }>(tallyStatements.newest, []))[0]?.id ?? 0;
+  }
+}

@@ -3,7 +3,7 @@ import { eventTypes, type DeliveryInFull, type DeliveryRecord, type DeliveryStat
 import type { DeliveryStore, OldestTimes, Replayed, Tally } from '#actors/ports.ts';
 import { triesOf } from './outbox.ts';
 import type { Database, Statement } from '../postgres/database.ts';
-import { createFold, tallied, tallyStatements } from '../journal/tallies.ts';
+import { tallied, TallyFold, tallyStatements } from '../journal/tallies.ts';
 
 const common = `webhook_id as "webhookId", instance_id as "instanceId", event_id as "eventId", type, message_type as "messageType",
   attempts, status, error, at::float8 as at, seq::float8 as seq`;
@@ -122,47 +122,50 @@ export const deliveryStatements = {
   },
 } as const satisfies Readonly<Record<string, Statement>>;
 
-export const createDeliveryStore = (database: Database): DeliveryStore => ({
-  async list({ webhooks, state, from = 0, to = Number.MAX_SAFE_INTEGER, limit, offset }) {
-    const found = await database.rows<DeliveryRecord>(listStatement(state), [webhooks, limit + 1, offset, from, to]);
-    return { deliveries: found.slice(0, limit), more: found.length > limit };
-  },
-  async find(webhooks, eventId) {
-    type Row = Omit<DeliveryInFull, 'tries'> & { readonly tries: string };
-    const [row] = await database.rows<Row>(deliveryStatements.find, [webhooks, eventId]);
-    if (row === undefined) return null;
-    const { tries, ...record } = row;
-    return { ...record, ...triesOf(tries) };
-  },
-  async replay({ webhook, events, types, states, from, to, limit }) {
-    const values = [webhook, events, types, from, to, limit];
-    const kinds = [states.includes('delivered') ? [false] : [], states.includes('dead') ? [true] : []].flat();
-    return database.transaction(async (runner) => [
-      ...(kinds.length > 0 ? await runner.rows<Replayed>(deliveryStatements.replay, [...values, kinds]) : []),
-      ...(states.includes('parked') ? await runner.rows<Replayed>(deliveryStatements.hasten, values) : []),
-    ]);
-  },
-  tally: (webhooks) =>
-    webhooks === null ? database.rows<Tally>(tallyStatements.all, []) : database.rows<Tally>(tallyStatements.of, [webhooks]),
-  async oldest() {
-    const [row] = await database.rows<{ at: number }>(deliveryStatements.oldest, []);
-    return row?.at ?? null;
-  },
-  oldestOf: (webhooks) => database.rows<OldestTimes>(deliveryStatements.oldestOf, [webhooks]),
-  foldTallies: createFold(database),
-  async trim(webhookId, types, { rows, bytes, before }) {
-    const gone = await database.rows<{ type: string; count: number }>(deliveryStatements.trim, [
-      webhookId,
-      types,
-      rows,
-      bytes,
-      before,
-      pieceRows,
-    ]);
-    return Object.fromEntries(gone.map(({ type, count }) => [type, count]));
-  },
-  async forget(webhookId, dead, { rows, before }) {
-    const [gone] = await database.rows<{ count: number }>(deliveryStatements.forget, [webhookId, dead, rows, before, pieceRows]);
-    return gone?.count ?? 0;
-  },
-});
+export const createDeliveryStore = (database: Database): DeliveryStore => {
+  const fold = new TallyFold(database);
+  return {
+    async list({ webhooks, state, from = 0, to = Number.MAX_SAFE_INTEGER, limit, offset }) {
+      const found = await database.rows<DeliveryRecord>(listStatement(state), [webhooks, limit + 1, offset, from, to]);
+      return { deliveries: found.slice(0, limit), more: found.length > limit };
+    },
+    async find(webhooks, eventId) {
+      type Row = Omit<DeliveryInFull, 'tries'> & { readonly tries: string };
+      const [row] = await database.rows<Row>(deliveryStatements.find, [webhooks, eventId]);
+      if (row === undefined) return null;
+      const { tries, ...record } = row;
+      return { ...record, ...triesOf(tries) };
+    },
+    async replay({ webhook, events, types, states, from, to, limit }) {
+      const values = [webhook, events, types, from, to, limit];
+      const kinds = [states.includes('delivered') ? [false] : [], states.includes('dead') ? [true] : []].flat();
+      return database.transaction(async (runner) => [
+        ...(kinds.length > 0 ? await runner.rows<Replayed>(deliveryStatements.replay, [...values, kinds]) : []),
+        ...(states.includes('parked') ? await runner.rows<Replayed>(deliveryStatements.hasten, values) : []),
+      ]);
+    },
+    tally: (webhooks) =>
+      webhooks === null ? database.rows<Tally>(tallyStatements.all, []) : database.rows<Tally>(tallyStatements.of, [webhooks]),
+    async oldest() {
+      const [row] = await database.rows<{ at: number }>(deliveryStatements.oldest, []);
+      return row?.at ?? null;
+    },
+    oldestOf: (webhooks) => database.rows<OldestTimes>(deliveryStatements.oldestOf, [webhooks]),
+    foldTallies: () => fold.run(),
+    async trim(webhookId, types, { rows, bytes, before }) {
+      const gone = await database.rows<{ type: string; count: number }>(deliveryStatements.trim, [
+        webhookId,
+        types,
+        rows,
+        bytes,
+        before,
+        pieceRows,
+      ]);
+      return Object.fromEntries(gone.map(({ type, count }) => [type, count]));
+    },
+    async forget(webhookId, dead, { rows, before }) {
+      const [gone] = await database.rows<{ count: number }>(deliveryStatements.forget, [webhookId, dead, rows, before, pieceRows]);
+      return gone?.count ?? 0;
+    },
+  };
+};
