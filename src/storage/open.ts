@@ -26,7 +26,7 @@ import { createRefusedStore } from './stores/refused-entries.ts';
 import { type DatabaseUse, createAlertStore, createFigureStore, readUsage } from './stores/monitoring.ts';
 import { Opener } from './vault/sealing.ts';
 import { SealedUpkeep, type UpkeepPace } from './vault/sealed-upkeep.ts';
-import { takeTenancy, type Tenancy } from './postgres/tenancy.ts';
+import { Tenancy } from './postgres/tenancy.ts';
 import { DatabaseVault } from './vault/vault.ts';
 import { createSettingStore, createWebhookStore } from './stores/webhooks.ts';
 
@@ -218,7 +218,7 @@ export const openStorage = async (options: StorageOptions): Promise<Storage> => 
       fence.lost = true;
       onTaken?.();
     };
-    if (onTaken) tenancy = await takeTenancy({ url, log, onTaken: lose, shared });
+    if (onTaken) tenancy = await Tenancy.take({ url, log, onTaken: lose, shared });
     await migrate(url, log, { onProgress: options.onMigrating ?? (() => undefined) });
     await tenancy?.raise();
     pools = await openPools({

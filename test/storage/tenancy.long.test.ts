@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Runner } from '#src/storage/postgres/database.ts';
-import { takeTenancy } from '#src/storage/postgres/tenancy.ts';
+import { Tenancy } from '#src/storage/postgres/tenancy.ts';
 import { instance, message } from '#test/contract/samples.ts';
 import { quietLog, testDatabase } from '#test/support/database.ts';
 import { testNetwork } from '#test/support/network.ts';
@@ -13,7 +13,7 @@ const database = await testDatabase();
 const storage = await database.storage();
 
 const take = async (t: TestContext, onTaken: () => void = () => undefined, url = database.url, shared = false) => {
-  const tenancy = await takeTenancy({ url, log: quietLog, onTaken, patience: 2_500, checkInterval: 50, shared });
+  const tenancy = await Tenancy.take({ url, log: quietLog, onTaken, patience: 2_500, checkInterval: 50, shared });
   let open = true;
   const close = async (): Promise<void> => {
     if (open) await tenancy.close();
@@ -21,7 +21,7 @@ const take = async (t: TestContext, onTaken: () => void = () => undefined, url =
   };
   t.after(close);
   return {
-    ...tenancy,
+    raise: () => tenancy.raise(),
     get onDuty() {
       return tenancy.onDuty;
     },
@@ -79,10 +79,10 @@ test('tenancy: one node of all is on duty, and another one takes over when that 
 
 test('tenancy: a node that is on duty and asks nothing, because its process stands still, is off duty', async (t) => {
   const options = { url: database.url, log: quietLog, onTaken: () => undefined, patience: 3_000, shared: true, silence: 3_000 };
-  const still = await takeTenancy({ ...options, checkInterval: 3_600_000 });
+  const still = await Tenancy.take({ ...options, checkInterval: 3_600_000 });
   t.after(() => still.close());
   assert.equal(still.onDuty, true);
-  const other = await takeTenancy({ ...options, checkInterval: 50 });
+  const other = await Tenancy.take({ ...options, checkInterval: 50 });
   t.after(() => other.close());
   assert.equal(other.onDuty, false);
   await until(() => other.onDuty && !still.onDuty, 'the other one is on duty');

@@ -21,17 +21,6 @@ import { type Client, createOrm, type Pool, poolOf } from './orm.ts';
  */
 export const nextEpoch = 'case when instance.epoch = 2147483647 then -2147483648 else instance.epoch + 1 end';
 
-export interface Tenancy {
-  /**
-   * Raises the epoch of every instance over the connection that has the lock. Call this after the migrations and before any read. Waits for open writes
-   * under an older epoch. Rejects if the lock was lost. A node raises no epochs.
-   */
-  raise(): Promise<void>;
-  /** True if this process is the duty node, which runs the sweeps for the whole cluster. */
-  readonly onDuty: boolean;
-  close(): Promise<void>;
-}
-
 interface TenancyOptions {
   readonly url: string;
   readonly log: Log;
@@ -227,72 +216,107 @@ const raiseEpochs = (post: Post, patience: number): Promise<string> =>
  * Checks the lock at intervals, and at once after the loss of the connection, so that this process gets the lock back before another gateway starts. An
  * unavailable database has given the lock to no other process.
  */
-const watch = (post: Post, { log, onTaken, patience = usualPatience, checkInterval = usualInterval }: TenancyOptions): (() => void) => {
-  const state: { ended: boolean; timer?: NodeJS.Timeout; rivalSince: number } = { ended: false, rivalSince: Infinity };
-  const later = (ms: number): void => {
-    clearTimeout(state.timer);
-    if (!state.ended) state.timer = setTimeout(() => void check(), ms).unref();
-  };
-  const check = async (): Promise<void> => {
-    const found = await holder(post).catch((error: unknown): Holder => {
-      if (!(explained(error) instanceof StorageFailure)) log.error({ error }, 'storage.tenancyUnknown');
+class LockWatch {
+  readonly #post: Post;
+  readonly #onTaken: () => void;
+  readonly #patience: number;
+  readonly #interval: number;
+  #timer: NodeJS.Timeout | undefined;
+  #rivalSince = Infinity;
+  #isEnded = false;
+
+  constructor(post: Post, { onTaken, patience = usualPatience, checkInterval = usualInterval }: TenancyOptions) {
+    this.#post = post;
+    this.#onTaken = onTaken;
+    this.#patience = patience;
+    this.#interval = checkInterval;
+    post.pool.on('error', () => {
       post.onDuty = false;
+      this.#later(pause);
+    });
+    this.#later(checkInterval);
+  }
+
+  end(): void {
+    this.#isEnded = true;
+    clearTimeout(this.#timer);
+  }
+
+  #later(ms: number): void {
+    clearTimeout(this.#timer);
+    if (!this.#isEnded) this.#timer = setTimeout(() => void this.#check(), ms).unref();
+  }
+
+  async #check(): Promise<void> {
+    const { pool, log } = this.#post;
+    const found = await holder(this.#post).catch((error: unknown): Holder => {
+      if (!(explained(error) instanceof StorageFailure)) log.error({ error }, 'storage.tenancyUnknown');
+      this.#post.onDuty = false;
       return 'nobody';
     });
-    state.rivalSince = found === 'rival' ? Math.min(state.rivalSince, Date.now()) : Infinity;
-    const taken = found === 'another' || Date.now() - state.rivalSince >= patience;
-    if (!taken || state.ended) return later(found === 'us' ? checkInterval : pause);
-    state.ended = true;
-    post.onDuty = false;
+    this.#rivalSince = found === 'rival' ? Math.min(this.#rivalSince, Date.now()) : Infinity;
+    const taken = found === 'another' || Date.now() - this.#rivalSince >= this.#patience;
+    if (!taken || this.#isEnded) return this.#later(found === 'us' ? this.#interval : pause);
+    this.#isEnded = true;
+    this.#post.onDuty = false;
     log.error({}, 'storage.taken');
     // This process may hold the lock again, so it is released for the new tenant.
-    await post.pool.end();
-    onTaken();
-  };
-  post.pool.on('error', () => {
-    post.onDuty = false;
-    later(pause);
-  });
-  later(checkInterval);
-  return () => {
-    state.ended = true;
-    clearTimeout(state.timer);
-  };
-};
-
-/** Takes the database for this process. Rejects with a text for the operator if another process has it. */
-export const takeTenancy = async (options: TenancyOptions): Promise<Tenancy> => {
-  const pool = await poolOf(await createOrm(options.url, options.log, driverOptions));
-  const post: Post = {
-    pool,
-    log: options.log,
-    name: `dormouse ${randomUUID()}`,
-    shared: options.shared ?? false,
-    silence: options.silence ?? usualSilence,
-    taking: null,
-    onDuty: false,
-  };
-  try {
-    await acquire(post, options.patience ?? usualPatience);
-  } catch (error) {
     await pool.end();
-    throw explained(error);
+    this.#onTaken();
   }
-  const unwatch = watch(post, options);
-  return {
-    async raise() {
-      try {
-        post.taking = await raiseEpochs(post, options.patience ?? usualPatience);
-      } catch (error) {
-        throw explained(error);
-      }
-    },
-    get onDuty() {
-      return post.onDuty;
-    },
-    async close() {
-      unwatch();
-      if (!pool.ending) await pool.end();
-    },
-  };
-};
+}
+
+export class Tenancy {
+  readonly #post: Post;
+  readonly #patience: number;
+  readonly #watch: LockWatch;
+
+  private constructor(post: Post, options: TenancyOptions) {
+    this.#post = post;
+    this.#patience = options.patience ?? usualPatience;
+    this.#watch = new LockWatch(post, options);
+  }
+
+  /** Takes the database for this process. Rejects with a text for the operator if another process has it. */
+  static async take(options: TenancyOptions): Promise<Tenancy> {
+    const pool = await poolOf(await createOrm(options.url, options.log, driverOptions));
+    const post: Post = {
+      pool,
+      log: options.log,
+      name: `dormouse ${randomUUID()}`,
+      shared: options.shared ?? false,
+      silence: options.silence ?? usualSilence,
+      taking: null,
+      onDuty: false,
+    };
+    try {
+      await acquire(post, options.patience ?? usualPatience);
+    } catch (error) {
+      await pool.end();
+      throw explained(error);
+    }
+    return new Tenancy(post, options);
+  }
+
+  /**
+   * Raises the epoch of every instance over the connection that has the lock. Call this after the migrations and before any read. Waits for open writes
+   * under an older epoch. Rejects if the lock was lost. A node raises no epochs.
+   */
+  async raise(): Promise<void> {
+    try {
+      this.#post.taking = await raiseEpochs(this.#post, this.#patience);
+    } catch (error) {
+      throw explained(error);
+    }
+  }
+
+  /** True if this process is the duty node, which runs the sweeps for the whole cluster. */
+  get onDuty(): boolean {
+    return this.#post.onDuty;
+  }
+
+  async close(): Promise<void> {
+    this.#watch.end();
+    if (!this.#post.pool.ending) await this.#post.pool.end();
+  }
+}
