@@ -10,7 +10,7 @@ import { createChatStore } from './stores/chats.ts';
 import { isInUse, type Database } from './postgres/database.ts';
 import { createContactStore, createDefinitionStore, createGroupStore, createPictureStore, createRecipientStore } from './stores/people.ts';
 import { createDeliveryStore } from './stores/deliveries.ts';
-import { startEmbedded, type EmbeddedServer } from './postgres/embedded.ts';
+import { EmbeddedServer } from './postgres/embedded.ts';
 import { createFileRows } from './stores/files.ts';
 import { createInstanceStore, createSessionStore, createStepStore } from './stores/instances.ts';
 import { createJournal } from './journal/journal.ts';
@@ -31,7 +31,7 @@ import { DatabaseVault } from './vault/vault.ts';
 import { createSettingStore, createWebhookStore } from './stores/webhooks.ts';
 
 export { migrate, type MigrationProgress } from './postgres/migrate.ts';
-export { startEmbedded, type EmbeddedServer } from './postgres/embedded.ts';
+export { EmbeddedServer } from './postgres/embedded.ts';
 
 export interface StorageOptions {
   /** The URL of the database. Null for an embedded server in `dataDir`. */
@@ -206,7 +206,7 @@ const storageOf = ({ pools, server, tenancy }: Base, upkeep: SealedUpkeep, { log
 /** Opens the storage. Rejects with a text for the operator if there is no database, or if the key does not fit it. */
 export const openStorage = async (options: StorageOptions): Promise<Storage> => {
   const { formerEncryptionKey: former = null } = options;
-  const server = options.databaseUrl === null ? await startEmbedded(options) : null;
+  const server = options.databaseUrl === null ? await EmbeddedServer.start(options) : null;
   const url = options.databaseUrl ?? server!.url;
   let pools: Pools | null = null;
   let tenancy: Tenancy | null = null;

@@ -1,7 +1,7 @@
 /** Starts the servers that nodes share: PostgreSQL with its usual settings, NATS, and the simulated platform. */
 import { join } from 'node:path';
 import { openDatabase, type Database } from '#src/storage/postgres/database.ts';
-import { startEmbedded } from '#src/storage/postgres/embedded.ts';
+import { EmbeddedServer } from '#src/storage/postgres/embedded.ts';
 import { NatsServer } from '#test/support/nats.ts';
 import { startGateway, type GatewayClient, type Gates } from './clients.ts';
 import { quiet } from './fill.ts';
@@ -48,7 +48,7 @@ export class Shared {
     workshop.atEnd(() => nats.stop());
     // The workshop ends a remaining database server in its folder, after the nodes.
     const folder = await workshop.folder();
-    const server = await startEmbedded({ dataDir: join(folder, 'data'), log: quiet, settings: { max_connections: connections } });
+    const server = await EmbeddedServer.start({ dataDir: join(folder, 'data'), log: quiet, settings: { max_connections: connections } });
     await server.close(false);
     const admin = await openDatabase({ url: server.url, log: quiet, poolSize: 1 });
     workshop.atEnd(() => admin.close());

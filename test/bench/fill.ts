@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Log } from '#actors/ports.ts';
 import { openDatabase, type Database, type Limits } from '#src/storage/postgres/database.ts';
-import { startEmbedded } from '#src/storage/postgres/embedded.ts';
+import { EmbeddedServer } from '#src/storage/postgres/embedded.ts';
 
 export const quiet: Log = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 
@@ -12,7 +12,7 @@ const limits: Limits = { statement: 120_000, connection: 3_000 };
 
 /** Opens the database of a gateway that runs or has run in this folder. */
 export const withDatabase = async <T>(folder: string, work: (database: Database) => Promise<T>): Promise<T> => {
-  const server = await startEmbedded({ dataDir: join(folder, 'data'), log: quiet });
+  const server = await EmbeddedServer.start({ dataDir: join(folder, 'data'), log: quiet });
   const database = await openDatabase({ url: server.url, log: quiet, limits });
   try {
     return await work(database);

@@ -5,7 +5,7 @@ import { usualClusterPolicy } from '#actors/cluster/policy.ts';
 import { Placement, planOf } from '#actors/cluster/placement.ts';
 import type { LeaseStore, LiveNode, Look, NodeState } from '#actors/ports.ts';
 import { databaseServerOf } from './workshop.ts';
-import { startEmbedded } from '#src/storage/postgres/embedded.ts';
+import { EmbeddedServer } from '#src/storage/postgres/embedded.ts';
 import { openDatabase } from '#src/storage/postgres/database.ts';
 import { openStorage } from '#src/storage/open.ts';
 import { scaled, type Bench, type Setting } from './bench.ts';
@@ -38,7 +38,7 @@ interface Open {
 const open = async ({ workshop }: Setting, count: number): Promise<Open> => {
   const folder = await workshop.folder();
   const dataDir = join(folder, 'data');
-  const server = await startEmbedded({ dataDir, log: quiet });
+  const server = await EmbeddedServer.start({ dataDir, log: quiet });
   workshop.atEnd(() => server.close(true));
   const storage = await openStorage({ databaseUrl: server.url, dataDir, encryptionKey: Buffer.alloc(32, 7), log: quiet, shared: true });
   workshop.atEnd(() => storage.close());

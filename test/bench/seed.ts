@@ -5,7 +5,7 @@ import type { Log } from '#actors/ports.ts';
 import { encryptionKey } from '#config/secrets.ts';
 import { encodeCredentials } from '#src/platform/keys/key-codec.ts';
 import { openDatabase, type Database, type Statement } from '#src/storage/postgres/database.ts';
-import { startEmbedded } from '#src/storage/postgres/embedded.ts';
+import { EmbeddedServer } from '#src/storage/postgres/embedded.ts';
 import { createSealer, placeOf, tokenHash, type Sealer } from '#src/storage/vault/sealing.ts';
 import { numberOf } from './bench.ts';
 
@@ -62,7 +62,7 @@ export const register = async (folder: string, count: number, kind: Registered):
     registered: true,
     me: { id: `${numberOf(3, 0)}:1@s.whatsapp.net`, name: 'Bench' },
   });
-  const server = await startEmbedded({ dataDir, log: quiet });
+  const server = await EmbeddedServer.start({ dataDir, log: quiet });
   const database = await openDatabase({ url: server.url, log: quiet });
   try {
     for (let from = 0; from < count; from += group) {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { openDatabase } from '#src/storage/postgres/database.ts';
-import { startEmbedded } from '#src/storage/postgres/embedded.ts';
+import { EmbeddedServer } from '#src/storage/postgres/embedded.ts';
 import type { Account } from '#test/support/account.ts';
 import { quietLog, testLimits } from '#test/support/database.ts';
 import { randomOf } from '#test/support/random.ts';
@@ -48,7 +48,7 @@ const storedIn = async (account: Account, chatid: string): Promise<readonly Stor
 
 /** Returns the numbers of rows in the log of received stanzas, and of stored plaintexts of these stanzas. */
 const leftBehind = async (): Promise<readonly number[]> => {
-  const server = await startEmbedded({ dataDir: scene.gateway.dataDir, log: quietLog });
+  const server = await EmbeddedServer.start({ dataDir: scene.gateway.dataDir, log: quietLog });
   const database = await openDatabase({ url: server.url, log: quietLog, poolSize: 1, limits: testLimits });
   try {
     const text = `select (select count(*) from inbound)::int as stanzas, (select count(*) from signal_key where type = 'inbound-plain')::int as plaintexts`;

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { openDatabase, type Database } from '#src/storage/postgres/database.ts';
-import { startEmbedded, type EmbeddedServer } from '#src/storage/postgres/embedded.ts';
+import { EmbeddedServer } from '#src/storage/postgres/embedded.ts';
 import { Account, type InstanceSeen } from '#test/support/account.ts';
 import { quietLog, testLimits } from '#test/support/database.ts';
 import { assertTold, Flow } from '#test/support/flow.ts';
@@ -65,7 +65,7 @@ before(async () => {
   receiver = await openReceiver();
   gateway = await new GatewayProcess({ platformUrl: platform.url, env: clock, nodeArgs: inspectable }).start();
   await gateway.call('POST', '/globalwebhook', { body: { url: receiver.url, events: ['messages', 'connection'] } });
-  server = await startEmbedded({ dataDir: gateway.dataDir, log: quietLog });
+  server = await EmbeddedServer.start({ dataDir: gateway.dataDir, log: quietLog });
   database = await openDatabase({ url: server.url, log: quietLog, poolSize: 1, application: 'soak', limits: testLimits });
 });
 after(async () => {

@@ -7,7 +7,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { backUp } from '#src/storage/backup/backup.ts';
 import { restore } from '#src/storage/backup/restore.ts';
-import { migrate, openStorage, startEmbedded } from '#src/storage/open.ts';
+import { migrations } from '#src/storage/migrations/list.ts';
+import { EmbeddedServer, migrate, openStorage } from '#src/storage/open.ts';
 import { openDatabase, type Database } from '#src/storage/postgres/database.ts';
 import { quiet } from '#test/bench/fill.ts';
 import { root } from '#test/source-tree.ts';
@@ -98,7 +99,7 @@ class Year {
 
   /** Creates the tables of the last release with their rows, and upgrades them. */
   async #prepare(): Promise<void> {
-    const server = await startEmbedded({ dataDir: this.#dataDir, log: quiet });
+    const server = await EmbeddedServer.start({ dataDir: this.#dataDir, log: quiet });
     const database = await openDatabase({ url: server.url, log: quiet, poolSize: 2, limits });
     try {
       await migrate(server.url, quiet, { steps: releasedSteps });
@@ -176,7 +177,7 @@ class Year {
   async #restored(from: string, kept: Readonly<Record<string, number>>): Promise<string> {
     const dataDir = join(this.#options.folder, 'restored');
     await restore({ from, dataDir, log: quiet });
-    const server = await startEmbedded({ dataDir, log: quiet });
+    const server = await EmbeddedServer.start({ dataDir, log: quiet });
     const database = await openDatabase({ url: server.url, log: quiet, poolSize: 1, limits });
     const outcome = await countRows(database)
       .then((rows) => sameRows(kept, rows))

@@ -7,7 +7,7 @@ import { after, before, test } from 'node:test';
 import { backUp, listName } from '#src/storage/backup/backup.ts';
 import { restore } from '#src/storage/backup/restore.ts';
 import { openDatabase } from '#src/storage/postgres/database.ts';
-import { startEmbedded } from '#src/storage/postgres/embedded.ts';
+import { EmbeddedServer } from '#src/storage/postgres/embedded.ts';
 import { quietLog } from '#test/support/database.ts';
 import { copyPreparedDatabase } from '#test/support/prepared-database.ts';
 import { databaseServers, removeFolder, temporaryFolder } from '#test/support/processes.ts';
@@ -24,7 +24,7 @@ const dataWith = async (name: string, relation: string): Promise<{ dataDir: stri
   const dataDir = place(name);
   await mkdir(dataDir, { recursive: true });
   copyPreparedDatabase(dataDir);
-  const server = await startEmbedded({ dataDir, log: quietLog, settings });
+  const server = await EmbeddedServer.start({ dataDir, log: quietLog, settings });
   const database = await openDatabase({ url: server.url, log: quietLog, poolSize: 1 });
   const query = <T>(text: string): Promise<readonly T[]> => database.rows<T>({ name: '', text }, []);
   try {

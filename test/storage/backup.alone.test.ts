@@ -10,7 +10,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { backUp, type BackupOptions } from '#src/storage/backup/backup.ts';
 import { restore } from '#src/storage/backup/restore.ts';
 import { openDatabase, type Database } from '#src/storage/postgres/database.ts';
-import { startEmbedded, type EmbeddedServer } from '#src/storage/postgres/embedded.ts';
+import { EmbeddedServer } from '#src/storage/postgres/embedded.ts';
 import { quietLog } from '#test/support/database.ts';
 import { copyPreparedDatabase } from '#test/support/prepared-database.ts';
 import { databaseServers, removeFolder, temporaryFolder } from '#test/support/processes.ts';
@@ -49,7 +49,7 @@ before(async () => {
   await writeFile(join(dataDir, 'encryption.key'), 'key');
   await writeFile(join(dataDir, 'gateway.pid'), '1');
   copyPreparedDatabase(dataDir);
-  server = await startEmbedded({ dataDir, log: quietLog, settings });
+  server = await EmbeddedServer.start({ dataDir, log: quietLog, settings });
   database = await openDatabase({ url: server.url, log: quietLog, poolSize: 2 });
   await query(database, 'create table noted (number int primary key, filling text)');
   await query(database, 'create table tallied (sum bigint)');
@@ -101,7 +101,7 @@ test('backup: one that is made under load has every row that was committed befor
   assert.equal(await readFile(join(restored, 'files', 'ab', 'abcd'), 'utf8'), 'kept bytes');
   assert.deepEqual(databaseServers(restored), [], 'the server of the copy does not run on');
 
-  const copy = await startEmbedded({ dataDir: restored, log: quietLog, settings });
+  const copy = await EmbeddedServer.start({ dataDir: restored, log: quietLog, settings });
   const reader = await openDatabase({ url: copy.url, log: quietLog, poolSize: 1 });
   try {
     const [row] = await query<{ count: number; last: number; sum: number }>(

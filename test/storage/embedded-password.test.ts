@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import type { Log } from '#actors/ports.ts';
 import { openDatabase } from '#src/storage/postgres/database.ts';
-import { startEmbedded, type EmbeddedServer } from '#src/storage/postgres/embedded.ts';
+import { EmbeddedServer } from '#src/storage/postgres/embedded.ts';
 import { urlOf, verifierOf } from '#src/storage/postgres/server-password.ts';
 import { quietLog } from '#test/support/database.ts';
 
@@ -22,7 +22,7 @@ const note = (...words: readonly unknown[]): void => void told.push(words);
 const log: Log = { info: note, warn: note, debug: note, error: note };
 
 const withServer = async (work: (server: EmbeddedServer) => Promise<void>): Promise<void> => {
-  const server = await startEmbedded({ dataDir: folder, log, settings: { fsync: 'off' } });
+  const server = await EmbeddedServer.start({ dataDir: folder, log, settings: { fsync: 'off' } });
   try {
     await work(server);
   } finally {
@@ -81,7 +81,7 @@ test('embedded: a lost password is replaced', async () => {
 test('embedded: two simultaneous starts use one password', async () => {
   await rm(file);
   await writeFile(access, 'local all all trust\n');
-  const start = () => startEmbedded({ dataDir: folder, log: quietLog, settings: { fsync: 'off' } });
+  const start = () => EmbeddedServer.start({ dataDir: folder, log: quietLog, settings: { fsync: 'off' } });
   const [one, two] = await Promise.all([start(), start()]);
   assert.equal(one.url, two.url);
   await isClosed(one);

@@ -5,7 +5,7 @@ import { chown, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/pr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { startEmbedded } from '#src/storage/postgres/embedded.ts';
+import { EmbeddedServer } from '#src/storage/postgres/embedded.ts';
 import { ofAnotherUser } from '#src/storage/postgres/server-files.ts';
 import { quietLog } from '#test/support/database.ts';
 
@@ -13,7 +13,7 @@ const isRoot = process.getuid?.() === 0 && process.platform === 'linux';
 const folder = await mkdtemp(join(tmpdir(), 'dormouse-embedded-user-'));
 after(() => rm(folder, { recursive: true, force: true }));
 const data = join(folder, 'postgres', 'data');
-const start = () => startEmbedded({ dataDir: folder, log: quietLog, settings: { fsync: 'off' } });
+const start = () => EmbeddedServer.start({ dataDir: folder, log: quietLog, settings: { fsync: 'off' } });
 
 const accounts = (await readFile('/etc/passwd', 'utf8').catch(() => ''))
   .split('\n')

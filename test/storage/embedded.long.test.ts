@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { openStorage, startEmbedded, type Storage } from '#src/storage/open.ts';
+import { EmbeddedServer, openStorage, type Storage } from '#src/storage/open.ts';
 import { instance, message, owner } from '#test/contract/samples.ts';
 import { quietLog } from '#test/support/database.ts';
 import { held, unwritten, writeLog } from '#test/support/recovery.ts';
@@ -54,9 +54,9 @@ test('embedded: the first start creates a server, a stop in order ends it, and t
 });
 
 test('embedded: a server that outlived a killed gateway is adopted, not started twice', async () => {
-  const script = `import { startEmbedded } from '#src/storage/open.ts';
+  const script = `import { EmbeddedServer } from '#src/storage/open.ts';
     const log = { debug() {}, info() {}, warn() {}, error() {} };
-    await startEmbedded({ dataDir: process.argv[1], log, settings: { fsync: 'off' } });
+    await EmbeddedServer.start({ dataDir: process.argv[1], log, settings: { fsync: 'off' } });
     process.stdout.write('up');
     setInterval(() => {}, 1000);`;
   const root = join(import.meta.dirname, '..', '..');
@@ -124,7 +124,7 @@ test('embedded: a server that is stopped from outside does not wait for its clie
 
 test('embedded: every store throws StorageUnavailable while there is no server', async () => {
   const directory = join(folder, 'unavailable');
-  const server = await startEmbedded({ dataDir: directory, log: quietLog, settings });
+  const server = await EmbeddedServer.start({ dataDir: directory, log: quietLog, settings });
   const storage = await openStorage({ databaseUrl: server.url, dataDir: directory, encryptionKey: Buffer.alloc(32, 7), log: quietLog });
   storages.add(storage);
   const { id } = instance.record;
@@ -145,7 +145,7 @@ test('embedded: every store throws StorageUnavailable while there is no server',
   ];
   for (const work of works) await assert.rejects(work, { name: 'StorageUnavailable' });
   assert.equal(storage.healthy(), false);
-  const revived = await startEmbedded({ dataDir: directory, log: quietLog, settings });
+  const revived = await EmbeddedServer.start({ dataDir: directory, log: quietLog, settings });
   await until(() => storage.healthy());
   assert.deepEqual(await storage.instances.all(), [instance.record]);
   await storage.close();
@@ -202,14 +202,14 @@ test('embedded: a long path with spaces inside a closed folder works', async () 
 test('embedded: a server whose recovery takes longer than the time-out of a start is waited for', async () => {
   const directory = join(folder, 'recovering');
   const options = { dataDir: directory, log: quietLog, settings: unwritten };
-  const first = await startEmbedded(options);
+  const first = await EmbeddedServer.start(options);
   await writeLog(first.url);
   const killed = await pidOf(directory);
   await first.close(false);
   process.kill(killed, 'SIGKILL');
   await until(() => !running(killed));
   let told = 0;
-  const starting = startEmbedded({ ...options, startDeadlineMs: 2_000, onRecovering: () => (told += 1) });
+  const starting = EmbeddedServer.start({ ...options, startDeadlineMs: 2_000, onRecovering: () => (told += 1) });
   const recovering = await held(directory, killed);
   const outcome = await Promise.race([starting.then(() => 'up', String), wait(6_000, 'waits')]);
   process.kill(recovering, 'SIGCONT');

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { openDatabase } from '#src/storage/postgres/database.ts';
-import { startEmbedded } from '#src/storage/postgres/embedded.ts';
+import { EmbeddedServer } from '#src/storage/postgres/embedded.ts';
 import { quietLog } from '#test/support/database.ts';
 import { copyPreparedDatabase } from '#test/support/prepared-database.ts';
 import { until } from '#test/support/until.ts';
@@ -13,7 +13,7 @@ import { until } from '#test/support/until.ts';
 test('embedded: a long log of the server is moved aside, and the server continues in the emptied file', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'dormouse-server-log-'));
   copyPreparedDatabase(dataDir);
-  const server = await startEmbedded({ dataDir, log: quietLog, settings: { fsync: 'off' }, logCheckMs: 20 });
+  const server = await EmbeddedServer.start({ dataDir, log: quietLog, settings: { fsync: 'off' }, logCheckMs: 20 });
   const file = join(dataDir, 'postgres', 'server.log');
   try {
     await appendFile(file, `${'before '.repeat(700_000)}\n`);

@@ -11,7 +11,7 @@ import { after } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Log } from '#actors/ports.ts';
 import { isInUse, openDatabase, type Database } from '#src/storage/postgres/database.ts';
-import { startEmbedded, type EmbeddedServer } from '#src/storage/postgres/embedded.ts';
+import { EmbeddedServer } from '#src/storage/postgres/embedded.ts';
 import { migrate, openStorage, type Storage, type StorageOptions } from '#src/storage/open.ts';
 import { schemaStamp } from './schema-stamp.ts';
 import { afterLastFile, isInTurn } from './together.ts';
@@ -28,7 +28,7 @@ const project = createHash('sha256')
 const dataDir = join(tmpdir(), `dormouse-test-${process.getuid?.() ?? 0}-${project}`);
 
 const startServer = async (): Promise<EmbeddedServer> => {
-  const start = () => startEmbedded({ dataDir, log: quietLog, settings });
+  const start = () => EmbeddedServer.start({ dataDir, log: quietLog, settings });
   // A start fails if another process stops the server meanwhile. The folder may be removed only if no process uses it.
   for (let tries = 0; tries < 3; tries += 1)
     try {

@@ -2,7 +2,7 @@
 import { appendFile, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openDatabase } from '#src/storage/postgres/database.ts';
-import { startEmbedded } from '#src/storage/postgres/embedded.ts';
+import { EmbeddedServer } from '#src/storage/postgres/embedded.ts';
 import { quietLog, testLimits } from './database.ts';
 import { freePort } from './ports.ts';
 import { copyPreparedDatabase } from './prepared-database.ts';
@@ -23,14 +23,14 @@ process.once('exit', () => {
 
 /** Starts the server without a supervisor, so that it is not restarted. */
 const startAlone = async (folder: string, settings: Readonly<Record<string, string>>): Promise<void> => {
-  const server = await startEmbedded({ dataDir: folder, log: quietLog, settings: { ...haste, ...settings } });
+  const server = await EmbeddedServer.start({ dataDir: folder, log: quietLog, settings: { ...haste, ...settings } });
   await server.close(false);
 };
 
 /** Creates the role and its database. Connections over TCP need the password. */
 const prepare = async (folder: string): Promise<void> => {
   copyPreparedDatabase(folder);
-  const server = await startEmbedded({ dataDir: folder, log: quietLog, settings: haste });
+  const server = await EmbeddedServer.start({ dataDir: folder, log: quietLog, settings: haste });
   const database = await openDatabase({ url: server.url, log: quietLog, poolSize: 1, limits: testLimits });
   for (const text of [`create role shop login password '${password}'`, 'create database messages owner shop'])
     await database.rows({ name: '', text }, []);

@@ -13,11 +13,11 @@ const folder = join(cache, schemaStamp());
 
 /** Creates the folder. Loads the storage of the program only here, because most runs do not create the folder. */
 const make = async (): Promise<void> => {
-  const [{ migrate, startEmbedded }, { quietLog }] = await Promise.all([import('#src/storage/open.ts'), import('./database.ts')]);
+  const [{ EmbeddedServer, migrate }, { quietLog }] = await Promise.all([import('#src/storage/open.ts'), import('./database.ts')]);
   mkdirSync(cache, { recursive: true });
   const making = mkdtempSync(join(cache, 'making-'));
   try {
-    const server = await startEmbedded({ dataDir: making, log: quietLog, settings: { fsync: 'off' } });
+    const server = await EmbeddedServer.start({ dataDir: making, log: quietLog, settings: { fsync: 'off' } });
     await migrate(server.url, quietLog);
     await server.close(true);
     rmSync(join(making, 'postgres', 'server.log'), { force: true });

@@ -4,7 +4,7 @@ import { closeSync, openSync } from 'node:fs';
 import { appendFile, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openDatabase } from '#src/storage/postgres/database.ts';
-import { startEmbedded } from '#src/storage/postgres/embedded.ts';
+import { EmbeddedServer } from '#src/storage/postgres/embedded.ts';
 import { serverBinaries, serverEnvironment, serverUser } from '#src/storage/postgres/server-files.ts';
 import { Cable } from './cable.ts';
 import { quietLog, testLimits } from './database.ts';
@@ -18,7 +18,7 @@ const dataOf = (folder: string): string => join(folder, 'postgres', 'data');
 
 /** Creates the replication role in the stopped server of the folder, and lets the role connect. */
 const allowStandby = async (folder: string): Promise<void> => {
-  const server = await startEmbedded({ dataDir: folder, log: quietLog, settings: { fsync: 'off' } });
+  const server = await EmbeddedServer.start({ dataDir: folder, log: quietLog, settings: { fsync: 'off' } });
   const database = await openDatabase({ url: server.url, log: quietLog, poolSize: 1, limits: testLimits });
   // The role of the gateway may read the progress of the standby.
   for (const text of [`create role standby login replication password '${secret}'`, 'grant pg_monitor to shop'])

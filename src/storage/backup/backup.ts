@@ -8,7 +8,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { join, resolve } from 'node:path';
 import type { Log } from '#actors/ports.ts';
 import { isInUse, openDatabase, type Runner } from '../postgres/database.ts';
-import { startEmbedded } from '../postgres/embedded.ts';
+import { EmbeddedServer } from '../postgres/embedded.ts';
 import { type Entry, FolderCopy, isWithin, makeTargetFolder, type Progress, sizeOf, walk } from './copying.ts';
 import { checkPages, type PageCheck } from './pages.ts';
 
@@ -217,7 +217,7 @@ export const backUp = async (given: BackupOptions): Promise<BackupList> => {
   const list = join(to, unfinishedName);
   const copy = await FolderCopy.open(dataDir, join(to, 'data'), list);
   const began = new Date().toISOString();
-  const server = await startEmbedded({ dataDir, log, ...(options.settings ? { settings: options.settings } : {}) });
+  const server = await EmbeddedServer.start({ dataDir, log, ...(options.settings ? { settings: options.settings } : {}) });
   try {
     const limits = { statement: longestCopyMs, connection: 10_000 };
     const database = await openDatabase({ url: server.url, log, poolSize: 1, limits });

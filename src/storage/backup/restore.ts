@@ -3,7 +3,7 @@ import { chmod, mkdir, readFile, rename, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { Log } from '#actors/ports.ts';
 import { openDatabase } from '../postgres/database.ts';
-import { startEmbedded } from '../postgres/embedded.ts';
+import { EmbeddedServer } from '../postgres/embedded.ts';
 import { packagedMajor } from '../postgres/server-files.ts';
 import { listName, type BackupList } from './backup.ts';
 import { copyFile, type Entry, hashOf, isWithin, makeTargetFolder, type Progress, resolvedPath } from './copying.ts';
@@ -84,7 +84,7 @@ export const restore = async (given: RestoreOptions): Promise<Restored> => {
   }
   await chmod(join(dataDir, unfinished, 'data'), 0o700);
   await rename(join(dataDir, unfinished), join(dataDir, 'postgres'));
-  const server = await startEmbedded({ dataDir, log, ...(options.settings ? { settings: options.settings } : {}) });
+  const server = await EmbeddedServer.start({ dataDir, log, ...(options.settings ? { settings: options.settings } : {}) });
   try {
     const database = await openDatabase({ url: server.url, log, poolSize: 1 });
     const [row] = await database

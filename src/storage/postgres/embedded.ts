@@ -21,15 +21,6 @@ import {
 } from './server-files.ts';
 import { guardServer } from './server-password.ts';
 
-export interface EmbeddedServer {
-  /** The connection string of the server's maintenance database. It is valid in this process only. */
-  readonly url: string;
-  /** True if the server ran already. Another process may then need it. */
-  readonly adopted: boolean;
-  /** Ends the watch. With `stop`, also shuts the server down. Without `stop`, the server continues for its other clients. */
-  close(stop: boolean): Promise<void>;
-}
-
 interface EmbeddedOptions {
   readonly dataDir: string;
   readonly log: Log;
@@ -219,6 +210,11 @@ const spawnServer = async (place: Place, signal?: AbortSignal): Promise<number |
   return null;
 };
 
+interface Started {
+  readonly pid: number;
+  readonly adopted: boolean;
+}
+
 const lastLines = async (place: Place): Promise<string> => {
   const text = await readFile(join(place.root, 'server.log'), 'utf8').catch(() => '');
   return text.trim().split('\n').slice(-5).join('\n');
@@ -238,7 +234,7 @@ const stopServer = async (place: Place): Promise<void> => {
 };
 
 /** Adopts or starts the server of this folder. Returns its process id. */
-const ensureServer = async (place: Place, signal?: AbortSignal): Promise<{ readonly pid: number; readonly adopted: boolean }> => {
+const ensureServer = async (place: Place, signal?: AbortSignal): Promise<Started> => {
   for (let deadline = performance.now() + place.startDeadline; performance.now() < deadline; await wait(20)) {
     const found = await findServer(place);
     if (found?.ready) return { pid: found.pid, adopted: true };
@@ -260,7 +256,7 @@ const ensureServer = async (place: Place, signal?: AbortSignal): Promise<{ reado
 };
 
 /** Runs the first start. Until the server accepts connections, `onRecovering` is called each second. */
-const firstServer = async (place: Place, { onRecovering, signal }: EmbeddedOptions): ReturnType<typeof ensureServer> => {
+const firstServer = async (place: Place, { onRecovering, signal }: EmbeddedOptions): Promise<Started> => {
   const looking = setInterval(() => onRecovering?.(), recoveryLook);
   return ensureServer(place, signal).finally(() => clearInterval(looking));
 };
@@ -293,12 +289,7 @@ const preparePlace = async (options: EmbeddedOptions): Promise<Place> => {
 };
 
 /** Sets the password of the server. If this fails, stops a server that this process started. */
-const guardOrStop = async (
-  place: Place,
-  { pid, adopted }: Awaited<ReturnType<typeof ensureServer>>,
-  socket: ReturnType<typeof socketFolder>,
-  log: Log,
-): Promise<string> => {
+const guardOrStop = async (place: Place, { pid, adopted }: Started, socket: ReturnType<typeof socketFolder>, log: Log): Promise<string> => {
   try {
     return await guardServer(place.root, { data: place.data, pid, socket: socket.path }, log);
   } catch (error) {
@@ -308,64 +299,98 @@ const guardOrStop = async (
   }
 };
 
-/** Starts or adopts the server of `dataDir`, and restarts it after a crash until it is closed. Rejects with a text for the operator. */
-export const startEmbedded = async (options: EmbeddedOptions): Promise<EmbeddedServer> => {
-  const place = await preparePlace(options);
-  let server = await firstServer(place, options);
-  if (server.adopted) options.log.info({ pid: server.pid, folder: place.data }, 'storage.serverAdopted');
-  else options.log.debug({ pid: server.pid, folder: place.data }, 'storage.serverStarted');
-  const socket = socketFolder(place);
-  const url = await guardOrStop(place, server, socket, options.log);
-  const ending = new AbortController();
-  let revival: Promise<void> | null = null;
+/** A server that was started or adopted. It is restarted after a crash until it is closed. */
+export class EmbeddedServer {
+  /** The connection string of the server's maintenance database. It is valid in this process only. */
+  readonly url: string;
+  /** True if the server ran already. Another process may then need it. */
+  readonly adopted: boolean;
+  readonly #place: Place;
+  readonly #log: Log;
+  readonly #socket: ReturnType<typeof socketFolder>;
+  readonly #ending = new AbortController();
+  readonly #watch: NodeJS.Timeout;
+  readonly #logWatch: NodeJS.Timeout;
+  #pid: number;
+  #revival: Promise<void> | null = null;
+  #isBounding = false;
 
-  const revive = async (): Promise<void> => {
-    options.log.error({ pid: server.pid }, 'storage.serverDied');
-    for (let delay = 100; !ending.signal.aborted; delay = Math.min(longestBackOff, delay * 2)) {
-      const tried = await ensureServer(place).catch((error: Error) => error);
+  private constructor(
+    place: Place,
+    started: Started,
+    socket: ReturnType<typeof socketFolder>,
+    url: string,
+    { log, logCheckMs }: EmbeddedOptions,
+  ) {
+    this.url = url;
+    this.adopted = started.adopted;
+    this.#place = place;
+    this.#log = log;
+    this.#socket = socket;
+    this.#pid = started.pid;
+    this.#watch = setInterval(() => this.#look(), watchInterval).unref();
+    this.#logWatch = setInterval(() => this.#boundLog(), logCheckMs ?? logCheckInterval).unref();
+    this.#boundLog();
+  }
+
+  /** Starts or adopts the server of `dataDir`. Rejects with a text for the operator. */
+  static async start(options: EmbeddedOptions): Promise<EmbeddedServer> {
+    const { log } = options;
+    const place = await preparePlace(options);
+    const started = await firstServer(place, options);
+    if (started.adopted) log.info({ pid: started.pid, folder: place.data }, 'storage.serverAdopted');
+    else log.debug({ pid: started.pid, folder: place.data }, 'storage.serverStarted');
+    const socket = socketFolder(place);
+    return new EmbeddedServer(place, started, socket, await guardOrStop(place, started, socket, log), options);
+  }
+
+  /** Ends the watch. With `stop`, also shuts the server down. Without `stop`, the server continues for its other clients. */
+  async close(stop: boolean): Promise<void> {
+    if (this.#ending.signal.aborted) return;
+    this.#ending.abort();
+    clearInterval(this.#watch);
+    clearInterval(this.#logWatch);
+    await this.#revival;
+    this.#socket.release();
+    if (stop) await stopServer(this.#place);
+  }
+
+  #look(): void {
+    if (this.#revival) return;
+    const work = alive(this.#pid) ? this.#hurry() : this.#revive();
+    this.#revival = work
+      .catch((error: unknown) => this.#log.warn({ error }, 'storage.serverUnknown'))
+      .finally(() => (this.#revival = null));
+  }
+
+  async #revive(): Promise<void> {
+    this.#log.error({ pid: this.#pid }, 'storage.serverDied');
+    for (let delay = 100; !this.#ending.signal.aborted; delay = Math.min(longestBackOff, delay * 2)) {
+      const tried = await ensureServer(this.#place).catch((error: Error) => error);
       if (!(tried instanceof Error)) {
-        server = tried;
-        options.log.info({ pid: server.pid }, 'storage.serverRevived');
+        this.#pid = tried.pid;
+        this.#log.info({ pid: tried.pid }, 'storage.serverRevived');
         return;
       }
-      options.log.error({ error: tried.message, retryInMs: delay }, 'storage.serverFailed');
+      this.#log.error({ error: tried.message, retryInMs: delay }, 'storage.serverFailed');
       await wait(delay, undefined, { ref: false });
     }
-  };
-  /** Speeds up a shutdown that another program requested. The server waits for the gateway's connections, which never end, so it gets SIGINT. */
-  const hurry = async (): Promise<void> => {
-    const found = await findServer(place);
-    if (!found?.stopping || found.pid !== server.pid || ending.signal.aborted) return;
-    options.log.warn({ pid: server.pid }, 'storage.serverStopping');
-    process.kill(server.pid, 'SIGINT');
-  };
-  const watch = setInterval(() => {
-    if (revival) return;
-    const work = alive(server.pid) ? hurry() : revive();
-    revival = work.catch((error: unknown) => options.log.warn({ error }, 'storage.serverUnknown')).finally(() => (revival = null));
-  }, watchInterval);
-  watch.unref();
-  let bounding: Promise<void> | null = null;
-  // Only one check runs at a time: a second copy would overwrite the first copy with the truncated log.
-  const lookAtLog = (): void => {
-    bounding ??= boundLog(place)
-      .catch((error: unknown) => options.log.warn({ error }, 'storage.serverLogNotBound'))
-      .finally(() => (bounding = null));
-  };
-  const logWatch = setInterval(lookAtLog, options.logCheckMs ?? logCheckInterval).unref();
-  lookAtLog();
+  }
 
-  return {
-    url,
-    adopted: server.adopted,
-    async close(stop) {
-      if (ending.signal.aborted) return;
-      ending.abort();
-      clearInterval(watch);
-      clearInterval(logWatch);
-      await revival;
-      socket.release();
-      if (stop) await stopServer(place);
-    },
-  };
-};
+  /** Speeds up a shutdown that another program requested. The server waits for the gateway's connections, which never end, so it gets SIGINT. */
+  async #hurry(): Promise<void> {
+    const found = await findServer(this.#place);
+    if (!found?.stopping || found.pid !== this.#pid || this.#ending.signal.aborted) return;
+    this.#log.warn({ pid: this.#pid }, 'storage.serverStopping');
+    process.kill(this.#pid, 'SIGINT');
+  }
+
+  /** Only one check runs at a time: a second copy would overwrite the first copy with the truncated log. */
+  #boundLog(): void {
+    if (this.#isBounding) return;
+    this.#isBounding = true;
+    void boundLog(this.#place)
+      .catch((error: unknown) => this.#log.warn({ error }, 'storage.serverLogNotBound'))
+      .finally(() => (this.#isBounding = false));
+  }
+}

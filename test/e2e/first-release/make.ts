@@ -11,7 +11,7 @@ import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { gzipSync } from 'node:zlib';
-import { startEmbedded } from '#src/storage/open.ts';
+import { EmbeddedServer } from '#src/storage/open.ts';
 import { openDatabase } from '#src/storage/postgres/database.ts';
 import { Account } from '#test/support/account.ts';
 import { quietLog } from '#test/support/database.ts';
@@ -122,7 +122,7 @@ const settledAnswers = async (accounts: readonly Account[]): Promise<FirstReleas
 };
 
 const readTables = async (dataDir: string): Promise<Pick<FirstRelease, 'migrations' | 'tables' | 'sequences'>> => {
-  const server = await startEmbedded({ dataDir, log: quietLog });
+  const server = await EmbeddedServer.start({ dataDir, log: quietLog });
   const database = await openDatabase({ url: server.url, log: quietLog, poolSize: 1 });
   const read = <R extends object>(text: string) => database.rows<R>({ name: '', text }, []);
   const columns = await read<{ table: string; name: string }>(
