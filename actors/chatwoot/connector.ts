@@ -27,7 +27,7 @@ import type {
   ToldEvent,
   Webhook,
 } from '../model.ts';
-import { createKeyedMutex } from '../waiting.ts';
+import { KeyedMutex } from '../waiting.ts';
 import { Conversations, failed, failedKey, type InboxOf, linkOf, sourceIdOf, trackIdOf, trackSource } from './conversations.ts';
 import { deletedDraft, type Draft, draftOf } from './texts.ts';
 
@@ -76,7 +76,7 @@ export class Connector {
   readonly #host: ConnectorHost;
   readonly #conversations: Conversations;
   /** Serializes the status changes of each Chatwoot message, so that an older status never overtakes a newer one. */
-  readonly #statuses = createKeyedMutex();
+  readonly #statuses = new KeyedMutex();
 
   constructor(host: ConnectorHost) {
     this.#host = host;

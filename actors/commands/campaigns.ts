@@ -2,7 +2,7 @@
 import type { Operable } from '../session/perform.ts';
 import { hasFilesToTake, withFilesTaken } from '../attachments.ts';
 import type { CampaignMethods, CampaignInput, CampaignStats } from '../views.ts';
-import { createKeyedMutex, type KeyedMutex } from '../waiting.ts';
+import { KeyedMutex } from '../waiting.ts';
 import {
   done,
   notConnected,
@@ -250,7 +250,7 @@ function optOutCommands(host: Host): Pick<CampaignMethods, 'optOuts' | 'changeOp
 
 export function campaignCommands(host: Host, once: SendOnce): CampaignMethods {
   const { ports, campaigns } = host;
-  const storing = createKeyedMutex();
+  const storing = new KeyedMutex();
   const claim = (id: InstanceId): Claim => claimOf(host, id);
 
   const change = async (id: InstanceId, campaign: string, from: readonly CampaignStatus[], to: CampaignStatus): Promise<Result<null>> => {

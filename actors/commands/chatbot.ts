@@ -1,6 +1,6 @@
 /** Commands on the chatbot's agents and triggers. The commands need no session, because the platform does not know agents and triggers. */
 import type { AgentEdit, AgentView, ChatbotMethods, TriggerEdit } from '../views.ts';
-import { createKeyedMutex } from '../waiting.ts';
+import { KeyedMutex } from '../waiting.ts';
 import {
   done,
   isApiKey,
@@ -149,7 +149,7 @@ export function chatbotCommands(host: Host, changed: (id: InstanceId) => void): 
   const { ports, policy } = host;
   const definitions = { ports, most: policy.definitionsPerInstance };
   // The edits of one instance run one after the other, because each depends on the stored definitions.
-  const mutex = createKeyedMutex();
+  const mutex = new KeyedMutex();
 
   const inTurn = <T>(id: InstanceId, edit: (cell: Recorded) => Promise<Result<T>>): Promise<Result<T>> =>
     mutex.run(id, async () => {

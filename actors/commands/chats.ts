@@ -18,8 +18,8 @@ import {
 import type { ChatStore, NamedMessage, TypingState } from '../ports.ts';
 import { type Operable, performIn, recipientOf, type Recorded, storedChat } from '../session/perform.ts';
 import type { ChatMethods, ChatRemoval, LeadMethods, LeadTagEdit, MarkedMessage, MessageMethods, RemovalStep } from '../views.ts';
-import { createKeyedMutex } from '../waiting.ts';
-import type { WithCells, WithPolicy, WithPorts } from './host.ts';
+import { KeyedMutex } from '../waiting.ts';
+import { type Cells, type Waker, whileLive, type WithPolicy, type WithPorts } from './host.ts';
 
 // Commands on chats: reading, typing, the changes that the owner makes on a phone, and removals from storage.
 
@@ -271,7 +271,7 @@ export function leadCommands(host: LeadHost): LeadMethods {
   const { ports, policy } = host;
   const { chats, definitions, chance } = ports;
   // The edits of one instance run one after the other, because a name is compared with the stored tags.
-  const mutex = createKeyedMutex();
+  const mutex = new KeyedMutex();
   const tagsOf = async (id: string): Promise<readonly Kept<'leadTag'>[]> => (await definitions.all(id, 'leadTag')).toSorted(inBoardOrder);
 
   return {

@@ -2,7 +2,7 @@
 import { isOwnSource } from '../chatwoot/conversations.ts';
 import type { Replies } from '../chatwoot/replies.ts';
 import type { ChatwootMethods, ChatwootSettings } from '../views.ts';
-import { createKeyedMutex } from '../waiting.ts';
+import { KeyedMutex } from '../waiting.ts';
 import {
   done,
   maskedToken,
@@ -112,7 +112,7 @@ function planned({ ports }: Host, id: InstanceId, before: Webhook | null, wished
 export function chatwootCommands(host: Host, replies: Pick<Replies, 'wake'>): ChatwootMethods {
   const { ports, dispatcher, registry } = host;
   /** The mutex allows one change at a time for each instance, because two concurrent changes could create two connectors. */
-  const mutex = createKeyedMutex();
+  const mutex = new KeyedMutex();
 
   const save = async (id: InstanceId, settings: ChatwootSettings): Promise<Result<{ readonly hookUrl: string }>> => {
     // The epoch is read before the check, because another node may own the instance when a slow server answers.

@@ -1,6 +1,6 @@
 /** Commands on labels and quick replies. */
 import type { HistoryRequests } from '../session/history-requests.ts';
-import { createKeyedMutex } from '../waiting.ts';
+import { KeyedMutex } from '../waiting.ts';
 import {
   done,
   type InstanceId,
@@ -99,7 +99,7 @@ const reload = async ({ log }: Host['ports'], cell: Operable, whole: boolean): P
 export function labelCommands(host: Host): LabelCommands {
   const { ports } = host;
   // The changes of one instance run one after the other. New ids depend on the stored labels, and changes of a chat depend on its labels.
-  const mutex = createKeyedMutex();
+  const mutex = new KeyedMutex();
   const reloading = new Set<InstanceId>();
 
   return {
@@ -163,7 +163,7 @@ const phoneId = (known: readonly QuickReply[], now: number): string => {
 export function quickReplyCommands(host: Host): QuickReplyCommands {
   const { ports, policy } = host;
   const { definitions, chance, time } = ports;
-  const mutex = createKeyedMutex();
+  const mutex = new KeyedMutex();
 
   /** Writes a quick reply to the phone or to storage. */
   const write = async (cell: Operable, reply: QuickReply, deleted: boolean): Promise<Result<null>> => {

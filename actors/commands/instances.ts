@@ -1,6 +1,6 @@
 /** Commands on the register of instances: create, list, change, remove. */
-import type { InstanceMethods, Unlinked } from '../views.ts';
-import { createKeyedMutex } from '../waiting.ts';
+import type { InstanceMethods, InstanceView, Unlinked } from '../views.ts';
+import { KeyedMutex } from '../waiting.ts';
 import { done, isApiKey, noProxy, refuse, unreadableIn, type InstanceId, type InstanceRecord, type Result } from '../model.ts';
 import type { Cell } from '../session/cell.ts';
 import type { WithCells, WithPorts } from './host.ts';
@@ -74,7 +74,7 @@ async function remove(host: Host, cell: Cell): Promise<Result<Unlinked>> {
 
 /** Rotates tokens one at a time. Of several calls with one token, the first gets a token that works. */
 const tokenRotation = (host: Host): InstanceCommands['rotateToken'] => {
-  const rotating = createKeyedMutex();
+  const rotating = new KeyedMutex();
   return (id, held = '') =>
     rotating.run(id, () =>
       host.cells.settled(id, async (cell) => {
@@ -88,10 +88,10 @@ const tokenRotation = (host: Host): InstanceCommands['rotateToken'] => {
 };
 
 /** Creates the commands. `changed` is called after the settings of an instance changed. */
-export function instanceCommands(host: Host, proxies: ProxyChanges, changed: (id: InstanceId) => void): InstanceCommands {
-  const { register } = host;
-  const { chance, time } = host.ports;
-  const naming = createKeyedMutex();
+export function instanceCommands(host: Host, changed: (id: InstanceId) => void): InstanceCommands {
+  const { ports, removals } = host;
+  const { chance, time } = ports;
+  const naming = new KeyedMutex();
   return {
     async create(input, region) {
       const proxy = region === undefined ? null : await proxies.planned(noProxy, { mode: 'internal', region });

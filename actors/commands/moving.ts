@@ -1,7 +1,7 @@
 /** Imports sessions of other gateways, and exports sessions. An imported session stays disconnected until a caller connects it. */
 import type { ImportedSession, ImportRequest, MovingMethods } from '../views.ts';
 import { refusedSession } from '../views/moving.ts';
-import { createMutex } from '../waiting.ts';
+import { Mutex } from '../waiting.ts';
 import { done, noProxy, refuse, type InstanceId, type InstancePatch, type InstanceRecord, type Result, type Webhook } from '../model.ts';
 import { EpochLost, SourceProblem, type Arrival, type ArrivingSession, type MovedWebhook } from '../ports.ts';
 import type { Cell } from '../session/cell.ts';
@@ -265,12 +265,12 @@ const importAll = async (
 
 export const movingCommands = (host: Host): MovingMethods => {
   /** Serializes imports. Otherwise two concurrent imports of one session would both find no instance with the session. */
-  const serially = createMutex();
+  const mutex = new Mutex();
   return {
     async importSessions(upload, request) {
       const arrivals = await host.ports.sources.receive(upload, request);
       if (!arrivals.ok) return arrivals;
-      return serially(() => importAll(host, arrivals.value, request));
+      return mutex.run(() => importAll(host, arrivals.value, request));
     },
     exportSessions: (request) => leave(host, request),
   };

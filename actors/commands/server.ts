@@ -1,6 +1,6 @@
 /** Commands on the server as a whole: owners of tokens, figures, nodes, the admin credential, and entries that the database refused. */
 import { refusalNameOf } from '../delivery/recorder.ts';
-import { createMutex } from '../waiting.ts';
+import { Mutex } from '../waiting.ts';
 import { done, type InstanceId, refuse, type Result, unknownInstance } from '../model.ts';
 import { adminTokenSetting, EpochLost, type KnownNode, type Ports, StorageFailure } from '../ports.ts';
 import type { WithPorts } from './host.ts';
@@ -165,7 +165,7 @@ export async function createAdmin(ports: Ports, configured: string | null, coold
   const { settings, digest, chance, time } = ports;
   const { made, ...begun } = await begin(ports, configured);
   let { current } = begun;
-  const serially = createMutex();
+  const mutex = new Mutex();
   const reread = async (): Promise<void> => {
     current = parse(await settings.get(adminTokenSetting)) ?? current;
   };
@@ -190,10 +190,10 @@ export async function createAdmin(ports: Ports, configured: string | null, coold
   return {
     made,
     isAdmin: (token) => digest(token) === current.hash,
-    rotateAdminToken: () => serially(rotate),
+    rotateAdminToken: () => mutex.run(rotate),
     version: () => current.hash,
     refresh: () =>
-      serially(async () => {
+      mutex.run(async () => {
         const { hash } = current;
         await reread();
         return current.hash !== hash;

@@ -4,7 +4,7 @@
  */
 import { changeOf, listensTo, privateOf } from '../delivery/webhook-config.ts';
 import { webhookRequestOf } from '../delivery/webhook-request.ts';
-import { createKeyedMutex } from '../waiting.ts';
+import { KeyedMutex } from '../waiting.ts';
 import {
   type ChatwootTarget,
   type DeliveryInFull,
@@ -134,7 +134,8 @@ export function webhookCommands(host: WebhookHost): WebhookCommands {
   const { dispatcher } = host;
   const writer = writerOf(host);
   /** The mutex allows one change at a time for each owner, because two concurrent simple-mode requests must not create two webhooks. */
-  const mutex = createKeyedMutex();
+  const mutex = new KeyedMutex();
+  const history = (errors: ErrorHistory['errors']): ErrorHistory => ({ since: host.since, errors });
 
   return {
     webhooks: (id) => dispatcher.webhooks.receivers(id),

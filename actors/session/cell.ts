@@ -6,7 +6,7 @@ import { History } from '../delivery/finished-deliveries.ts';
 import { MediaHoldback } from '../delivery/media-holdback.ts';
 import type { Recorder } from '../delivery/recorder.ts';
 import type { InstanceView, Origin, VitalsView } from '../views.ts';
-import { createKeyedMutex, within } from '../waiting.ts';
+import { KeyedMutex, within } from '../waiting.ts';
 import type { GatewayEvent, InstanceRecord, Message, ProxySettings, Status, Webhook } from '../model.ts';
 import type { Verdict } from '../policy/close-cause.ts';
 import type { Gate } from '../policy/gate.ts';
@@ -74,7 +74,7 @@ export class Cell {
   readonly feed: Feed;
   readonly history = new History();
   /** Serializes sends per chat, so that messages leave in the order of the calls. */
-  readonly chatMutex = createKeyedMutex();
+  readonly chatMutex = new KeyedMutex();
   readonly link: PlatformLink;
   readonly queue: SendQueue;
   readonly recipients: Recipients;

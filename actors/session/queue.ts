@@ -3,7 +3,7 @@
  *
  * Storage is the queue. Memory holds a window of the oldest messages. All other messages are read when the window is empty.
  */
-import { createMutex, Pause, storageRetryMs } from '../waiting.ts';
+import { Mutex, Pause, storageRetryMs } from '../waiting.ts';
 import type { Message } from '../model.ts';
 import type { QueueLimits } from '../policy/policy.ts';
 import { StorageFailure, type Time } from '../ports.ts';
@@ -50,7 +50,7 @@ export class SendQueue {
   /** Ids of messages that were sent or cancelled since the last read began. */
   #taken = new Set<string>();
   /** Serializes reads, so that two readers do not fill the window with the same messages. */
-  readonly #serially = createMutex();
+  readonly #mutex = new Mutex();
   #expiry: unknown = null;
   readonly #worker: SupervisedWorker;
   readonly #pause: Pause;
@@ -166,7 +166,7 @@ export class SendQueue {
 
   /** Reads the next window if the current one is empty. Returns false if no message waits. */
   #fill(): Promise<boolean> {
-    return this.#serially(async () => {
+    return this.#mutex.run(async () => {
       while (this.#window.length === 0 && this.#more) {
         await this.#read();
         if (!this.#missed) break;

@@ -3,7 +3,7 @@
  *
  * If a field changes twice, the later change wins in memory and in storage, whether it was a note or a save.
  */
-import { createMutex, Pause } from '../waiting.ts';
+import { Mutex, Pause } from '../waiting.ts';
 import { patched, type InstancePatch, type InstanceRecord } from '../model.ts';
 import { StorageFailure, type InstanceStore, type Log, type Time } from '../ports.ts';
 import type { SupervisedWorker, SupervisedWorkers } from '../policy/supervised-workers.ts';
@@ -30,7 +30,7 @@ export class RecordKeeper {
   /** True after storage refused the noted fields together. The fields are then written one by one. */
   #oneByOne = false;
   /** Serializes the statements. */
-  readonly #serially = createMutex();
+  readonly #mutex = new Mutex();
   #working = false;
   #flushWaiters: (() => void)[] = [];
 
@@ -51,7 +51,7 @@ export class RecordKeeper {
   /** Changes storage first, then memory. Commands use this method, because their caller must get the failure. */
   save(patch: InstancePatch): Promise<void> {
     const { instances, time } = this.#input;
-    return this.#serially(async () => {
+    return this.#mutex.run(async () => {
       const replaced = this.#take(namesOf(patch));
       try {
         await instances.update(this.record.id, this.record.epoch, patch);
@@ -90,7 +90,7 @@ export class RecordKeeper {
     try {
       await Promise.resolve(); // Notes of one turn become one statement.
       while (namesOf(this.#noted).length > 0) {
-        const away = await this.#serially(() => this.#write());
+        const away = await this.#mutex.run(() => this.#write());
         if (away) await this.#retryPause.wait(retryMs);
         if (away && this.#retryPause.ended) this.#giveUp();
       }

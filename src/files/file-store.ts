@@ -4,7 +4,7 @@
  * keeps the last row of a blob from being removed while another instance adds a row for the same bytes. Nodes of a cluster share the rows and the bucket.
  * Without a bucket they share only the rows, and each node has its own folder. The next audit of a node removes bytes whose rows another node removed.
  */
-import { createKeyedMutex } from '#actors/waiting.ts';
+import { KeyedMutex } from '#actors/waiting.ts';
 import {
   type Blob,
   type ByteRange,
@@ -75,7 +75,7 @@ const prefixOf = (hash: string): string => hash.slice(0, 2);
 class Files implements FileStore {
   readonly parts = prefixes.length;
   readonly #input: FileStoreInput;
-  readonly #mutex = createKeyedMutex();
+  readonly #mutex = new KeyedMutex();
   /** The sum of the bytes of blobs by prefix. A prefix that was not listed yet is missing. */
   readonly #bytes = new Map<string, number>();
 

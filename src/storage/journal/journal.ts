@@ -1,5 +1,5 @@
 /** Turns entries into rows. It reads the stored rows, lets the ledger apply the rules, and writes messages, chats and the outbox in one statement. */
-import { createKeyedMutex } from '#actors/waiting.ts';
+import { KeyedMutex } from '#actors/waiting.ts';
 import type { Delivery, Entry } from '#actors/model.ts';
 import type { Committed, Journal, RenamedMessage } from '#actors/ports.ts';
 import { writeArchived } from './archived-rows.ts';
@@ -335,7 +335,7 @@ const attempt = async (
 
 export const createJournal = (database: Database, chance: JournalChance, now: () => number, counts: ChatCounts): Journal => {
   // The entries of an instance are committed in order. No lock between processes is needed, because one process owns the instance.
-  const mutex = createKeyedMutex();
+  const mutex = new KeyedMutex();
   const recent = new JournalCache(now);
   const growth = new TableGrowth(database, 'message', ['instance_id', 'message_id', 'chat_id']);
   const doubt = (instance: string): void => {

@@ -1,7 +1,7 @@
 /** Classifies the errors of the database by their consequence, and ends statements whose answer was lost. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { StorageBroken, StorageBusy, StorageFailure, StorageFull, StorageSlow, StorageUnavailable } from '#actors/ports.ts';
-import { createMutex } from '#actors/waiting.ts';
+import { Mutex } from '#actors/waiting.ts';
 import type { Client } from './orm.ts';
 
 // The classification of errors.
@@ -161,7 +161,7 @@ const endAll = async (client: Client, pids: readonly number[]): Promise<void> =>
 
 export class InDoubt {
   readonly #doubtful = new Set<number>();
-  readonly #serially = createMutex();
+  readonly #mutex = new Mutex();
 
   /** Adds a connection whose last statement had no answer. */
   add({ processID }: Client): void {
@@ -173,7 +173,7 @@ export class InDoubt {
    * not end them in time.
    */
   settle(client: Client): Promise<void> {
-    return this.#doubtful.size === 0 ? Promise.resolve() : this.#serially(() => this.#settleAll(client));
+    return this.#doubtful.size === 0 ? Promise.resolve() : this.#mutex.run(() => this.#settleAll(client));
   }
 
   async #settleAll(client: Client): Promise<void> {

@@ -7,7 +7,7 @@ import { Lanes } from '#actors/delivery/lanes.ts';
 import type { DeliveryError, GatewayEvent } from '#actors/model.ts';
 import type { DeliveryPolicy } from '#actors/policy/policy.ts';
 import { StorageUnavailable } from '#actors/ports.ts';
-import { createKeyedMutex } from '#actors/waiting.ts';
+import { KeyedMutex } from '#actors/waiting.ts';
 import { delivery as row } from '#test/fakes/records.ts';
 import { settle } from '#test/fakes/time.ts';
 
@@ -119,7 +119,7 @@ test('feed: its end is reported once, and no event follows', () => {
 });
 
 test('line: tasks of one key take turns, and tasks of other keys do not wait', async () => {
-  const line = createKeyedMutex();
+  const line = new KeyedMutex();
   const log: string[] = [];
   const first = Promise.withResolvers<void>();
   const a = line.run('a', async () => {
@@ -137,7 +137,7 @@ test('line: tasks of one key take turns, and tasks of other keys do not wait', a
 });
 
 test('line: a task may release the next one before it ends, and a failure blocks no task', async () => {
-  const line = createKeyedMutex();
+  const line = new KeyedMutex();
   const log: string[] = [];
   const { promise, resolve } = Promise.withResolvers<void>();
   const slow = line.run('a', async (done) => {
