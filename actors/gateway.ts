@@ -1,5 +1,5 @@
 /** The only entry from HTTP to the actors. This file composes registry, instances, delivery and feed behind `Gateway`. */
-import { type Admin, createAdmin, refusedCommands, serverCommands, stateCommands } from './commands/server.ts';
+import { AdminToken, serverCommands } from './commands/server.ts';
 import { businessCommands, channelCommands, contactCommands, groupCommands, peopleCommands } from './commands/people.ts';
 import { campaignCommands } from './commands/campaigns.ts';
 import { chatChangeCommands, chatCommands, leadCommands } from './commands/chats.ts';
@@ -206,16 +206,13 @@ const startWatch = (supervisor: Supervisor, baseUrl: string) => {
 };
 
 /** Commands on the admin token. Watchers of the inspector end with the token under which they began. */
-const adminCommands = (
-  { isAdmin, rotateAdminToken, version }: Admin,
-  { watchers }: Supervisor,
-): Pick<Gateway, 'isAdmin' | 'rotateAdminToken'> => ({
-  isAdmin,
+const adminCommands = (admin: AdminToken, { watchers }: Supervisor): Pick<Gateway, 'isAdmin' | 'rotateAdminToken'> => ({
+  isAdmin: (token) => admin.matches(token),
   async rotateAdminToken() {
-    const before = version();
-    const rotated = await rotateAdminToken();
+    const before = admin.version;
+    const rotated = await admin.rotate();
     // The version also changes if another node rotated the token first.
-    if (version() !== before) watchers.end();
+    if (admin.version !== before) watchers.end();
     return rotated;
   },
 });
@@ -257,10 +254,10 @@ const auditing = (ports: Ports): { readonly commands: AuditMethods; stop(): Prom
 
 /** Loads the registered instances and webhooks, and returns a gateway that accepts commands. */
 export async function createGateway({ ports, policy, baseUrl, adminToken, signIns: kept, cluster }: GatewayInput): Promise<RunningGateway> {
-  const admin = await createAdmin(ports, adminToken, policy.adminRotateCooldown);
+  const admin = await AdminToken.load(ports, adminToken, policy.adminRotateCooldown);
   const store = cluster?.signIns ?? kept;
-  const signIns = store ? new SharedSignIns(store, admin.version, !cluster) : null;
-  const access = signIns && { refresh: admin.refresh, signIns };
+  const signIns = store ? new SharedSignIns(store, () => admin.version, !cluster) : null;
+  const access = signIns && { refresh: () => admin.refresh(), signIns };
   const supervisor = new Supervisor({ ports, policy, baseUrl, cluster: cluster && access ? { ...cluster, access } : undefined });
   // The chatbot uses the same commands as HTTP, so that both share the idempotency keys of sends. A send ends before its instance moves to another node.
   const once = new SendOnce(ports);

@@ -7,7 +7,7 @@ import type { WithPorts } from './host.ts';
 import type { Registry } from '../supervisor/registry.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import type { Restore } from '../supervisor/waking.ts';
-import type { Figures, InstanceMethods, NodeView, Numbers, RefusedMethods, ServerMethods } from '../views.ts';
+import type { Figures, NodeView, Numbers, RefusedMethods, ServerMethods } from '../views.ts';
 import { countsOf, troublesOf } from './numbers.ts';
 import type { Register } from './register.ts';
 
@@ -118,15 +118,10 @@ interface Stored {
 
 const length = 50;
 
-export type Admin = Pick<ServerMethods, 'isAdmin'> &
-  Pick<InstanceMethods, 'rotateAdminToken'> & {
-    /** The token that this start generated, to be printed once; else null. */
-    readonly made: string | null;
-    /** Returns a fingerprint that changes with the token. */
-    version(): string;
-    /** Reloads the stored token. Returns true if it changed. */
-    refresh(): Promise<boolean>;
-  };
+interface Begun {
+  readonly current: Stored;
+  readonly made: string | null;
+}
 
 const isStored = (value: unknown): value is Stored => {
   if (typeof value !== 'object' || value === null) return false;
@@ -147,7 +142,7 @@ const parse = (text: string | null): Stored | null => {
 };
 
 /** Loads the stored token, or stores one. If several nodes start at once, one of them stores its token, and the remaining nodes read that token. */
-const begin = async (ports: Ports, configured: string | null): Promise<{ readonly current: Stored; readonly made: string | null }> => {
+const begin = async (ports: Ports, configured: string | null): Promise<Begun> => {
   const { settings, digest, chance } = ports;
   const wanted = configured === null ? '' : digest(configured);
   for (;;) {
@@ -160,43 +155,69 @@ const begin = async (ports: Ports, configured: string | null): Promise<{ readonl
   }
 };
 
-/** Creates the admin credential. `configured`: the token of the environment; null if there is none. */
-export async function createAdmin(ports: Ports, configured: string | null, cooldown: number): Promise<Admin> {
-  const { settings, digest, chance, time } = ports;
-  const { made, ...begun } = await begin(ports, configured);
-  let { current } = begun;
-  const mutex = new Mutex();
-  const reread = async (): Promise<void> => {
-    current = parse(await settings.get(adminTokenSetting)) ?? current;
-  };
-  const tooEarly = (): Result<never> => {
-    const pause = { from: current.rotatedAt, to: current.rotatedAt + cooldown };
-    const retryAfter = Math.max(1, Math.ceil((pause.to - time.now()) / 1000));
-    return refuse('limited', 'Admin token rotation cooldown active', { retryAfter, pause });
-  };
-  const rotate = async (): Promise<Result<string>> => {
-    if (current.rotatedAt + cooldown > time.now()) return tooEarly();
+export class AdminToken {
+  readonly #ports: Ports;
+  readonly #cooldown: number;
+  readonly #mutex = new Mutex();
+  #current: Stored;
+  /** The token that this start generated, to be printed once; else null. */
+  readonly made: string | null;
+
+  private constructor(ports: Ports, cooldown: number, { current, made }: Begun) {
+    this.#ports = ports;
+    this.#cooldown = cooldown;
+    this.#current = current;
+    this.made = made;
+  }
+
+  /** Loads the stored token, or stores one. `configured`: the token of the environment; null if there is none. */
+  static async load(ports: Ports, configured: string | null, cooldown: number): Promise<AdminToken> {
+    return new AdminToken(ports, cooldown, await begin(ports, configured));
+  }
+
+  matches(token: string): boolean {
+    return this.#ports.digest(token) === this.#current.hash;
+  }
+
+  rotate(): Promise<Result<string>> {
+    return this.#mutex.run(() => this.#rotate());
+  }
+
+  /** A fingerprint that changes with the token. */
+  get version(): string {
+    return this.#current.hash;
+  }
+
+  /** Reloads the stored token. Returns true if it changed. */
+  refresh(): Promise<boolean> {
+    return this.#mutex.run(async () => {
+      const { hash } = this.#current;
+      await this.#reread();
+      return this.#current.hash !== hash;
+    });
+  }
+
+  async #rotate(): Promise<Result<string>> {
+    const { chance, digest, settings, time } = this.#ports;
+    if (this.#current.rotatedAt + this.#cooldown > time.now()) return this.#tooEarly();
     const token = chance.token(length);
-    const next: Stored = { ...current, hash: digest(token), rotatedAt: time.now() };
-    if (await settings.swap(adminTokenSetting, JSON.stringify(current), JSON.stringify(next))) {
-      current = next;
+    const next: Stored = { ...this.#current, hash: digest(token), rotatedAt: time.now() };
+    if (await settings.swap(adminTokenSetting, JSON.stringify(this.#current), JSON.stringify(next))) {
+      this.#current = next;
       return done(token);
     }
     // Another node rotated the token meanwhile, so the caller's token is void.
-    await reread();
-    return tooEarly();
-  };
+    await this.#reread();
+    return this.#tooEarly();
+  }
 
-  return {
-    made,
-    isAdmin: (token) => digest(token) === current.hash,
-    rotateAdminToken: () => mutex.run(rotate),
-    version: () => current.hash,
-    refresh: () =>
-      mutex.run(async () => {
-        const { hash } = current;
-        await reread();
-        return current.hash !== hash;
-      }),
-  };
+  #tooEarly(): Result<never> {
+    const pause = { from: this.#current.rotatedAt, to: this.#current.rotatedAt + this.#cooldown };
+    const retryAfter = Math.max(1, Math.ceil((pause.to - this.#ports.time.now()) / 1000));
+    return refuse('limited', 'Admin token rotation cooldown active', { retryAfter, pause });
+  }
+
+  async #reread(): Promise<void> {
+    this.#current = parse(await this.#ports.settings.get(adminTokenSetting)) ?? this.#current;
+  }
 }
