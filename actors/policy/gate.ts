@@ -147,14 +147,18 @@ export interface OutageRule {
   readonly least: number;
 }
 
-/**
- * Creates a function that records the loss of one live session. `live` is the number of remaining sessions. The function returns true if at least
- * `rule.least` sessions, and more than half of all, were lost within the window.
- */
-export function createOutageWatch(rule: OutageRule): (now: number, live: number) => boolean {
-  let losses: number[] = [];
-  return (now, live) => {
-    losses = [...losses.filter((time) => time > now - rule.window), now];
-    return losses.length >= rule.least && losses.length > live;
-  };
+/** The losses of live sessions within the window of the rule. */
+export class OutageWatch {
+  readonly #rule: OutageRule;
+  #losses: number[] = [];
+
+  constructor(rule: OutageRule) {
+    this.#rule = rule;
+  }
+
+  /** Records the loss of one live session. `live`: the number of remaining sessions. Returns true if more than half were lost within the window. */
+  lost(now: number, live: number): boolean {
+    this.#losses = [...this.#losses.filter((time) => time > now - this.#rule.window), now];
+    return this.#losses.length >= this.#rule.least && this.#losses.length > live;
+  }
 }

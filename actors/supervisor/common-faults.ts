@@ -1,7 +1,7 @@
 /** Recognises faults that many sessions have in common, such as an outage, and raises the barrier of the gate for them. */
 import type { InstanceRecord } from '../model.ts';
 import type { Verdict } from '../policy/close-cause.ts';
-import { createOutageWatch, type Gate, type OutageRule } from '../policy/gate.ts';
+import { type Gate, type OutageRule, OutageWatch } from '../policy/gate.ts';
 import type { Time } from '../ports.ts';
 import type { Registry } from './registry.ts';
 
@@ -25,13 +25,13 @@ interface Lost {
 
 export class CommonFaults {
   readonly #input: CommonFaultsInput;
-  readonly #outage: (now: number, live: number) => boolean;
+  readonly #outage: OutageWatch;
   #live = 0;
   #countedAt = -Infinity;
 
   constructor(input: CommonFaultsInput) {
     this.#input = input;
-    this.#outage = createOutageWatch(input.rule);
+    this.#outage = new OutageWatch(input.rule);
   }
 
   /** Counts a login. */
@@ -49,7 +49,7 @@ export class CommonFaults {
     if (verdict.reaction !== 'backOff' || verdict.cause === 'proxyFailed') return;
     if (gate.barrier !== '') return gate.raise(gate.barrier, id);
     if (!wasLive) return;
-    if (this.#outage(time.monotonic(), this.#liveWithout(cell))) gate.raise('outage', id);
+    if (this.#outage.lost(time.monotonic(), this.#liveWithout(cell))) gate.raise('outage', id);
   }
 
   /** Returns the number of live sessions after the loss of this one. */

@@ -1,7 +1,7 @@
 /** Tests faults that many sessions share, such as an old client version, an outage or a suspension, and the metrics of these faults. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createOutageWatch } from '#actors/policy/gate.ts';
+import { OutageWatch } from '#actors/policy/gate.ts';
 import { Cell } from '#actors/session/cell.ts';
 import { settle } from '#test/fakes/time.ts';
 import { liveChart } from './session/chart.ts';
@@ -156,8 +156,8 @@ for (const [title, losses, live, expected] of [
   ['old losses do not count', [0, 1, 2, 3, 10_500], 1, false],
 ] as const) {
   test(`outage watch: ${title}`, () => {
-    const watch = createOutageWatch({ window: 10_000, least: 4 });
-    const said = losses.map((at) => watch(at, live));
+    const watch = new OutageWatch({ window: 10_000, least: 4 });
+    const said = losses.map((at) => watch.lost(at, live));
     assert.equal(said.at(-1), expected);
   });
 }
