@@ -1,5 +1,5 @@
 /** The sessions that this node owns. A session begins when its lease was taken, and is closed before the lease is given back. */
-import { microBatch } from '../delivery/tracked-ports.ts';
+import { MicroBatch } from '../delivery/tracked-ports.ts';
 import type { Claim, InstanceId, InstanceRecord, Message } from '../model.ts';
 import { type Policy, usualStopGrace } from '../policy/policy.ts';
 import type { LeftWork, LeftWorkStore, Ports, TakeCause } from '../ports.ts';
@@ -242,7 +242,7 @@ interface AskedTakesInput {
 
 export class AskedTakes {
   readonly #input: AskedTakesInput;
-  readonly #batches = new Map<TakeCause, (ids: readonly InstanceId[]) => Promise<void>>();
+  readonly #batches = new Map<TakeCause, MicroBatch<InstanceId>>();
 
   constructor(input: AskedTakesInput) {
     this.#input = input;
@@ -250,9 +250,9 @@ export class AskedTakes {
 
   /** Resolves when the take has ended, whichever node then owns the instance. */
   take(id: InstanceId, cause: TakeCause): Promise<void> {
-    const batch = this.#batches.get(cause) ?? microBatch((asked) => this.#take([...new Set(asked)], cause));
+    const batch = this.#batches.get(cause) ?? new MicroBatch<InstanceId>((asked) => this.#take([...new Set(asked)], cause));
     this.#batches.set(cause, batch);
-    return batch([id]);
+    return batch.add([id]);
   }
 
   async #take(asked: readonly InstanceId[], cause: TakeCause): Promise<void> {

@@ -22,50 +22,64 @@ export interface Rest {
   readonly enough: number;
 }
 
-/**
- * Returns a function that adds items to the next batch. `work` takes a whole batch. If `work` rejects the content, or takes too long, the items of each
- * caller are retried alone. One bad item then costs only its caller. A request that arrives between two batches, after the pause, begins a batch at once.
- */
-export function microBatch<T>(work: (items: readonly T[]) => Promise<void>, rest?: Rest): (items: readonly T[]) => Promise<void> {
-  let waiting: Ask<T>[] = [];
-  let items = 0;
-  let working = false;
-  const isEnough = (): boolean => rest === undefined || items >= rest.enough;
+/** A request that arrives between two batches, after the pause, begins a batch at once. */
+export class MicroBatch<T> {
+  readonly #work: (items: readonly T[]) => Promise<void>;
+  readonly #rest: Rest | undefined;
+  #waiting: Ask<T>[] = [];
+  #items = 0;
+  #isWorking = false;
 
-  const alone = async ({ items, settle }: Ask<T>): Promise<void> => {
-    await work(items).then(settle.resolve, settle.reject);
-  };
-  const together = async (asks: readonly Ask<T>[]): Promise<void> => {
+  /**
+   * `work` takes a whole batch. If `work` rejects the content, or takes too long, the items of each caller are retried alone. One bad item then costs only
+   * its caller.
+   */
+  constructor(work: (items: readonly T[]) => Promise<void>, rest?: Rest) {
+    this.#work = work;
+    this.#rest = rest;
+  }
+
+  /** Adds items to the next batch. Resolves when they are done. */
+  add(items: readonly T[]): Promise<void> {
+    if (items.length === 0) return Promise.resolve();
+    const settle = Promise.withResolvers<void>();
+    this.#waiting.push({ items, settle });
+    this.#items += items.length;
+    if (!this.#isWorking) void this.#run();
+    else if (this.#isEnough) this.#rest?.pause.cut();
+    return settle.promise;
+  }
+
+  get #isEnough(): boolean {
+    return this.#rest === undefined || this.#items >= this.#rest.enough;
+  }
+
+  async #run(): Promise<void> {
+    this.#isWorking = true;
+    while (this.#waiting.length > 0) {
+      const asks = this.#waiting;
+      this.#waiting = [];
+      this.#items = 0;
+      await this.#together(asks);
+      if (this.#rest && !this.#isEnough) await this.#rest.pause.wait(this.#rest.ms);
+    }
+    this.#isWorking = false;
+  }
+
+  async #together(asks: readonly Ask<T>[]): Promise<void> {
     try {
-      await work(asks.flatMap(({ items }) => items));
+      await this.#work(asks.flatMap(({ items }) => items));
       for (const { settle } of asks) settle.resolve();
     } catch (error) {
       const apart = !(error instanceof StorageFailure) || error instanceof StorageSlow;
-      if (asks.length > 1 && apart) for (const ask of asks) await alone(ask);
+      if (asks.length > 1 && apart) for (const ask of asks) await this.#alone(ask);
       else for (const { settle } of asks) settle.reject(error);
     }
-  };
-  const run = async (): Promise<void> => {
-    working = true;
-    while (waiting.length > 0) {
-      const asks = waiting;
-      waiting = [];
-      items = 0;
-      await together(asks);
-      if (rest && !isEnough()) await rest.pause.wait(rest.ms);
-    }
-    working = false;
-  };
+  }
 
-  return (more) => {
-    if (more.length === 0) return Promise.resolve();
-    const settle = Promise.withResolvers<void>();
-    waiting.push({ items: more, settle });
-    items += more.length;
-    if (!working) void run();
-    else if (isEnough()) rest?.pause.cut();
-    return settle.promise;
-  };
+  async #alone({ items, settle }: Ask<T>): Promise<void> {
+    await this.#work(items).then(settle.resolve, settle.reject);
+  }
 }
 
 /**
@@ -74,13 +88,17 @@ export function microBatch<T>(work: (items: readonly T[]) => Promise<void>, rest
  */
 const [restMs, enoughRows] = [200, 32] as const;
 
+type Items<Name extends 'archive' | 'remove'> = Parameters<OutboxStore[Name]>[0][number];
+
 /** Batches the bookkeeping of deliveries. One write per delivery would cost more than the delivery itself. */
 export const batchedOutbox = (outbox: OutboxStore, time: Time): OutboxStore => {
   const rest = (): Rest => ({ pause: new Pause(time), ms: restMs, enough: enoughRows });
+  const archive = new MicroBatch<Items<'archive'>>((ended) => outbox.archive(ended), rest());
+  const remove = new MicroBatch<Items<'remove'>>((rows) => outbox.remove(rows), rest());
   return {
     ...outbox,
-    archive: microBatch((ended) => outbox.archive(ended), rest()),
-    remove: microBatch((rows) => outbox.remove(rows), rest()),
+    archive: (ended) => archive.add(ended),
+    remove: (rows) => remove.add(rows),
   };
 };
 
