@@ -96,11 +96,24 @@ const reload = async ({ log }: Host['ports'], cell: Operable, whole: boolean): P
   }
 };
 
+/** The reloads under way, at most one for each instance. */
+class Reloads {
+  readonly #underWay = new Set<InstanceId>();
+
+  /** Starts a reload, which must not reject. Returns false if one is under way. */
+  start(id: InstanceId, work: () => Promise<void>): boolean {
+    if (this.#underWay.has(id)) return false;
+    this.#underWay.add(id);
+    void work().finally(() => this.#underWay.delete(id));
+    return true;
+  }
+}
+
 export function labelCommands(host: Host): LabelCommands {
   const { ports } = host;
   // The changes of one instance run one after the other. New ids depend on the stored labels, and changes of a chat depend on its labels.
   const mutex = new KeyedMutex();
-  const reloading = new Set<InstanceId>();
+  const reloads = new Reloads();
 
   return {
     labels: async (id) => (await ports.definitions.all(id, 'label')).filter(({ deleted }) => !deleted),
@@ -124,10 +137,7 @@ export function labelCommands(host: Host): LabelCommands {
       host.cells.live(id, async (cell) => {
         if (!cell.record.isBusiness) return noBusiness;
         if (isBeginning(cell)) return refuse('conflict', 'history sync still in progress, try again in a moment');
-        if (reloading.has(id)) return done('underWay');
-        reloading.add(id);
-        void reload(ports, cell, whole).finally(() => reloading.delete(id));
-        return done('started');
+        return done(reloads.start(id, () => reload(ports, cell, whole)) ? 'started' : 'underWay');
       }),
   };
 }

@@ -1,7 +1,7 @@
 /** Commands on people, groups, channels and catalogs: existence, pictures, known facts, the address book, stored lists, and invitations. */
 import { type Channel, done, type InstanceId, type Kept, type PictureKind, refuse, type Result, unknownInstance } from '../model.ts';
 import type { Identified } from '../operations.ts';
-import type { Ports } from '../ports.ts';
+import type { Ports, Time } from '../ports.ts';
 import { type Addressable, type Addressed, type Known, performIn, recipientOf } from '../session/perform.ts';
 import type { Pictures } from '../session/pictures.ts';
 import type {
@@ -189,17 +189,36 @@ type GroupHost = WithCells & WithPorts<'definitions' | 'groups' | 'portraits' | 
 
 // Commands on groups that take more than one request: the stored list, and pictures.
 
+/** The limit of forced listings of groups, for each session. */
+class ForcedListings {
+  readonly #time: Pick<Time, 'monotonic'>;
+  readonly #every: number;
+  /** The time of the last one, by the monotonic clock. */
+  readonly #last = new WeakMap<object, number>();
+
+  /** `every`: the shortest time between two forced listings of one session. In milliseconds. */
+  constructor(time: Pick<Time, 'monotonic'>, every: number) {
+    this.#time = time;
+    this.#every = every;
+  }
+
+  /** Returns true if the session may ask the platform now, and counts the request. */
+  take(cell: object): boolean {
+    const now = this.#time.monotonic();
+    if (now - (this.#last.get(cell) ?? -Infinity) < this.#every) return false;
+    this.#last.set(cell, now);
+    return true;
+  }
+}
+
 export function groupCommands(host: GroupHost): GroupMethods {
   const { ports, policy } = host;
-  /** The time of the last forced request to the platform, by the monotonic clock. */
-  const forced = new WeakMap<object, number>();
-  const mayForce = (cell: object): boolean => ports.time.monotonic() - (forced.get(cell) ?? -Infinity) >= policy.groups.forceEvery;
+  const forced = new ForcedListings(ports.time, policy.groups.forceEvery);
   return {
     async listGroups(id, { force, ...query }) {
       const cell = host.cells.get(id);
       if (!cell) return unknownInstance;
-      const isForced = force && mayForce(cell);
-      if (isForced) forced.set(cell, ports.time.monotonic());
+      const isForced = force && forced.take(cell);
       if (isForced || (await ports.groups.listedAt(id)) === null) {
         const listed = await host.cells.perform(id, 'group.refresh', null);
         if (!listed.ok) return listed;
