@@ -29,7 +29,7 @@ import { People } from './people.ts';
 import { Presence } from './presence.ts';
 import { maySee } from './account.ts';
 import { PrivacyTokens } from './privacy-tokens.ts';
-import { createRandom } from './random.ts';
+import { Random } from './random.ts';
 import { Bundles } from './signal/bundles.ts';
 import { Phones } from './signal/phones.ts';
 import { Database, Records } from './store/database.ts';
@@ -120,7 +120,7 @@ async function listen(server: Server, port: number, host: string): Promise<void>
 }
 
 function build(db: Database, records: Records, options: SandboxOptions, log: Logger): Parts {
-  const random = createRandom(options.seed);
+  const random = new Random(options.seed);
   const counters = new Counters();
   const faults = new Faults();
   const keys = new KeyStore(db);

@@ -8,7 +8,7 @@ import { PasskeyPairing, problemOf } from '#src/platform/link/passkey.ts';
 import type { RequestOptions } from '#src/sandbox/interface.ts';
 import { makePasskey, signAssertion, webOrigin } from '#src/sandbox/passkey/authenticator.ts';
 import { PasskeyCeremony } from '#src/sandbox/passkey/ceremony.ts';
-import { createRandom } from '#src/sandbox/random.ts';
+import { Random } from '#src/sandbox/random.ts';
 import { settle } from '#test/fakes/time.ts';
 import { until } from '#test/support/until.ts';
 
@@ -29,7 +29,7 @@ const makeLink = (change: (request: BinaryNode) => BinaryNode = (request) => req
     noiseKey: noise.public,
     identity: identity.public,
     deviceType,
-    random: createRandom(1),
+    random: new Random(1),
     fault: undefined,
     notify: (type, content) => {
       const stanza = { tag: 'notification', attrs: { type }, ...(content ? { content: [content] } : {}) };
