@@ -4,10 +4,10 @@ import { randomBytes, randomFillSync } from 'node:crypto';
 import { after, test } from 'node:test';
 import { PNG } from 'pngjs';
 import QRCode from 'qrcode';
-import { createCamera } from '#src/sandbox/control/camera.ts';
+import { Camera } from '#src/sandbox/control/camera.ts';
 import { until } from '#test/support/until.ts';
 
-const camera = createCamera();
+const camera = new Camera();
 after(() => camera.close());
 
 const key = () => randomBytes(32).toString('base64');
@@ -72,7 +72,7 @@ test('camera: gives up a difficult picture after its time limit, and reads the n
   randomFillSync(noise.data);
   const hard = PNG.sync.write(noise, { deflateLevel: 0, filterType: 0 }).toString('base64');
   // The time limit is too short for a picture full of noise.
-  const hasty = createCamera(2_000);
+  const hasty = new Camera(2_000);
   t.after(() => hasty.close());
   await assert.rejects(hasty.read(hard), { status: 400, message: 'no QR code was found in the picture in time' });
   const text = ticket();

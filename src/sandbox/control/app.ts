@@ -8,7 +8,7 @@ import type { FastifyError, FastifyInstance, FastifyPluginAsync } from 'fastify'
 import { lazyValidators } from '../../base/lazy-validators.ts';
 import { addReference } from '../../reference/page.ts';
 import type { Sandbox } from '../interface.ts';
-import { createCamera } from './camera.ts';
+import { Camera } from './camera.ts';
 import { handleErrors, sendError } from './errors.ts';
 import { callerCheck } from './guard.ts';
 import { business, catalogs } from './routes/business.ts';
@@ -112,7 +112,7 @@ export const buildControl = async (
   });
   // The `Sandbox` interface returns typed answers. A serialiser made from the schemas could only drop fields.
   app.setSerializerCompiler(() => (data) => JSON.stringify(data));
-  const camera = createCamera();
+  const camera = new Camera();
   const sentLog = new SentLog(sandbox, memory === undefined ? {} : { memory });
   const events = new EventStream(sentLog);
   app.addHook('onRequest', callerCheck(anyName));

@@ -4,13 +4,6 @@ import { SandboxError } from '../interface.ts';
 import { parseBase64 } from './contents.ts';
 import type { CameraResult } from './camera-worker.ts';
 
-export interface Camera {
-  /** Returns the text inside the QR code of a PNG picture (data URL or base64). Rejects with a 400 that names the fault of the picture. */
-  read(picture: string): Promise<string>;
-  /** Ends the thread, and abandons pictures under way. */
-  close(): Promise<void>;
-}
-
 /** Largest picture in pixels. A screenshot of a large screen fits. Reading a picture needs 8 bytes per pixel. */
 const maxPixels = 10_000_000;
 /**
@@ -31,8 +24,9 @@ const checkPng = (file: Buffer): void => {
   }
 };
 
-export const createCamera = (patience = patienceMs): Camera => {
-  const pool: Piscina<Uint8Array, CameraResult> = new Piscina({
+export class Camera {
+  readonly #patience: number;
+  readonly #pool: Piscina<Uint8Array, CameraResult> = new Piscina({
     filename: new URL('./camera-worker.ts', import.meta.url).href,
     minThreads: 0,
     maxThreads: 1,
@@ -41,25 +35,32 @@ export const createCamera = (patience = patienceMs): Camera => {
     env: {},
   });
 
-  const look = async (file: Buffer): Promise<CameraResult> => {
-    if (pool.queueSize >= maxWaiting) throw new SandboxError(503, 'the camera is busy');
-    const signal = AbortSignal.timeout(patience);
+  constructor(patience = patienceMs) {
+    this.#patience = patience;
+  }
+
+  /** Returns the text inside the QR code of a PNG picture (data URL or base64). Rejects with a 400 that names the fault of the picture. */
+  async read(picture: string): Promise<string> {
+    const file = Buffer.from(parseBase64(picture, 'qrcode').data, 'base64');
+    checkPng(file);
+    const result = await this.#look(file);
+    if ('problem' in result) throw new SandboxError(400, result.problem);
+    return result.text;
+  }
+
+  /** Ends the thread, and abandons pictures under way. */
+  close(): Promise<void> {
+    return this.#pool.destroy();
+  }
+
+  async #look(file: Buffer): Promise<CameraResult> {
+    if (this.#pool.queueSize >= maxWaiting) throw new SandboxError(503, 'the camera is busy');
+    const signal = AbortSignal.timeout(this.#patience);
     try {
-      return await pool.run(file, { signal });
+      return await this.#pool.run(file, { signal });
     } catch (error) {
       if (signal.aborted) return { problem: 'no QR code was found in the picture in time' };
       throw error;
     }
-  };
-
-  return {
-    async read(picture) {
-      const file = Buffer.from(parseBase64(picture, 'qrcode').data, 'base64');
-      checkPng(file);
-      const result = await look(file);
-      if ('problem' in result) throw new SandboxError(400, result.problem);
-      return result.text;
-    },
-    close: () => pool.destroy(),
-  };
-};
+  }
+}
