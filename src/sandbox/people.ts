@@ -120,6 +120,7 @@ export class People {
   readonly #byNumber = new Map<Digits, Device[]>();
   readonly #events = new EventEmitter();
   readonly #onBroken: (error: unknown) => void;
+  #picked = 0;
 
   /** Loads the people from the records. `onBroken` gets the errors of subscribers. */
   constructor(records: Records, onBroken: (error: unknown) => void) {
@@ -132,6 +133,14 @@ export class People {
 
   find(number: Digits): Person | undefined {
     return this.#people.get(number);
+  }
+
+  /** Picks an unused number from a range that is reserved for fiction. */
+  freeNumber(): Digits {
+    for (;;) {
+      const number = `1555020${String(1000 + this.#picked++)}`;
+      if (!this.find(number)) return number;
+    }
   }
 
   /** Returns the registered form of a number. A Brazilian number may be registered in its other form. */

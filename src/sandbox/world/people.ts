@@ -71,19 +71,10 @@ async function setUpAnew(parts: Parts, person: Person): Promise<void> {
 
 export function peopleRoom(parts: Parts): PeopleMethods {
   const { people, pairing } = parts;
-  let nextNumber = 0;
-
-  /** Picks an unused number from a range that is reserved for fiction. */
-  const freeNumber = (): Digits => {
-    for (;;) {
-      const number = `1555020${String(1000 + nextNumber++)}`;
-      if (!people.find(number)) return number;
-    }
-  };
 
   return {
     async scan({ qr, number, name, history = noHistory }) {
-      const person = namedPerson(parts, number ?? freeNumber(), name);
+      const person = namedPerson(parts, number ?? people.freeNumber(), name);
       await pairing.scan(qr, { person, history });
       return changedPerson(parts, person);
     },
@@ -177,10 +168,32 @@ const verified = async (registration: Registration, expectedChallenge: string): 
   }
 };
 
+/** The registrations of passkeys that began. */
+class Registrations {
+  readonly #challenges = new Map<Digits, string>();
+
+  /** Returns the options with a new challenge. */
+  async begin(number: Digits): ReturnType<PasskeysMethods['passkeyOptions']> {
+    const options = await generateRegistrationOptions({ rpName: 'Simulated platform', rpID: rpId, userName: number });
+    this.#challenges.set(number, options.challenge);
+    return { ...options };
+  }
+
+  /** Returns the passkey of a registration. Throws if the registration is not valid, or did not begin. */
+  async finish(number: Digits, registration: Registration): Promise<Passkey> {
+    const challenge = this.#challenges.get(number);
+    if (challenge === undefined) throw new SandboxError(409, 'ask for the options of a registration first');
+    return verified(registration, challenge);
+  }
+
+  forget(number: Digits): void {
+    this.#challenges.delete(number);
+  }
+}
+
 export function passkeysRoom(parts: Parts): PasskeysMethods {
   const { people, pairing } = parts;
-  /** Challenges of registrations, by number. */
-  const challenges = new Map<Digits, string>();
+  const registrations = new Registrations();
 
   const passkeyOf = (number: Digits): { readonly person: Person; readonly passkey: Passkey } => {
     const person = knownPerson(parts, number);
@@ -197,16 +210,12 @@ export function passkeysRoom(parts: Parts): PasskeysMethods {
   return {
     async passkeyOptions(number) {
       namedPerson(parts, number, undefined);
-      const options = await generateRegistrationOptions({ rpName: 'Simulated platform', rpID: rpId, userName: number });
-      challenges.set(number, options.challenge);
-      return { ...options };
+      return registrations.begin(number);
     },
     async givePasskey(number, { registration, fault }) {
       const person = namedPerson(parts, number, undefined);
-      const challenge = challenges.get(number);
-      if (registration !== undefined && challenge === undefined) throw new SandboxError(409, 'ask for the options of a registration first');
-      person.passkey = registration === undefined ? makePasskey() : await verified(registration, challenge ?? '');
-      challenges.delete(number);
+      person.passkey = registration === undefined ? makePasskey() : await registrations.finish(number, registration);
+      registrations.forget(number);
       if (fault === undefined) delete person.passkeyFault;
       else person.passkeyFault = fault;
       people.save(person);
