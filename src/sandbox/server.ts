@@ -37,7 +37,7 @@ import { KeyStore } from './store/keys.ts';
 import { MessageStore, PostStore } from './store/messages.ts';
 import { QueueStore, SentStore } from './store/queue.ts';
 import { maxFrame } from './wire/transport.ts';
-import { Connection, type Tap } from './wire/connection.ts';
+import { Connection, type ConnectionHandler, type Tap } from './wire/connection.ts';
 import { createWorld } from './world.ts';
 
 export interface SandboxOptions {
@@ -88,35 +88,24 @@ export async function startSandbox(options: SandboxOptions): Promise<RunningSand
   // The control interface itself refuses requests without a host, with an error in its own format.
   const http = createHttpServer({ requireHostHeader: false }, (request, response) => control.handler(request, response));
   answerHttpErrors(http);
-  const clients = acceptClients(http, parts, identity, options.tap);
-  const https = createMediaHost(certificates, parts);
-  const sockets = new Set<Socket>();
-  const tcp = listenOnce(http, https, sockets);
-  await listen(tcp, options.port, host).catch(async (error: unknown) => {
+  const clients = new Clients(http, parts, identity, options.tap);
+  const entrance = new Entrance(http, createMediaHost(certificates, parts));
+  const port = await entrance.open(options.port, host).catch(async (error: unknown) => {
     await control.close();
     db.close();
     throw error;
   });
-  const { port } = tcp.address() as AddressInfo;
   parts.media.hosts = [`${loopback}:${port}`, `localhost:${port}`];
   const stop = async (): Promise<void> => {
-    const closed = new Promise<void>((resolve) => tcp.close(() => resolve()));
+    const closed = entrance.close();
     await control.close();
-    const work = [...clients].map((client) => client.work);
-    for (const client of clients) client.close(1001);
-    for (const socket of sockets) socket.destroy();
+    const ended = clients.close();
+    entrance.cut();
     await closed;
-    await Promise.allSettled(work);
+    await ended;
     db.close();
   };
   return { port, sandbox, stop };
-}
-
-async function listen(server: Server, port: number, host: string): Promise<void> {
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, resolve);
-  });
 }
 
 function build(db: Database, records: Records, options: SandboxOptions, log: Logger): Parts {
@@ -176,41 +165,90 @@ function build(db: Database, records: Records, options: SandboxOptions, log: Log
   };
 }
 
-/** Makes a connection for each upgrade to `/ws/chat`. Returns the set of open connections. */
-function acceptClients(http: HttpServer, parts: Parts, identity: ServerIdentity, tap?: Tap): Set<Connection> {
-  const clients = new Set<Connection>();
-  const handler = createHandler(parts);
-  const sockets = new WebSocketServer({ noServer: true, maxPayload: maxFrame, perMessageDeflate: false, autoPong: false });
-  sockets.on('wsClientError', (error, socket) => refuse(socket, 400, error.message));
-  http.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-    const fault = parts.faults.take('refuseUpgrade');
+/** The open connections of clients: one for each upgrade to `/ws/chat`. */
+class Clients {
+  readonly #parts: Parts;
+  readonly #identity: ServerIdentity;
+  readonly #handler: ConnectionHandler;
+  readonly #tap: { readonly tap?: Tap };
+  readonly #open = new Set<Connection>();
+  readonly #sockets = new WebSocketServer({ noServer: true, maxPayload: maxFrame, perMessageDeflate: false, autoPong: false });
+
+  constructor(http: HttpServer, parts: Parts, identity: ServerIdentity, tap?: Tap) {
+    this.#parts = parts;
+    this.#identity = identity;
+    this.#handler = createHandler(parts);
+    this.#tap = tap ? { tap } : {};
+    this.#sockets.on('wsClientError', (error, socket) => refuse(socket, 400, error.message));
+    http.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => this.#upgrade(request, socket, head));
+  }
+
+  /** Closes all connections, and resolves when their work has ended. */
+  async close(): Promise<void> {
+    const work = [...this.#open].map((client) => client.work);
+    for (const client of this.#open) client.close(1001);
+    await Promise.allSettled(work);
+  }
+
+  #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    const { faults, counters } = this.#parts;
+    const fault = faults.take('refuseUpgrade');
     const path = (request.url ?? '').split('?')[0];
     if (fault) return refuse(socket, fault.code ?? 503, 'refused by a fault');
     if (path !== '/ws/chat') return refuse(socket, 404, 'only /ws/chat can be upgraded');
-    if (clients.size >= maxConnections) return refuse(socket, 503, 'too many connections');
-    sockets.handleUpgrade(request, socket, head, (ws) => {
-      parts.counters.connections.open += 1;
-      parts.counters.connections.total += 1;
-      parts.counters.arrived('sockets', request.socket.remoteAddress);
-      const connection: Connection = new Connection(ws, request.socket, identity, parts.faults, {
-        ...handler,
-        ...(tap ? { tap } : {}),
-        onClosed(one) {
-          clients.delete(one);
-          handler.onClosed(one);
+    if (this.#open.size >= maxConnections) return refuse(socket, 503, 'too many connections');
+    this.#sockets.handleUpgrade(request, socket, head, (ws) => {
+      counters.connections.open += 1;
+      counters.connections.total += 1;
+      counters.arrived('sockets', request.socket.remoteAddress);
+      const connection: Connection = new Connection(ws, request.socket, this.#identity, faults, {
+        ...this.#handler,
+        ...this.#tap,
+        onClosed: (one) => {
+          this.#open.delete(one);
+          this.#handler.onClosed(one);
         },
       });
-      clients.add(connection);
+      this.#open.add(connection);
     });
-  });
-  return clients;
+  }
 }
 
-/** Hands each TCP connection to HTTP or HTTPS by its first byte. */
-function listenOnce(http: HttpServer, https: Server, sockets: Set<Socket>): Server {
-  return createServer((socket) => {
-    sockets.add(socket);
-    socket.once('close', () => sockets.delete(socket));
+/** The only port. It hands each TCP connection to HTTP or HTTPS by its first byte. */
+class Entrance {
+  readonly #http: HttpServer;
+  readonly #https: Server;
+  readonly #tcp: Server;
+  readonly #sockets = new Set<Socket>();
+
+  constructor(http: HttpServer, https: Server) {
+    this.#http = http;
+    this.#https = https;
+    this.#tcp = createServer((socket) => this.#accept(socket));
+  }
+
+  /** Listens, and returns the port. */
+  async open(port: number, host: string): Promise<number> {
+    await new Promise<void>((resolve, reject) => {
+      this.#tcp.once('error', reject);
+      this.#tcp.listen(port, host, resolve);
+    });
+    return (this.#tcp.address() as AddressInfo).port;
+  }
+
+  /** Takes no more connections, and resolves when the last one has ended. */
+  close(): Promise<void> {
+    return new Promise((resolve) => this.#tcp.close(() => resolve()));
+  }
+
+  /** Cuts all connections. */
+  cut(): void {
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
+  #accept(socket: Socket): void {
+    this.#sockets.add(socket);
+    socket.once('close', () => this.#sockets.delete(socket));
     socket.on('error', () => socket.destroy());
     socket.setTimeout(firstByteMs, () => socket.destroy());
     socket.once('data', (first: Buffer) => {
@@ -220,8 +258,8 @@ function listenOnce(http: HttpServer, https: Server, sockets: Set<Socket>): Serv
       socket.unshift(first);
       // TLS reads from a paused socket. HTTP needs a resumed socket.
       const tls = first[0] === tlsHandshake;
-      (tls ? https : http).emit('connection', socket);
+      (tls ? this.#https : this.#http).emit('connection', socket);
       if (!tls) socket.resume();
     });
-  });
+  }
 }
