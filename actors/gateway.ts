@@ -1,5 +1,5 @@
 /** The only entry from HTTP to the actors. This file composes registry, instances, delivery and feed behind `Gateway`. */
-import { AdminToken, serverCommands } from './commands/server.ts';
+import { AdminToken, refusedCommands, serverCommands, stateCommands } from './commands/server.ts';
 import { businessCommands, channelCommands, contactCommands, groupCommands, peopleCommands } from './commands/people.ts';
 import { campaignCommands } from './commands/campaigns.ts';
 import { chatChangeCommands, chatCommands, leadCommands } from './commands/chats.ts';

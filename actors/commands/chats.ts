@@ -19,7 +19,7 @@ import type { ChatStore, NamedMessage, TypingState } from '../ports.ts';
 import { type Operable, performIn, recipientOf, type Recorded, storedChat } from '../session/perform.ts';
 import type { ChatMethods, ChatRemoval, LeadMethods, LeadTagEdit, MarkedMessage, MessageMethods, RemovalStep } from '../views.ts';
 import { KeyedMutex } from '../waiting.ts';
-import { type Cells, type Waker, whileLive, type WithPolicy, type WithPorts } from './host.ts';
+import type { WithCells, WithPolicy, WithPorts } from './host.ts';
 
 // Commands on chats: reading, typing, the changes that the owner makes on a phone, and removals from storage.
 

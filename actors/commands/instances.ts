@@ -1,5 +1,5 @@
 /** Commands on the register of instances: create, list, change, remove. */
-import type { InstanceMethods, InstanceView, Unlinked } from '../views.ts';
+import type { InstanceMethods, Unlinked } from '../views.ts';
 import { KeyedMutex } from '../waiting.ts';
 import { done, isApiKey, noProxy, refuse, unreadableIn, type InstanceId, type InstanceRecord, type Result } from '../model.ts';
 import type { Cell } from '../session/cell.ts';
@@ -88,9 +88,9 @@ const tokenRotation = (host: Host): InstanceCommands['rotateToken'] => {
 };
 
 /** Creates the commands. `changed` is called after the settings of an instance changed. */
-export function instanceCommands(host: Host, changed: (id: InstanceId) => void): InstanceCommands {
-  const { ports, removals } = host;
-  const { chance, time } = ports;
+export function instanceCommands(host: Host, proxies: ProxyChanges, changed: (id: InstanceId) => void): InstanceCommands {
+  const { register } = host;
+  const { chance, time } = host.ports;
   const naming = new KeyedMutex();
   return {
     async create(input, region) {

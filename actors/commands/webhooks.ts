@@ -135,7 +135,6 @@ export function webhookCommands(host: WebhookHost): WebhookCommands {
   const writer = writerOf(host);
   /** The mutex allows one change at a time for each owner, because two concurrent simple-mode requests must not create two webhooks. */
   const mutex = new KeyedMutex();
-  const history = (errors: ErrorHistory['errors']): ErrorHistory => ({ since: host.since, errors });
 
   return {
     webhooks: (id) => dispatcher.webhooks.receivers(id),

@@ -156,7 +156,10 @@ export class OutageWatch {
     this.#rule = rule;
   }
 
-  /** Records the loss of one live session. `live`: the number of remaining sessions. Returns true if more than half were lost within the window. */
+  /**
+   * Records the loss of one live session. `live`: the number of remaining sessions. Returns true if at least `rule.least` sessions, and more than half of
+   * all, were lost within the window.
+   */
   lost(now: number, live: number): boolean {
     this.#losses = [...this.#losses.filter((time) => time > now - this.#rule.window), now];
     return this.#losses.length >= this.#rule.least && this.#losses.length > live;

@@ -7,7 +7,6 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { EmbeddedServer, migrate } from '#src/storage/open.ts';
-import { migrations } from '#src/storage/migrations/list.ts';
 import { openDatabase } from '#src/storage/postgres/database.ts';
 import { Account } from '#test/support/account.ts';
 import { quietLog, testLimits } from '#test/support/database.ts';
@@ -39,7 +38,7 @@ const env = {
 /** Makes the tables by the migrations of the first release, and fills them. */
 const makeDatabase = async (dataDir: string): Promise<void> => {
   const server = await EmbeddedServer.start({ dataDir, log: quietLog, settings: { fsync: 'off' } });
-  await migrate(server.url, quietLog, { steps: migrations.filter(({ name }) => first.migrations.includes(name)) });
+  await migrate(server.url, quietLog, { steps: releasedSteps.filter(({ name }) => first.migrations.includes(name)) });
   const database = await openDatabase({ url: server.url, log: quietLog, poolSize: 1, limits: testLimits });
   await database.transaction(async (runner) => {
     const run = (text: string) => runner.rows({ name: '', text }, []);

@@ -7,7 +7,6 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { backUp } from '#src/storage/backup/backup.ts';
 import { restore } from '#src/storage/backup/restore.ts';
-import { migrations } from '#src/storage/migrations/list.ts';
 import { EmbeddedServer, migrate, openStorage } from '#src/storage/open.ts';
 import { openDatabase, type Database } from '#src/storage/postgres/database.ts';
 import { quiet } from '#test/bench/fill.ts';

@@ -127,7 +127,7 @@ const moves = ({ before, after }: ChatOutcome): boolean => before === null || si
 
 export class ChatCounts {
   readonly #now: () => number;
-  readonly #instances = createLruMap<Counts>(limits.instances);
+  readonly #instances = new LruMap<Counts>(limits.instances);
 
   constructor(now: () => number) {
     this.#now = now;

@@ -74,7 +74,7 @@ const keptKeys = 10_000;
 class Keys {
   readonly #bytes: Uint8Array;
   readonly #whole: KeyObject;
-  readonly #derived = createLruMap<KeyObject>(keptKeys);
+  readonly #derived = new LruMap<KeyObject>(keptKeys);
 
   constructor(bytes: Uint8Array) {
     if (bytes.length !== 32) throw new Error('The encryption key must be 32 bytes long.');
