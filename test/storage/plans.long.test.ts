@@ -313,8 +313,13 @@ const everyType: readonly string[] = eventTypes;
 const bounded: readonly (readonly [what: string, Statement, Parameters<typeof rowsRead>[1], most: number])[] = [
   ['the start asks for the pairs that wait: one row for each', outboxStatements.waitingPairs, ['', '', 500], instances],
   ['the start asks for the pairs that are parked: one row for each', outboxStatements.parkedPairs, ['', '', 500], instances],
-  ['a page of a courier: no more than the page, and as many that are due again', outboxStatements.due, ['w3', 'r3', 1e12, 10, 1e9], 23],
-  ['a page of a courier: nothing of what is parked for later', outboxStatements.due, ['w3', 'r3', 1, 10, 1e9], 11],
+  [
+    'a page of a courier: no more than the page, as many that are due again, and one parked row',
+    outboxStatements.due,
+    ['w3', 'r3', 1e12, 10, 1e9],
+    24,
+  ],
+  ['a page of a courier: one row of what is parked for later', outboxStatements.due, ['w3', 'r3', 1, 10, 1e9], 12],
   ['a courier asks for held lanes: one row for each', outboxStatements.heldLanes, ['w3', 'r3', 1, 10], 100],
   ['a list: what the page may need of each type', listStatement('waiting'), [['w3'], 5, 0, 0, 9e15], 10],
   ['one delivery: the deliveries of its webhook', deliveryStatements.find, [['w3'], 'unknown'], 400],
