@@ -96,7 +96,7 @@ export class Supervisor {
     this.downloads = this.#createDownloads();
     this.#faults = new CommonFaults({ gate: this.#gate, registry, rule: policy.outage, time });
     const open = (): boolean => this.accepting;
-    // The 0 leaves all unfinished work to the takeovers of a cluster, which check the work of earlier owners.
+    // In a cluster, each takeover checks the unfinished work of the owner before. The restore then has no work of earlier processes to check, hence 0.
     this.#restore = new Restore({ ports, registry, since: cluster ? 0 : this.since, open });
     this.#capacity = new Capacity({ max: policy.maxConnected, registry, open, restore: this.#restore });
     this.#hibernation = new Hibernation({ ports, policy: policy.hibernation, room: () => this.#capacity.room });

@@ -6,8 +6,7 @@ import { type OutboxStore, type Receiver, StorageFailure, StorageSlow, type Time
 import { Pause, type UnderWay } from '../waiting.ts';
 import type { EventConnector } from './courier-host.ts';
 
-// Combines small tasks of many callers into batches. A request that comes while a batch is under way joins the next batch.
-
+/** A request of one caller. */
 interface Ask<T> {
   readonly items: readonly T[];
   readonly settle: PromiseWithResolvers<void>;
@@ -22,7 +21,10 @@ export interface Rest {
   readonly enough: number;
 }
 
-/** A request that arrives between two batches, after the pause, begins a batch at once. */
+/**
+ * Combines small tasks of many callers into batches. A request that comes during a batch, or during the pause after it, joins the next batch. Any other
+ * request begins a batch at once.
+ */
 export class MicroBatch<T> {
   readonly #work: (items: readonly T[]) => Promise<void>;
   readonly #rest: Rest | undefined;

@@ -62,8 +62,8 @@ const patiently = async <T>(work: () => Promise<T>): Promise<T> => {
 };
 
 /**
- * The interval of a query that keeps the connection open. Idle connections are closed after 10 s, and a server without connections is stopped. In
- * milliseconds.
+ * The interval of a query that keeps the connection open. Idle connections are closed after a minute, and a server without connections is
+ * stopped. In milliseconds.
  */
 const stayingMs = 3_000;
 
