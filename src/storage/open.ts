@@ -11,6 +11,7 @@ import { isInUse, type Database } from './postgres/database.ts';
 import { createContactStore, createDefinitionStore, createGroupStore, createPictureStore, createRecipientStore } from './stores/people.ts';
 import { createDeliveryStore } from './stores/deliveries.ts';
 import { EmbeddedServer } from './postgres/embedded.ts';
+import { isConnectTimeout } from './postgres/failures.ts';
 import { createFileRows } from './stores/files.ts';
 import { createInstanceStore, createSessionStore, createStepStore } from './stores/instances.ts';
 import { createJournal } from './journal/journal.ts';
@@ -203,8 +204,7 @@ const storageOf = ({ pools, server, tenancy }: Base, upkeep: SealedUpkeep, { log
   };
 };
 
-/** Opens the storage. Rejects with a text for the operator if there is no database, or if the key does not fit it. */
-export const openStorage = async (options: StorageOptions): Promise<Storage> => {
+const openOnce = async (options: StorageOptions): Promise<Storage> => {
   const { formerEncryptionKey: former = null } = options;
   const server = options.databaseUrl === null ? await EmbeddedServer.start(options) : null;
   const url = options.databaseUrl ?? server!.url;
@@ -247,5 +247,20 @@ export const openStorage = async (options: StorageOptions): Promise<Storage> => 
     await tenancy?.close();
     await server?.close(!server.adopted);
     throw error;
+  }
+};
+
+/** The number of attempts of a start whose new connections get no answer in time. A machine that starts everything at once is busy for some seconds. */
+const mostAttempts = 5;
+
+/** Opens the storage. Rejects with a text for the operator if there is no database, or if the key does not fit it. */
+export const openStorage = async (options: StorageOptions): Promise<Storage> => {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await openOnce(options);
+    } catch (error) {
+      if (attempt === mostAttempts || !isConnectTimeout(error) || options.signal?.aborted) throw error;
+      options.log.warn({ attempt, of: mostAttempts }, 'storage.connectsAgain');
+    }
   }
 };

@@ -31,6 +31,17 @@ test('failures: a transaction that the server ended while the process was paused
   assert.equal((await paused.rows(one, [])).length, 1);
 });
 
+test('failures: a start goes on when a server that did not answer its first connections answers', async (t) => {
+  const network = await testNetwork(t, database.url);
+  network.pause();
+  const warned: unknown[] = [];
+  const log = { ...quietLog, warn: (_facts: object, text: string): void => void (warned.push(text), network.resume()) };
+  const storage = await database.storage({ databaseUrl: network.url, log });
+  t.after(() => storage.close());
+  assert.deepEqual(warned, ['storage.connectsAgain']);
+  assert.deepEqual(await storage.instances.all(), []);
+});
+
 test('failures: a server that refuses the role for some time counts as away', async (t) => {
   const role = `guest_${process.pid}_${Date.now()}`;
   const run = (text: string) => database.admin.rows({ name: '', text }, []);

@@ -49,8 +49,11 @@ const networkCodes = new Set([
 /** Errors of a lost connection to which the driver gives no code. A read times out only after the server's own limit, so the server does not answer. */
 const awayTexts = /connection (terminated|ended)|not queryable|query read timeout|client was closed|after calling end/i;
 
-/** The text of the pool if no connection became free in time. A connection that cannot be opened in time has another text. */
+/** The text of the pool if no connection became free in time. */
 const busyTexts = /timeout exceeded when trying to connect/i;
+
+/** The text of the pool if the server did not answer a new connection in time. */
+const unansweredTexts = /due to connection timeout/i;
 
 interface DriverError extends Error {
   readonly code?: string;
@@ -119,6 +122,9 @@ const stateOf = (error: unknown): string => chain(error).find(({ code }) => code
 
 /** Returns true if the server rolled back the transaction because of a conflict. The caller may retry at once. */
 export const isConflict = (error: unknown): boolean => conflictStates.test(stateOf(error));
+
+/** Returns true if the server did not answer a new connection in time. A busy server may answer the next one. */
+export const isConnectTimeout = (error: unknown): boolean => chain(error).some(({ message }) => unansweredTexts.test(message));
 
 /** Returns true if a lock was not free in time. */
 export const isLockTimeout = (error: unknown): boolean => stateOf(error) === '55P03';
