@@ -44,8 +44,6 @@ export interface Bench {
   readonly wishes: PrepareWishes;
   /** Returns a path for a new file. The file is removed after the work unless it is the result. */
   newPath(): string;
-  /** Gives back a path at which no file was made. */
-  unused(path: string): void;
 }
 
 /** Makes the file for a message. Returns the source itself if it needs no change. Fails with `MediaFailure`. */
@@ -64,11 +62,6 @@ export class Scraps {
     const path = this.#folder.newPath();
     this.#paths.add(path);
     return path;
-  }
-
-  /** Notes that no file was made at this path. The clean-up then skips the path. */
-  unused(path: string): void {
-    this.#paths.delete(path);
   }
 
   /** Removes all files except `kept`. Returns a function that removes `kept` too, if this preparation made it. */

@@ -1,6 +1,6 @@
 /**
  * Converts pictures in the threads of the pool, with one exported function per task. A picture with more pixels than the task allows is not
- * decoded.
+ * decoded. The threads write no file: a conversion that was aborted works on after the end of its thread, and would leave its file behind.
  */
 import { readFile, stat } from 'node:fs/promises';
 import type { Metadata, Sharp } from 'sharp';
@@ -10,19 +10,18 @@ import { release } from './release.ts';
 
 export interface PictureTask {
   readonly path: string;
-  /** The path of a new file, if one is made. */
-  readonly target: string;
   readonly maxPixels: number;
   /** Longest side, in pixels. */
   readonly maxSide: number;
   readonly timeoutSeconds: number;
 }
 
-/** The outcome of a picture: its facts, with the file at `target` if `isNew`, or the reason of the failure. */
+/** The outcome of a picture: its facts, or the reason of the failure. */
 export type PictureOutcome =
   | {
       readonly problem: null;
-      readonly isNew: boolean;
+      /** The converted picture; null if the source may stay unchanged. */
+      readonly bytes: Uint8Array | null;
       readonly mimetype: string;
       readonly width: number;
       readonly height: number;
@@ -89,6 +88,12 @@ const withPicture = async (
   }
 };
 
+/** Encodes a picture. The bytes are copied into a buffer of their own, because a buffer is sent to another thread as a whole. */
+const encoded = async (picture: Sharp) => {
+  const { data, info } = await picture.toBuffer({ resolveWithObject: true });
+  return { bytes: new Uint8Array(data), info };
+};
+
 const thumbnailOf = async (picture: Sharp): Promise<Uint8Array> =>
   new Uint8Array(
     await picture
@@ -107,11 +112,11 @@ const prepareShown = (task: PictureTask, mayBePng: boolean): Promise<PictureOutc
     const mimetype = isPng ? 'image/png' : 'image/jpeg';
     const fits = (isPng || facts.format === 'jpeg') && Math.max(width, height) <= longestEdge && (facts.orientation ?? 1) === 1;
     const usual: Pick<Made, 'problem' | 'mimetype' | 'isAnimated'> = { problem: null, mimetype, isAnimated: false };
-    if (fits && facts.space !== 'cmyk') return { ...usual, isNew: false, width, height, thumbnail: await thumbnailOf(open()) };
+    if (fits && facts.space !== 'cmyk') return { ...usual, bytes: null, width, height, thumbnail: await thumbnailOf(open()) };
     const resized = open().autoOrient().resize(longestEdge, longestEdge, { fit: 'inside', withoutEnlargement: true });
     const made = isPng ? resized.png() : resized.flatten({ background: 'white' }).jpeg({ quality: 85, mozjpeg: false });
-    const size = await made.toFile(task.target);
-    return { ...usual, isNew: true, width: size.width, height: size.height, thumbnail: await thumbnailOf(sharp(task.target)) };
+    const { bytes, info } = await encoded(made);
+    return { ...usual, bytes, width: info.width, height: info.height, thumbnail: await thumbnailOf(sharp(bytes)) };
   });
 
 /** Prepares an `image`. A JPEG or PNG stays unchanged if the platform displays its size. Other pictures become a JPEG. */
@@ -130,9 +135,9 @@ export const preparePortrait = (task: PictureTask): Promise<PictureOutcome> =>
       .resize(portraitSide, portraitSide, { fit: 'cover' })
       .flatten({ background: 'white' })
       .jpeg({ quality: 80 });
-    const { width, height } = await made.toFile(task.target);
+    const { bytes, info } = await encoded(made);
     const thumbnail = new Uint8Array();
-    return { problem: null, isNew: true, mimetype: 'image/jpeg', width, height, isAnimated: false, thumbnail };
+    return { problem: null, bytes, mimetype: 'image/jpeg', width: info.width, height: info.height, isAnimated: false, thumbnail };
   });
 
 const stickerSide = 512;
@@ -146,7 +151,7 @@ export const prepareSticker = (task: PictureTask): Promise<PictureOutcome> =>
     const limit = isAnimated ? stickerBytes.moving : stickerBytes.still;
     const usual = { problem: null, mimetype: 'image/webp', isAnimated, width: stickerSide, height: stickerSide } as const;
     const isFit = facts.format === 'webp' && width === stickerSide && height === stickerSide && (await stat(task.path)).size <= limit;
-    if (isFit) return { ...usual, isNew: false, thumbnail: await thumbnailOf(open()) };
+    if (isFit) return { ...usual, bytes: null, thumbnail: await thumbnailOf(open()) };
     if (frames * stickerSide ** 2 > task.maxPixels)
       return { problem: 'pixels', width: stickerSide, height: stickerSide, frames, most: task.maxPixels };
     let best = 100;
@@ -154,13 +159,14 @@ export const prepareSticker = (task: PictureTask): Promise<PictureOutcome> =>
       if (quality > best) continue;
       // The frames are stacked in one tall picture, so they cannot be rotated.
       const frame = isAnimated ? open({ animated: true }) : open().autoOrient();
-      const { size } = await frame
+      const made = frame
         .resize(stickerSide, stickerSide, { fit: 'contain', background: { r: 0, g: 0, b: 0, alpha: 0 } })
-        .webp({ quality, alphaQuality: quality, effort: isAnimated ? 3 : 5 })
-        .toFile(task.target);
+        .webp({ quality, alphaQuality: quality, effort: isAnimated ? 3 : 5 });
+      const { bytes } = await encoded(made);
+      const size = bytes.length;
       // The result is far too large, so all qualities above 20 are skipped.
       if (size > limit * 3) best = 20;
-      if (size <= limit) return { ...usual, isNew: true, thumbnail: await thumbnailOf(sharp(task.target)) };
+      if (size <= limit) return { ...usual, bytes, thumbnail: await thumbnailOf(sharp(bytes)) };
     }
     return { problem: 'bytes', limit };
   });

@@ -2,7 +2,7 @@
  * The workshop. It converts files to the form that the platform accepts for a kind of message. The number of concurrent conversions and the
  * time of each are bounded.
  */
-import { readFile, stat } from 'node:fs/promises';
+import { readFile, stat, writeFile } from 'node:fs/promises';
 import type { MediaKind } from '#actors/model.ts';
 import type { TemporaryFolder } from '#src/files/blobs.ts';
 import { type Bench, type Made, type Maker, type MediaLimits, type MediaWork, noFacts, Scraps } from './bench.ts';
@@ -11,6 +11,7 @@ import { Ffmpeg } from './ffmpeg.ts';
 import type { Media, PictureKind } from './media.ts';
 import type { PictureOutcome } from './picture-worker.ts';
 import type { MediaWorkshop, PreparedMedia, PrepareWishes, SourceFile } from './prepared.ts';
+import { release } from './release.ts';
 import { audioMaker, mp3Maker, videoMaker, voiceMaker } from './tracks.ts';
 import { typeOf, unknownType } from './intake.ts';
 
@@ -52,6 +53,14 @@ const madeOf = (outcome: PictureOutcome, mimetype: string): MadePicture => {
   }
 };
 
+/** Writes a new file, and frees the bytes. */
+const writtenTo = async (path: string, bytes: Uint8Array): Promise<Pick<SourceFile, 'path' | 'size'>> => {
+  const size = bytes.length;
+  await writeFile(path, bytes, { flag: 'wx', mode: 0o600 });
+  release(bytes);
+  return { path, size };
+};
+
 const pictureMaker =
   (as: PictureKind): Maker =>
   async (file, bench) => {
@@ -63,15 +72,13 @@ const pictureMaker =
       );
     const task = {
       path: file.path,
-      target: bench.newPath(),
       maxPixels: limits.maxPixels,
       maxSide: limits.maxSide,
       timeoutSeconds: Math.max(1, Math.ceil(limits.pictureMs / 1000)),
     };
-    const { isNew, mimetype, width, height, isAnimated, thumbnail } = madeOf(await media.picture(as, task, signal), file.mimetype);
-    if (!isNew) bench.unused(task.target);
-    const path = isNew ? task.target : file.path;
-    const { size } = isNew ? await stat(path) : file;
+    const { bytes, ...made } = madeOf(await media.picture(as, task, signal), file.mimetype);
+    const { path, size } = bytes === null ? file : await writtenTo(bench.newPath(), bytes);
+    const { mimetype, width, height, isAnimated, thumbnail } = made;
     return { ...noFacts, path, size, mimetype, width, height, isAnimated, thumbnail };
   };
 
@@ -83,7 +90,7 @@ const portraitMakers = { portrait: pictureMaker('portrait'), product: pictureMak
 const ownThumbnail = async (file: SourceFile, bench: Bench): Promise<Uint8Array | null> => {
   if (!readable.has(file.mimetype)) return null;
   const { maxPixels, maxSide } = bench.limits;
-  const task = { path: file.path, target: bench.newPath(), maxPixels, maxSide, timeoutSeconds: 5 };
+  const task = { path: file.path, maxPixels, maxSide, timeoutSeconds: 5 };
   const outcome = await bench.media.picture('image', task, bench.signal);
   return outcome.problem === null ? outcome.thumbnail : null;
 };
@@ -157,8 +164,7 @@ export const createWorkshop = ({ folder, jobs, timeoutMs, ffmpeg: program, ...op
   const onBench = async (work: (bench: Bench) => Promise<Made>, wishes: PrepareWishes, signal: AbortSignal): Promise<PreparedMedia> => {
     const scraps = new Scraps(folder);
     try {
-      const paths = { newPath: () => scraps.newPath(), unused: (path: string) => scraps.unused(path) };
-      const made = await work({ media, ffmpeg, limits: options, signal, wishes, ...paths });
+      const made = await work({ media, ffmpeg, limits: options, signal, wishes, newPath: () => scraps.newPath() });
       return { ...made, discard: await scraps.removeAllBut(made.path) };
     } catch (error) {
       await scraps.removeAllBut(null);

@@ -1,5 +1,6 @@
 /** Tests the preparation of pictures: unchanged ones, converted ones, and decompression bombs. */
 import assert from 'node:assert/strict';
+import { setTimeout as wait } from 'node:timers/promises';
 import { deflateSync, crc32 } from 'node:zlib';
 import { after, test, type TestContext } from 'node:test';
 import sharp, { type Sharp } from 'sharp';
@@ -297,9 +298,19 @@ test('workshop: an abort during the wait or the work, and a stop, are refusals a
   assert.equal(valueOf(await workshopFor(t, folder).prepare(large, 'image')).width, 1_600, 'the pool works on');
 });
 
-test('workshop: a picture that takes too long is refused', async (t) => {
+test('workshop: a picture that takes too long is refused, and leaves no file when its conversion ends', async (t) => {
   const folder = await folderFor(t);
   const large = await sourceFile(folder, await noise(3_000, 3_000).png({ compressionLevel: 1 }).toBuffer());
   assert.match(refusalOf(await workshopFor(t, folder, { timeoutMs: 50 }).prepare(large, 'image')), /^limited: .*in time$/);
+  await noFiles(folder);
+  const began = Date.now();
+  await valueOf(await workshopFor(t, folder).prepare(large, 'image')).discard();
+  const took = Date.now() - began;
+  // The library works on in its own threads, while the thread that asked has ended.
+  for (const part of [0.2, 0.4, 0.6, 0.8]) {
+    const result = await workshopFor(t, folder, { timeoutMs: took * part }).prepare(large, 'image');
+    if (result.ok) await result.value.discard();
+  }
+  await wait(took * 2);
   await noFiles(folder);
 });
