@@ -12,7 +12,14 @@ export const withoutBrowser =
   path === null && !isBrowserRequired ? ' (left out: this machine has no Chromium; CHROMIUM_PATH names one)' : '';
 
 export const inBrowser = (name: string, run: () => Promise<void>): void => {
-  test(`dashboard: ${name}${withoutBrowser}`, { skip: withoutBrowser !== '' }, run);
+  test(`dashboard: ${name}${withoutBrowser}`, { skip: withoutBrowser !== '' }, async (t) => {
+    try {
+      await run();
+    } catch (error) {
+      for (const text of await Dashboard.shown()) t.diagnostic(text);
+      throw error;
+    }
+  });
 };
 
 export interface View {
@@ -54,6 +61,9 @@ export class Dashboard {
   /** The browser that the dashboards of this process share, started by the first dashboard. Null if no browser is shared. */
   static #kept: { browser?: Promise<Browser> } | null = null;
 
+  /** The open dashboards, whose pages are reported when a test fails. */
+  static readonly #open = new Set<Dashboard>();
+
   readonly #context: BrowserContext;
   readonly page: Page;
   readonly address: string;
@@ -64,6 +74,7 @@ export class Dashboard {
     this.#context = context;
     this.page = page;
     this.address = address;
+    Dashboard.#open.add(this);
     page.on('pageerror', (error) => void this.complaints.push(`exception: ${error.message}`));
     page.on('console', (message) => {
       // The browser logs every error response. The page has to show these errors, so the log lines do not count.
@@ -79,6 +90,13 @@ export class Dashboard {
       Dashboard.#kept = null;
       await opened?.close();
     });
+  }
+
+  /** Returns the address and the text of each open page. A page that does not answer has no text. */
+  static shown(): Promise<readonly string[]> {
+    const pages = [...Dashboard.#open].flatMap((dashboard) => dashboard.#context.pages());
+    const textOf = (page: Page): Promise<string> => page.innerText('body', { timeout: 2_000 }).catch(String);
+    return Promise.all(pages.map(async (page) => `${page.url()}: ${JSON.stringify((await textOf(page)).slice(0, 2_000))}`));
   }
 
   /** Opens a browser, or a profile of the shared one. The caller closes it. `address` is the address of the gateway. */
@@ -146,6 +164,7 @@ export class Dashboard {
   }
 
   async close(): Promise<void> {
+    Dashboard.#open.delete(this);
     await this.#context.close();
     if (Dashboard.#kept === null) await this.#context.browser()?.close();
   }

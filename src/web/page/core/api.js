@@ -45,6 +45,18 @@ const headersOf = ({ instance, body, bytes, headers }) => ({
 });
 
 /**
+ * The time-out of a GET that names no signal, with its body, in milliseconds. The longest answer of a healthy server is that for a session that has to
+ * wake first, which takes up to 20 s. A view asks again after a failure, and would wait for ever for a request that is never answered. A POST has no
+ * time-out, because the page cannot know whether the server has done it.
+ */
+const patienceMs = 30_000;
+
+const unanswered = () => {
+  isSilent();
+  return new ApiError(0, 'The server does not answer.');
+};
+
+/**
  * Sends a request and returns the response, whatever its status. Throws an ApiError with the status 0 if the server does not answer.
  * @param {string} method
  * @param {string} path
@@ -58,16 +70,22 @@ export const send = async (method, path, options = {}) => {
   if (body !== undefined) init.body = JSON.stringify(body);
   if (bytes !== undefined) init.body = bytes;
   if (signal !== undefined) init.signal = signal;
+  else if (method === 'GET') init.signal = AbortSignal.timeout(patienceMs);
   const response = await fetch(path, init).catch((error) => {
-    if (signal?.aborted) throw error;
-    isSilent();
-    throw new ApiError(0, 'The server does not answer.');
+    throw signal?.aborted ? error : unanswered();
   });
   if (ofProxies.has(response.status)) isSilent();
   else hasAnswered();
   if (response.status === 401) onSignedOut();
   return response;
 };
+
+/** Returns the parsed body; an empty object if the body is no JSON, such as the page of a proxy. Throws an ApiError if the body ends early. @param {Response} response */
+export const bodyOf = (response) =>
+  response.json().catch((error) => {
+    if (error instanceof SyntaxError) return {};
+    throw unanswered();
+  });
 
 /**
  * Sends a request and returns the parsed answer, of the type that the caller expects. Throws an ApiError with the server's own sentence after a refusal.
@@ -79,7 +97,7 @@ export const send = async (method, path, options = {}) => {
  */
 export const call = async (method, path, options) => {
   const response = await send(method, path, options);
-  const answer = await response.json().catch(() => ({}));
+  const answer = await bodyOf(response);
   if (response.ok) return answer;
   const wait = Number(response.headers.get('retry-after'));
   throw new ApiError(response.status, answer.error ?? `The server answered ${response.status}.`, wait > 0 ? wait : undefined);

@@ -3,7 +3,7 @@
  * step and every few seconds. Nothing is fetched while the page is hidden.
  */
 import { batch, signal } from '@preact/signals';
-import { ApiError, get, send } from '../core/api.js';
+import { ApiError, bodyOf, get, send } from '../core/api.js';
 import { follow } from '../core/stream.js';
 
 /** @import { Step } from '../chart/scene.js' */
@@ -65,7 +65,7 @@ const setClock = (response) => {
 const loadDetail = async (id) => {
   const response = await send('GET', `/admin/actors/${id}`);
   setClock(response);
-  const answer = await response.json();
+  const answer = await bodyOf(response);
   if (!response.ok) throw new ApiError(response.status, answer.error ?? String(response.status));
   return answer;
 };

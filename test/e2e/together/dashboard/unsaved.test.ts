@@ -142,3 +142,23 @@ for (const [language, names, words] of [
     await page.evaluate(`localStorage.removeItem('language')`);
     assert.deepEqual(on.dashboard.complaints, []);
   });
+
+/** A script for the page. It shortens the time-out of requests to about a second. */
+const impatient = `AbortSignal.timeout = ((own) => (ms) => own.call(AbortSignal, ms / 20))(AbortSignal.timeout)`;
+
+for (const [request, silent] of [
+  ['the state of the session', '**/admin/actors/r*'],
+  ['the settings', '**/instance/status'],
+] as const)
+  inBrowser(`a page whose request for ${request} is never answered asks again`, async () => {
+    const { dashboard, id } = await stage();
+    const { page } = dashboard;
+    let asked = 0;
+    // A route without an answer keeps the request open.
+    await page.route(silent, () => void (asked += 1), { times: 1 });
+    await page.addInitScript(impatient);
+    await dashboard.goto(`/admin/sessions/${id}/settings`);
+    await page.getByLabel('Name', { exact: true }).waitFor();
+    assert.equal(asked, 1);
+    await page.unrouteAll({ behavior: 'ignoreErrors' });
+  });
