@@ -1,7 +1,7 @@
 /** Tests both commands of the README on a minimal system with Git, curl, Node and npm. */
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
-import { BareMachine, machineUsers, withoutBareMachine, type MachineUser } from '#test/support/bare-machine.ts';
+import { before, test } from 'node:test';
+import { BareMachine, machineBase, machineUsers, withoutBareMachine, type MachineUser } from '#test/support/bare-machine.ts';
 import { freePort } from '#test/support/ports.ts';
 import { until } from '#test/support/until.ts';
 
@@ -10,6 +10,9 @@ const commands = 'npm ci && { npm start & PORT=$OTHER_PORT npm run sandbox; }';
 
 /** The time-out in milliseconds. On an idle machine with two cores both commands take 20 s. */
 const patience = 280_000;
+
+/** The time limit of the base system, which is downloaded and unpacked once. In milliseconds. */
+const making = 600_000;
 
 const answersReady = (port: number): Promise<boolean> =>
   fetch(`http://127.0.0.1:${port}/health/ready`).then(
@@ -32,6 +35,8 @@ const tryCommands = async (user: MachineUser): Promise<void> => {
     await machine.close();
   }
 };
+
+before(() => (withoutBareMachine === '' ? machineBase() : undefined), { timeout: making });
 
 for (const user of machineUsers)
   test(

@@ -20,6 +20,9 @@ const ofImage = ['.npmrc', 'Dockerfile', 'LICENSE', 'actors', 'config', 'package
 
 const adminToken = 'admin-token-of-the-image';
 
+/** The time limit of the build and of the test of its image. On a slow machine beside other tests they take four minutes. In milliseconds. */
+const making = 600_000;
+
 /** Rejects when the answer is not 2xx. */
 const call = async <Answer>(url: string, headers: Readonly<Record<string, string>>, body?: object): Promise<Answer> => {
   const json = { 'content-type': 'application/json', ...headers };
@@ -114,7 +117,7 @@ test('image: it has the Node version of the tests', () => {
   assert.deepEqual(bases, Array(2).fill(`node:${dependencies.node}-slim`));
 });
 
-test(`image: it is small, becomes ready, pairs and sends a text${left}`, { skip: left !== '' }, async () => {
+test(`image: it is small, becomes ready, pairs and sends a text${left}`, { skip: left !== '', timeout: making }, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'dormouse-image-'));
   try {
     await tryImage(folder);
