@@ -154,6 +154,18 @@ test('audit: each page continues after its cursor, and an export has every entry
   assert.equal(rows.length, all.filter(({ actor }) => actor === 'adminToken').length);
 });
 
+for (const format of ['ndjson', 'csv'])
+  test(`audit: an export as ${format} that the database refuses gets the usual error`, async () => {
+    const run = (text: string) => database.admin.rows({ name: '', text }, []);
+    await run('alter table audit_entry rename to audit_entry_away');
+    try {
+      const { status } = await fetch(`${service.address}/admin/audit?format=${format}`, { headers: { admintoken: adminToken } });
+      assert.equal(status, 503);
+    } finally {
+      await run('alter table audit_entry_away rename to audit_entry');
+    }
+  });
+
 test('audit: a time filter includes its start and excludes its end', async () => {
   const [entry] = await audit('limit=1');
   assert.ok(entry);

@@ -227,22 +227,25 @@ const formats = {
   csv: { type: 'text/csv; charset=utf-8', head: `${columns.join(',')}\r\n`, line: csvLine },
 } as const;
 
-/** Yields all entries that fit, page by page. An export of any length therefore needs the memory of one page. */
+/**
+ * Yields all entries that fit, page by page. An export of any length therefore needs the memory of one page. The head comes with the first page, so that
+ * the first part needs the database.
+ */
 async function* linesOf({ auditPage }: Gateway, query: AuditQuery, { head, line }: (typeof formats)['csv' | 'ndjson']) {
-  if (head !== '') yield head;
-  let { before } = query;
+  let [{ before }, text]: [Pick<AuditQuery, 'before'>, string] = [query, head];
   for (;;) {
     const { entries, next } = await auditPage({ ...query, limit: exportPage, ...(before === undefined ? {} : { before }) });
-    if (entries.length > 0) yield entries.map(line).join('');
+    text += entries.map(line).join('');
+    if (text !== '') yield text;
     if (next === null) return;
-    before = next;
+    [before, text] = [next, ''];
   }
 }
 
 const sendExport = async (reply: FastifyReply, gateway: Gateway, query: AuditQuery, format: 'ndjson' | 'csv'): Promise<null> => {
   const { type } = formats[format];
   const lines = linesOf(gateway, query, formats[format]);
-  // If the database is unavailable, the client gets the usual error, because no byte of the export was sent yet.
+  // The first page is read before the status is sent. If the database is unavailable, the client gets the usual error.
   const first = await lines.next();
   reply.hijack();
   reply.raw.writeHead(200, {
