@@ -1,5 +1,5 @@
-// The entry. Plain JavaScript behind the name main.ts (a link). A Node that cannot run TypeScript then names the missing version, and does not fail
-// over the file's ending.
+// The entry point. `main.ts` is a symbolic link to this file. The file is plain JavaScript, so that an old version of Node can run it and names the required
+// version. Such a version cannot load a TypeScript file.
 'use strict';
 
 const needed = 24;

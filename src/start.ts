@@ -77,7 +77,7 @@ class PidFile {
   }
 }
 
-const surviveSurprises = (log: Log): void => {
+const installErrorHandlers = (log: Log): void => {
   // On a full disk, output beside the log may be lost. This loss must not end the process.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
   // An unexpected error of one session must not end the process with all sessions. The session handles its own error.
@@ -102,7 +102,7 @@ export async function start(args: readonly string[]): Promise<void> {
     : null;
   const settings = platform ? { ...read, platformUrl: platform.url } : read;
 
-  surviveSurprises(log);
+  installErrorHandlers(log);
 
   const pidFile = new PidFile(settings.dataDir);
   const refuse = (error: unknown): never => {

@@ -136,7 +136,7 @@ export class OtherNodes {
   }
 }
 
-// The nodes of the cluster and the owners of instances for the dashboard. Both are read from the database and cached briefly.
+// The nodes of the cluster and the owners of instances for the dashboard, from the database. The nodes are cached.
 
 /** The time for which an answer is cached, because several people may open the page at once. In milliseconds. */
 const rememberedMs = 1_000;
@@ -152,7 +152,7 @@ export class Overview {
     this.#time = time;
   }
 
-  /** Returns the known nodes, with one query a second at most. */
+  /** Returns the known nodes. The answer is cached for a second, and a failure is not. */
   nodes(): Promise<readonly KnownNode[]> {
     const now = this.#time.monotonic();
     if (this.#nodes !== null && now - this.#askedAt < rememberedMs) return this.#nodes;

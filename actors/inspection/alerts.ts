@@ -41,7 +41,7 @@ interface AlertSenderInput {
 
 type Send = (row: AlertRow, message: AlertMessage) => Promise<AlertAttempt>;
 
-/** The longest text that is sent to Telegram, which accepts 4,096 characters. In characters. */
+/** The largest length of a text for Telegram, which accepts 4,096. In characters. */
 const telegramMost = 4_000;
 
 const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');

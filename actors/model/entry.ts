@@ -31,8 +31,8 @@ export interface UsedSendKey extends SendKey {
 }
 
 /**
- * A part of the history that a phone sends. `of` becomes `event` of the `history` event (docs/events.md). Status posts become events only and are not
- * stored.
+ * A part of the history that a phone sends. Events of the type `history` have the value of `of` in their field `event` (docs/events.md). Status posts are
+ * sent as events, and not stored.
  */
 export type Past =
   | { readonly of: 'messages'; readonly items: readonly { readonly message: Message; readonly chat: ChatPatch }[] }

@@ -35,13 +35,11 @@ export interface AccountOperations {
   'account.rename': { readonly input: { readonly name: string }; readonly answer: null };
 }
 
-/** Operations on pictures. */
 export interface PictureOperations {
   /** Asks for the picture of a person or group, by chat id. A hidden or absent picture is an ordinary answer. */
   'picture.look': { readonly input: { readonly id: string; readonly kind: PictureKind }; readonly answer: Picture };
 }
 
-/** Operations on calls. */
 export interface CallOperations {
   /**
    * Rejects a ringing call: the one with this id, the one from this number, or the last one if both are ''. Refuses with `notFound` if no such call

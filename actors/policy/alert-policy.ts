@@ -194,8 +194,8 @@ const words: Readonly<Record<AlertKind, readonly [one: string, many: string]>> =
 const kinds = Object.keys(words) as readonly AlertKind[];
 
 /**
- * Returns one safe line of a text that users may have written. Removes line breaks and signs that change the direction of the text, and shortens a
- * long text. Splits addresses, so that no mail client makes links of them.
+ * Returns a text that users may have written as one safe line. Removes line breaks and bidirectional control characters, and shortens a long text. Splits
+ * `://`, so that mail clients make no links of such addresses.
  */
 const line = (text: string, most: number): string => {
   const flat = text

@@ -86,7 +86,7 @@ export class CampaignRunner {
    */
   #last: { readonly at: number | null; readonly pause: number; readonly share: number } = { at: null, pause: 0, share: 0 };
   /** The end of the current wait, by the monotonic clock. */
-  #until = -Infinity;
+  #waitEndsAt = -Infinity;
   /** True if campaigns were active at the last query of storage. */
   #active = false;
   /** The number of refusals of the platform in a row. */
@@ -109,7 +109,7 @@ export class CampaignRunner {
   /** The time of the next message, or null if there is no wait. In Unix milliseconds. */
   get nextAt(): number | null {
     const { time } = this.#host;
-    const left = this.#until - time.monotonic();
+    const left = this.#waitEndsAt - time.monotonic();
     return left > 0 ? Math.ceil(time.now() + left) : null;
   }
 
@@ -133,7 +133,7 @@ export class CampaignRunner {
         next = storageRetryMs;
       }
       const wait = next === 'look' ? longestPause : (next ?? 0);
-      this.#until = next === 'look' ? -Infinity : this.#host.time.monotonic() + wait;
+      this.#waitEndsAt = next === 'look' ? -Infinity : this.#host.time.monotonic() + wait;
       // The wall clock may step during a long wait, so the runner checks once a minute.
       if (wait > 0) await this.#pause.wait(Math.min(wait, longestPause));
     }

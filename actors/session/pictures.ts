@@ -98,10 +98,10 @@ export class Pictures {
    */
   note(entries: readonly Entry[]): void {
     for (const entry of entries) {
-      if (entry.kind === 'news' && entry.news.type === 'call') this.#want(entry.news.call.chatId);
+      if (entry.kind === 'news' && entry.news.type === 'call') this.#enqueueIfUnknown(entry.news.call.chatId);
       // A community has no messages, but the chats of its groups show its picture.
       const group = groupIn(entry);
-      if (group?.isCommunity) this.#want(group.id);
+      if (group?.isCommunity) this.#enqueueIfUnknown(group.id);
       if (entry.kind === 'message' && !entry.message.fromMe) this.#noteMessage(entry.message);
     }
   }
@@ -143,10 +143,10 @@ export class Pictures {
   }
 
   #noteMessage(message: Message & { senderImage?: string }): void {
-    this.#want(message.chatId);
+    this.#enqueueIfUnknown(message.chatId);
     if (!message.isGroup) return;
     const sender = message.senderPn || message.sender;
-    this.#want(sender);
+    this.#enqueueIfUnknown(sender);
     const url = this.#known(sender, 'preview')?.picture?.url ?? '';
     if (url !== '') message.senderImage = url;
   }
@@ -156,7 +156,7 @@ export class Pictures {
     return known && this.#input.time.now() < known.until ? known : undefined;
   }
 
-  #want(id: string): void {
+  #enqueueIfUnknown(id: string): void {
     if (this.#waiting.has(id) || !shownIn(id) || this.#known(id, 'preview')) return;
     this.#enqueue(id, { changed: false, isNew: false });
   }

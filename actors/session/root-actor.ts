@@ -22,7 +22,8 @@ interface RootActorInput {
 export class RootActor {
   readonly #input: RootActorInput;
   #actor: Actor<typeof instance>;
-  #operations = 0;
+  /** The number of the last operation. */
+  #lastOperation = 0;
   /** The number of operations under way. */
   #running = 0;
   #stopped = false;
@@ -93,7 +94,7 @@ export class RootActor {
    * which a crash of the chart does not lose. The signal aborts when the session leaves `connected`.
    */
   request<T>(task: (signal: AbortSignal) => Promise<T>): Promise<T> | null {
-    const n = (this.#operations += 1);
+    const n = (this.#lastOperation += 1);
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     let taken = false;
     const run = async (signal: AbortSignal): Promise<void> => {

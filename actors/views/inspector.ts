@@ -65,7 +65,7 @@ export interface Chart {
   readonly initial: string;
   readonly description: string;
   readonly states: readonly ChartState[];
-  /** Transitions to a state. Internal transitions are left out. */
+  /** All transitions that have a target state. Transitions without a target are left out. */
   readonly transitions: readonly ChartTransition[];
   readonly events: readonly ChartEvent[];
 }

@@ -21,8 +21,8 @@ export interface Receipt {
   /** True if the message was published a while ago, so its age is ignored. */
   readonly kept?: boolean;
   /**
-   * The time for which this node has listened to the subject, in milliseconds. Absent means for ever. A node knows only the nonces that it received.
-   * Another node, or this node before its restart, may have executed an older request.
+   * The time for which this node has listened to the subject, in milliseconds; unlimited if absent. An older request is refused, because this node does
+   * not know its nonce. Another node, or this node before its restart, may have executed the request.
    */
   readonly listenedMs?: number;
 }

@@ -22,8 +22,8 @@ const [mostRows, mostBytes] = [200, 256 * 1024] as const;
 const longestValue = 4 << 20;
 
 /**
- * Moves the log into the main file, so SQLite opens no other file. Drops the views of the copy, because a recursive view in the place of a
- * table has endless rows.
+ * Moves the write-ahead log into the main file, so SQLite opens no other file. Drops the views of the copy. An upload could replace a table by a recursive
+ * view, which returns rows without end.
  */
 const settle = (database: DatabaseSync): void => {
   database.exec('pragma locking_mode = exclusive; pragma temp_store = memory; pragma trusted_schema = off');

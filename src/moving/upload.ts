@@ -207,7 +207,7 @@ const checkKind = (head: Buffer, from: string, { upload }: Reader): void => {
 };
 
 interface UploadFacts {
-  /** The folder of the upload, which holds it as `sent`. */
+  /** The folder of the upload. It contains the received file under the name `sent`. */
   readonly folder: string;
   readonly from: string;
   readonly reader: Reader;

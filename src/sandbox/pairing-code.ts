@@ -94,7 +94,7 @@ function deviceTypeOf(props: Uint8Array | null | undefined): number {
   try {
     return (props && proto.DeviceProps.decode(props).platformType) || 0;
   } catch {
-    // The protobuf is malformed and has no type.
+    // Malformed protobuf is treated as a missing type of the device.
     return 0;
   }
 }

@@ -100,7 +100,7 @@ export class AddressGuard {
     const url = URL.parse(text);
     if (!url || (url.protocol !== 'http:' && url.protocol !== 'https:')) return 'url must start with http:// or https://';
     if (url.username || url.password) return 'url must not hold credentials';
-    // The parser has turned every notation of an IPv4 address (hex, octal, one number) into the usual one.
+    // The parser has turned every notation of an IPv4 address (hex, octal, one number) into dotted decimals.
     const refusal = this.checkHost(url.hostname.replace(/^\[|\]$/g, ''));
     return refusal === null ? null : `url points to ${refusal}`;
   }

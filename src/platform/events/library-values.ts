@@ -117,8 +117,8 @@ export const numberOf = (value: unknown): number => {
 };
 
 /**
- * Converts a value to JSON. Bytes become base64, and 64-bit integers become numbers. Absent fields and empty lists are left out. Messages of the protocol
- * have at most some 20 levels; deeper levels than 40 are cut off.
+ * Converts a value to JSON. Bytes become base64, and 64-bit integers become numbers. Absent fields and empty lists are left out. Levels below 40 are cut off.
+ * Messages of the protocol have about 20 levels.
  */
 export const contentJson = (value: unknown, depth = 0): unknown => {
   if (typeof value !== 'object' || value === null) return value;

@@ -165,7 +165,7 @@ class GatheredRefresh {
   }
 }
 
-/** Returns handlers that refresh every named collection. If this fails, the notification is not acknowledged, so that the platform repeats it. */
+/** Returns handlers that refresh each collection that a notification names. After a failure the notification is not acknowledged, and so it is repeated. */
 const withSharedNotices = (handlers: Handlers, sock: Pick<WASocket, 'sendMessageAck'>, refresh: Refresh): Handlers => {
   const gathered = new GatheredRefresh(refresh);
   return {

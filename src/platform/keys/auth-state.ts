@@ -360,7 +360,7 @@ export const openAuthState = async (options: AuthOptions): Promise<AuthState> =>
     tokenIssued(jid, at) {
       const known = keys.peek('tctoken', jid) as SignalDataTypeMap['tctoken'] | null | undefined;
       const seconds = Math.floor(at / 1000);
-      // A token that is not in memory is not changed, because its stored value would be overwritten.
+      // A token that is not in memory is skipped. This write would replace its stored value by an empty token.
       if (known === undefined || weekOf(known?.senderTimestamp ?? 0) === weekOf(seconds)) return;
       keys.set({ tctoken: { [jid]: { token: Buffer.alloc(0), ...known, senderTimestamp: seconds } } });
     },

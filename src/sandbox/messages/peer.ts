@@ -16,7 +16,7 @@ const maxHistory = 2000;
 /** The usual number of messages at which a chunk of the history is full. */
 const chunkMessages = 500;
 
-/** Answers a device's request, asynchronously. A failure is logged. */
+/** Answers a device's request without waiting for the delivery. A failed delivery is logged. A sleeping phone does not answer. */
 export function answerPeer(parts: Parts, person: Person, device: Device, requestId: string, message: proto.IMessage): void {
   const { peerDataOperationRequestMessage: request, appStateSyncKeyRequest: keys } = message.protocolMessage ?? {};
   if (person.asleep) return;

@@ -102,15 +102,15 @@ export const fairShare = (database: Database, share: Share): Database => {
   };
 };
 
-/** Limits of the connections of each pool. */
+/** The largest number of connections of each pool. The comment of a pool lists its work. */
 export interface PoolSizes {
   /** Credentials, Signal keys and received stanzas. */
   readonly keys: number;
-  /** Entries, records, the outbox, and queries of sessions by key. */
+  /** Writes of entries and records, the outbox, and look-ups of sessions by key. */
   readonly journal: number;
   /** Lists and searches. */
   readonly queries: number;
-  /** Ends and postponements of deliveries. Commits of this pool do not wait for the disk. After a crash of the server, a delivery may be repeated. */
+  /** Marks deliveries as ended or postponed. Its commits do not wait for the disk. After a crash of PostgreSQL, a delivery may be repeated. */
   readonly deliveries: number;
   /** Clean-up by limits, counts, replays and removals. */
   readonly sweeps: number;

@@ -62,7 +62,7 @@ const tablesOfAccounts = tablesOfInstances.filter((table) => !keptOfInstances.ha
 const removed = (rows: string): string => `with gone as (${rows} returning 1) select count(*)::int as count from gone`;
 
 /**
- * Builds the deletion of a batch. $1: instance. $2: rows. $3: the key of the last row of the previous batch. Without $3, a batch would begin with the
+ * Builds the deletion of a batch. $1: instance. $2: the largest number of rows. $3: the key of the last row of the previous batch. Without $3, a batch would begin with the
  * index entries of all deleted rows.
  */
 const ofInstance = (table: string, key: string): Statement => ({
@@ -89,7 +89,7 @@ export const removalStatements = {
     keyof typeof tables,
     Statement
   >),
-  /** $1: webhook. $2: rows. */
+  /** $1: webhook. $2: the largest number of rows. */
   outbox: {
     name: 'removal-outbox',
     text: removed(
@@ -102,7 +102,7 @@ export const removalStatements = {
       `delete from archive where ctid = any(array(select ctid from archive where webhook_id = $1 order by dead, at, seq limit $2))`,
     ),
   },
-  /** Deletes deliveries of one instance. $1: webhook, which may be global. $2: instance. $3: rows. */
+  /** Deletes deliveries of one instance. $1: webhook, which may be global. $2: instance. $3: the largest number of rows. */
   sharedOutbox: {
     name: 'removal-shared-outbox',
     text: `with gone as (

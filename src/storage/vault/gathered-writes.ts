@@ -77,7 +77,7 @@ interface Waiting {
   readonly settle: PromiseWithResolvers<void>;
 }
 
-/** The writes that are stored together with other writes of the same moment. */
+/** Stores the key writes of several sessions in one statement. Large writes are stored alone. */
 export class GatheredWrites {
   readonly #database: Database;
   readonly #alone: (write: KeyWrite) => Promise<void>;

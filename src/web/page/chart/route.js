@@ -30,7 +30,7 @@ const portsOf = ({ x, y, width, height }) =>
     { edge: { x: x + width, y: y + height * part }, out: { x: x + width + 2 * step, y: y + height * part } },
   ]);
 
-/** A grid that finds the cheapest way from any start to any end. It asks for the cost of each place once. */
+/** A grid that finds the cheapest path from any start to any end. It computes the cost of each cell once. */
 class Grid {
   /** @param {{ x: number, y: number, width: number, height: number }} bounds @param {(point: Point) => number} costAt */
   constructor({ x, y, width, height }, costAt) {
@@ -53,7 +53,7 @@ class Grid {
   }
 
   /**
-   * Returns the places of the cheapest way; none if no end can be reached. Uses Dijkstra's algorithm with buckets of one pixel.
+   * Returns the cells of the cheapest path; none if no end can be reached. Uses Dijkstra's algorithm with buckets of one pixel.
    * @param {readonly number[]} starts
    * @param {ReadonlySet<number>} ends
    * @returns {number[]}

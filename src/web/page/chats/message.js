@@ -108,7 +108,7 @@ const Whole = ({ item, quoted, instance, isActive, isMarked, acts, onQuote }) =>
             class="button quiet square"
             tabindex=${isActive ? 0 : -1}
             aria-haspopup="menu"
-            aria-label=${t('chatActs')}
+            aria-label=${t('messageActions')}
             onClick=${(/** @type {MouseEvent} */ event) =>
               acts.onActs(item, /** @type {Element} */ (event.currentTarget).getBoundingClientRect())}
           >

@@ -70,7 +70,7 @@ const useActs = (conversation, onReply) => {
   ];
   const menu =
     opened !== null &&
-    html`<${Menu} label=${t('chatActs')} items=${itemsOf(opened.item)} near=${opened.near} onClose=${() => setOpened(null)} />`;
+    html`<${Menu} label=${t('messageActions')} items=${itemsOf(opened.item)} near=${opened.near} onClose=${() => setOpened(null)} />`;
   const acts = { onActs: (/** @type {Item} */ item, /** @type {DOMRect} */ near) => setOpened({ item, near }) };
   return { menu, acts };
 };

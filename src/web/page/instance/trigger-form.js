@@ -121,7 +121,7 @@ export const TriggerForm = ({ live, trigger, agents, replies, onClose, onSaved }
         <${Field} label=${t('triggerWords')} hint=${t('triggerWordsHint')} name="words" maxlength="5000" defaultValue=${wordsToStart} />
         <${Answer} trigger=${trigger} agents=${agents} replies=${replies} />
         <${Check} name="active" label=${t('triggerOn')} checked=${active} />
-        <${Check} name="ignoreGroups" label=${t('triggerGroups')} checked=${ignoreGroups} />
+        <${Check} name="ignoreGroups" label=${t('triggerIgnoreGroups')} checked=${ignoreGroups} />
         <div class="pair">
           <${Field}
             label=${t('triggerPriority')}

@@ -55,7 +55,9 @@ const CodeShown = ({ made, onAgain, busy }) => {
     <output class="paircode">${made.code}</output>
     <p class="note">${t('passkeyCodeLeft', { left: clockOf(left) })}</p>
     <div class="actions">
-      <a class="button main" href=${`${site}#dormouse=${encodeURIComponent(link)}`} target="_blank" rel="noreferrer">${t('passkeyOpen')}</a>
+      <a class="button main" href=${`${site}#dormouse=${encodeURIComponent(link)}`} target="_blank" rel="noreferrer"
+        >${t('passkeyOpenWeb')}</a
+      >
       <${Copy} text=${link} label=${t('passkeyCopyLink')} />
       <${Button} kind="quiet" busy=${busy} onClick=${onAgain}>${t('passkeyCodeAgain')}<//>
     </div>
@@ -130,7 +132,7 @@ const ByHand = ({ id }) => {
       <ol class="passkey-steps">
         <li>
           <p>${t('passkeyHandOpen')}</p>
-          <a class="button" href=${site} target="_blank" rel="noreferrer">${t('passkeyOpen')}</a>
+          <a class="button" href=${site} target="_blank" rel="noreferrer">${t('passkeyOpenWeb')}</a>
         </li>
         <li>
           <p>${t('passkeyHandRun')}</p>

@@ -128,7 +128,7 @@ export const ofChatbot = {
   trigger_on: 'on',
   trigger_off: 'off',
   triggerOn: 'The trigger is on',
-  triggerGroups: 'No answers in groups',
+  triggerIgnoreGroups: 'No answers in groups',
   triggerDelay: 'Seconds from the last text to the answer',
   triggerLead: 'Only for leads',
   triggerField: 'Field of the lead',

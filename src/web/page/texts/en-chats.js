@@ -40,7 +40,7 @@ export const ofChats = {
   chatQuoteOf: 'Answer to: {text}',
   chatQuoteMissing: 'a message that is not loaded',
   chatQuoteFar: 'The quoted message is not stored, or lies too far back.',
-  chatActs: 'Actions for this message',
+  messageActions: 'Actions for this message',
   chatReply: 'Reply',
   chatReact: 'React with {emoji}',
   chatUnreact: 'Take the reaction back',

@@ -14,7 +14,7 @@ export const ofPasskeys = {
   passkeyCodeAgain: 'Make another code',
   passkeyCodeOver: 'The code has expired.',
   passkeyCodeLeft: '{left} left. For a signature by a person without access to this page, copy the link and send it.',
-  passkeyOpen: 'Open WhatsApp Web',
+  passkeyOpenWeb: 'Open WhatsApp Web',
   passkeyCopyLink: 'Copy the link',
   passkeyCopied: 'Copied.',
   passkeySign:

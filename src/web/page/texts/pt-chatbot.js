@@ -129,7 +129,7 @@ export const ofChatbot = {
   trigger_on: 'ligado',
   trigger_off: 'desligado',
   triggerOn: 'O gatilho está ligado',
-  triggerGroups: 'Ele não vale em grupos',
+  triggerIgnoreGroups: 'Ele não vale em grupos',
   triggerDelay: 'Segundos do último texto até a resposta',
   triggerLead: 'Só para leads',
   triggerField: 'Campo do lead',

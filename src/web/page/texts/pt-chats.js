@@ -41,7 +41,7 @@ export const ofChats = {
   chatQuoteOf: 'Resposta a: {text}',
   chatQuoteMissing: 'uma mensagem que não está carregada',
   chatQuoteFar: 'A mensagem citada não está guardada, ou fica longe demais.',
-  chatActs: 'Ações para esta mensagem',
+  messageActions: 'Ações para esta mensagem',
   chatReply: 'Responder',
   chatReact: 'Reagir com {emoji}',
   chatUnreact: 'Retirar a reação',

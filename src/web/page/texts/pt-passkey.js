@@ -15,7 +15,7 @@ export const ofPasskeys = {
   passkeyCodeAgain: 'Gerar outro código',
   passkeyCodeOver: 'O código expirou.',
   passkeyCodeLeft: 'Restam {left}. Também serve para quem não tem acesso a esta página: copie o link.',
-  passkeyOpen: 'Abrir o WhatsApp Web',
+  passkeyOpenWeb: 'Abrir o WhatsApp Web',
   passkeyCopyLink: 'Copiar o link',
   passkeyCopied: 'Copiado.',
   passkeySign:

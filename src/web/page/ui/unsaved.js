@@ -44,7 +44,7 @@ const onInput = ({ target }) => {
 
 const askToLeave = () => ask({ title: t('leaveTitle'), text: t('leaveText'), yes: t('leaveYes'), danger: true });
 
-/** Watches the forms from now on. */
+/** Installs the guards. Afterwards the page asks before the reader leaves a changed form. */
 export const guardForms = () => {
   document.addEventListener('input', onInput);
   document.addEventListener('reset', ({ target }) => saved(/** @type {HTMLFormElement} */ (target)));
