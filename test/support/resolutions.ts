@@ -64,9 +64,10 @@ const write = (): void => {
 };
 if (isMainThread) {
   process.once('exit', write);
-  // Most gateways are killed, so the cache is written early. By now a session has loaded its modules and compiled its code.
+  // Most gateways are killed, so the cache is written early. By now a session has loaded its modules and compiled its code. The write of compiled code takes
+  // a tenth of the processor time of a start, so only the first processes make it.
   setTimeout(() => {
+    if (added.size > 0) flushCompileCache();
     write();
-    flushCompileCache();
   }, loadedMs).unref();
 }
