@@ -142,7 +142,8 @@ test('backup: the folder of the sandbox is left out, and a folder with only a sa
 
 test('backup: a complete one is never overwritten, and none is made inside its source', async () => {
   await assert.rejects(backUp(options('backup')), /holds a whole backup already/);
-  await assert.rejects(backUp({ ...options(''), to: join(dataDir, 'backup') }), /is in the data folder/);
+  for (const name of ['backup', '..backup'])
+    await assert.rejects(backUp({ ...options(''), to: join(dataDir, name) }), /is in the data folder/);
   await assert.rejects(backUp({ ...options('none'), dataDir: place('nothing') }), /has no database of the embedded server/);
   // The copy goes to the folder `data` of the target, which may be the data folder itself, also through a link.
   const parent = place('parent');

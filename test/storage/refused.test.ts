@@ -54,6 +54,7 @@ test('refused entries: up to a thousand per instance are kept, in pages, and rem
   const numbered = (n: number): Entry => ({ ...entry, message: { ...entry.message, messageId: `refused ${n}` } });
   for (let n = 0; n < 1_000; n += 1) assert.equal(await refused.keep(claim, numbered(n), '22003'), true);
   assert.equal(await refused.keep(claim, numbered(1_000), '22003'), false, 'there is no room for more');
+  assert.equal(await refused.keep(claim, numbered(5), '23514'), true, 'a stored one that is repeated needs no room');
   const page = await refused.list({ instance: record.id, limit: 400, offset: 800 });
   assert.deepEqual([page.entries.length, page.more], [200, false]);
   assert.equal((await refused.list({ ...everything, limit: 10 })).more, true);

@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { appendFile, mkdir, open, readdir, readFile, realpath, rm, stat } from 'node:fs/promises';
-import { basename, dirname, isAbsolute, join, relative } from 'node:path';
+import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path';
 import { makeFolder } from '#src/base/make-folder.ts';
 
 // Copies of files that may change during the copy. A list of the copied files lets an interrupted copy continue.
@@ -209,7 +209,7 @@ export class FolderCopy {
 /** Returns true if `path` is the folder or lies in it. */
 export const isWithin = (folder: string, path: string): boolean => {
   const way = relative(folder, path);
-  return way === '' || !(way.startsWith('..') || isAbsolute(way));
+  return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
 };
 
 const codeOf = (error: unknown): string => String((error as NodeJS.ErrnoException | null)?.code ?? error);

@@ -16,7 +16,8 @@ const refusedStatements = {
   keep: {
     name: 'refused-keep',
     text: `with ${owned},
-      room as (select 1 from refused_entry where instance_id = $1 having count(*) < $8 and coalesce(sum(length(sealed)), 0) + length($7::bytea) <= $9),
+      room as (
+        select 1 from refused_entry where instance_id = $1 and id <> $3 having count(*) < $8 and coalesce(sum(length(sealed)), 0) + length($7::bytea) <= $9),
       put as (
         insert into refused_entry (instance_id, id, kind, error, tries, at, sealed)
         select owned.id, $3::text, $4::text, $5::text, 1, $6::bigint, $7::bytea from owned, room
