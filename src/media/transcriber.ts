@@ -14,7 +14,7 @@ interface TranscriberOptions {
   readonly timeoutMs: number;
 }
 
-/** Largest answer, in characters. Hours of speech fit in it. */
+/** Largest answer, in bytes. Hours of speech fit in it. */
 const longest = 4_000_000;
 
 const away = (what: string) => refuse('unavailable', `the transcription service ${what}`);
@@ -71,7 +71,7 @@ export class Transcriber implements Pick<Sounds, 'transcribe'> {
 
   async #ask(form: FormData, key: string, signal: AbortSignal): Promise<Result<string>> {
     const { guard, userAgent, timeoutMs } = this.#options;
-    this.#agent ??= createAgent(guard, timeoutMs, 4);
+    this.#agent ??= createAgent(guard, timeoutMs, 4, longest);
     const headers = { authorization: `Bearer ${key}`, 'user-agent': userAgent };
     const answer = await fetch(this.#address, { method: 'POST', body: form, headers, dispatcher: this.#agent, signal, redirect: 'error' });
     if (!answer.ok) {

@@ -58,6 +58,12 @@ const failures: readonly (readonly [title: string, answer: (response: ServerResp
   ['a failure of its own', (response) => response.writeHead(502).end(), 'unavailable', /answered 502/],
   ['an answer that is no JSON', (response) => response.end('<html>'), 'unavailable', /gave no transcription/],
   ['an answer without words', (response) => response.end('{"task":"x"}'), 'unavailable', /gave no transcription/],
+  [
+    'an answer of unknown length that is too long',
+    (response) => (response.write(' '.repeat(4_000_000)), response.end(' ')),
+    'unavailable',
+    /too long|reached/,
+  ],
   ['no answer at all', () => undefined, 'unavailable', /no answer in time/],
   ['a connection that breaks', (response) => response.destroy(), 'unavailable', /cannot be reached/],
   ['a redirect', (response) => response.writeHead(302, { location: 'http://127.0.0.1:9/' }).end(), 'unavailable', /cannot be reached/],
