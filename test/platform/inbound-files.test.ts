@@ -56,6 +56,21 @@ test('inbox: the file of a message that is older than the retention of the platf
   assert.deepEqual(run.log.takeUnfinished(), []);
 });
 
+test('inbox: a message that is not tried again on its connection takes no room among those that wait for a file', async () => {
+  const vault = createFakeVault();
+  const run = await start(vault, true, { files: 1, again: [1] });
+  run.inbox.open();
+  run.handle = (id) => run.inbox.fetching(id, `file of ${id}`);
+  const now = { t: String(Math.floor(Date.now() / 1000)) };
+  run.inbox.take('message', stanza('first', 'message', now));
+  await happens(run, 2);
+  run.inbox.take('message', stanza('second', 'message', now));
+  await happens(run, 4);
+  await run.inbox.close();
+  await run.flushed();
+  assert.equal(vault.inbound.size, 2, 'both wait in the log');
+});
+
 test('inbox: beyond the bound of messages that wait for a file, a further one leaves the log', async () => {
   const vault = createFakeVault();
   const run = await start(vault, true, { files: 2, again: [60_000] });

@@ -379,7 +379,11 @@ export class DurableInbox {
     if (sent < systemTime.now() - filesKept) return false;
     if (this.#again.size >= this.#limits.files && !this.#again.has(logged)) return false;
     const pause = this.#limits.again[tries];
-    if (pause === undefined || this.#closed) return true;
+    if (pause === undefined || this.#closed) {
+      // The message waits in the log for the next connection, and takes no room among those that are tried on this one.
+      this.#again.delete(logged);
+      return true;
+    }
     const timer = setTimeout(() => {
       this.#queue.add({ kind: 'message', node: logged.node, logged: Promise.resolve(logged) });
       this.#run();
