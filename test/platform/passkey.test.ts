@@ -111,6 +111,28 @@ test('passkey: after five minutes both sides show the same code, and nothing is 
   await until(async () => link.linked.length === 1, 'the device is linked');
 });
 
+for (const [title, after] of [
+  ['with a proof of the hand-off', 0],
+  ['without one', 5 * 60_000],
+] as const)
+  test(`passkey: the phone’s answer is taken once ${title}, also after the request to link`, async () => {
+    let nonces = 0;
+    const answers: BinaryNode[] = [];
+    const link = makeLink((request) => {
+      if (request.tag === 'companion_nonce') nonces += 1;
+      return request;
+    });
+    const { client } = link;
+    const continued = client.continued.bind(client);
+    client.continued = (stanza) => void (answers.push(stanza), continued(stanza));
+    await sign(link, after);
+    client.confirm();
+    await until(async () => link.linked.length === 1, 'the device is linked');
+    for (const answer of answers) continued(answer);
+    await settle();
+    assert.deepEqual([answers.length, nonces, link.linked.length, link.failures], [1, 1, 1, []]);
+  });
+
 for (const [title, tag] of [
   ['a prologue that was changed', 'passkey_prologue'],
   ['a nonce that was not committed', 'companion_nonce'],

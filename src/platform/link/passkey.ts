@@ -35,7 +35,10 @@ interface Exchange {
   readonly ref: string;
   /** True if the hand-off is proven, so the owner need not compare codes. */
   readonly handedOff: boolean;
+  /** The key of the pairing request, from the phone's answer until the request. */
   key: Uint8Array | null;
+  /** True after the phone's answer. */
+  isContinued: boolean;
 }
 
 const sha256 = (...parts: readonly Uint8Array[]): Buffer => createHash('sha256').update(Buffer.concat(parts)).digest();
@@ -106,11 +109,12 @@ export class PasskeyPairing {
   continued(stanza: BinaryNode): void {
     this.#step('the phone’s answer to the passkey cannot be read', async () => {
       const exchange = this.#exchange;
-      if (exchange === null || exchange.key !== null) return;
+      if (exchange === null || exchange.isContinued) return;
       const { publicKey, nonce } = proto.PrimaryEphemeralIdentity.decode(bytesOf(stanza, 'primary_ephemeral_identity') ?? Buffer.alloc(0));
       if (publicKey?.length !== 32 || nonce?.length !== 32) throw new Error('keys of another length');
       const salt = Buffer.from(`Companion Pairing ${this.#input.deviceType} with ref ${exchange.ref}`);
       const shared = Curve.sharedKey(exchange.ephemeral.private, publicKey);
+      exchange.isContinued = true;
       exchange.key = hkdf(shared, 32, { salt, info: 'Pairing Information Encryption Key' });
       await this.#input.ask('set', nodeOf('companion_nonce', exchange.nonce));
       const digest = sha256(exchange.nonce, publicKey);
@@ -162,7 +166,7 @@ export class PasskeyPairing {
     const { clientDataJSON, authenticatorData, signature, userHandle = null } = response;
     const sent = { id, rawId, type, response: { clientDataJSON, authenticatorData, signature, userHandle } };
     return {
-      exchange: { ephemeral, nonce, ref, handedOff: proof !== null, key: null },
+      exchange: { ephemeral, nonce, ref, handedOff: proof !== null, key: null, isContinued: false },
       content: [
         nodeOf('credential_id', Buffer.from(rawId, 'base64url')),
         nodeOf('webauthn_assertion', Buffer.from(JSON.stringify(sent))),
