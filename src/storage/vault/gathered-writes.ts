@@ -1,9 +1,9 @@
 /**
- * Writes the keys of several sessions in one statement. Sessions that batch their changes write at the same moments, and a statement costs hardly more
+ * Writes the keys of several sessions in one statement. Sessions that batch their changes write at the same time, and a statement costs hardly more
  * for a dozen sessions than for one.
  *
- * No session waits for another. The statement leaves out a session whose row is locked or has another epoch. If the statement is refused or takes too
- * long, each session writes alone.
+ * No session waits for another. The statement leaves out a session whose row is locked or has another epoch, and this session then writes alone. If the
+ * statement is refused or takes too long, every session writes alone.
  */
 import { StorageFailure, StorageSlow } from '#actors/ports.ts';
 import { ownedNow } from '../ownership.ts';
@@ -62,13 +62,12 @@ const valuesOf = (writes: readonly KeyWrite[]): readonly unknown[] => {
   ];
 };
 
-/** The largest number of sessions in one statement, so that it takes a few milliseconds at most, and a failure causes at most as many statements. */
+/** The largest number of sessions in one statement. It limits the statement to a few milliseconds, and the further statements after a failure. */
 const mostSessions = 16;
-/** The largest number of rows of a session. A session with more rows, for example after a burst, writes alone. */
+/** The largest number of rows of a session in a shared statement. A session with more rows, for example after a burst, writes alone. */
 const mostRows = 64;
 /**
- * The time for which writes are gathered, because the timers of sessions that write at the same moment fire in several turns of the event loop. In
- * milliseconds.
+ * The time for which writes are gathered. The timers of sessions that write at the same time fire in several turns of the event loop. In milliseconds.
  */
 const gatherMs = 5;
 

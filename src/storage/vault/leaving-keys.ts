@@ -1,5 +1,5 @@
 /**
- * Deletes the keys and the logged stanzas of a session that ended. There may be hundreds of thousands, so one row in `leaving_keys` marks the instance.
+ * Deletes the keys and the logged stanzas of a session that ended. There may be hundreds of thousands, so a row in `leaving_keys` only marks the instance.
  * The rows are deleted in batches: in the background, before the next pairing, and after the next start. A batch deletes nothing without the mark, so
  * no batch deletes a key of the next session.
  */
@@ -18,7 +18,7 @@ const tables = {
 type Table = keyof typeof tables;
 const names = Object.keys(tables) as readonly Table[];
 
-/** Builds the statement that deletes a batch. $1: instance. $2: the number of rows. $3 and $4: the key of the last row of the previous batch. */
+/** Builds the statement that deletes a batch. $1: instance. $2: the largest number of rows. $3 and $4: the key of the last row of the previous batch. */
 const pieceOf = (table: Table): Statement => {
   const { columns, behind } = tables[table];
   const [first, second] = columns.split(', ');
@@ -50,7 +50,7 @@ interface Place {
 
 export class LeavingKeys {
   readonly #database: Database;
-  /** The position of each scan, by instance and table. Without a position a scan would begin with index entries of deleted rows. */
+  /** The position of each scan, by instance and table. Without it, each batch would first read the index entries of all deleted rows. */
   readonly #places = new Map<string, Place>();
 
   constructor(database: Database) {

@@ -3,10 +3,10 @@ import { type Pause, untilStored } from '#actors/waiting.ts';
 import type { Database, Statement } from '../postgres/database.ts';
 import { alertPlace, placeOf, privatePlace, refusedPlace, userPlace, type Place, type Sealer } from './sealing.ts';
 
-/** The columns of a row's key, and its sealed value. */
+/** The columns of a row's primary key, and its sealed value. */
 type Row = Readonly<Record<string, string | number | null>> & { readonly sealed: Buffer };
 
-/** A column of sealed values, with the key of its rows and the place of its values. */
+/** A column of sealed values. */
 interface SealedColumn {
   readonly table: string;
   readonly column: string;
@@ -14,7 +14,7 @@ interface SealedColumn {
   readonly keys: readonly string[];
   /** The type of the last key column if it is not text. */
   readonly keyType?: 'bigint';
-  /** Another column that the place needs. */
+  /** A further column that `place` reads. */
   readonly also?: string;
   place(row: Row): Place;
 }
@@ -27,7 +27,7 @@ const ofInstance =
 const ofKey = (row: Row): Place => placeOf('signal_key', part(row, 'instance_id'), part(row, 'type'), part(row, 'id'));
 const ofCredential = (row: Row): Place => placeOf('credential', part(row, 'instance_id'));
 
-/** All columns of sealed values. Values that were set aside keep their former place. */
+/** All columns of sealed values. A value in a `retired_…` table keeps the `Place` of the table from which it was moved. */
 export const sealedColumns: readonly SealedColumn[] = [
   { table: 'instance', column: 'token', keys: ['id'], place: ofInstance('token') },
   { table: 'instance', column: 'ai_apikey', keys: ['id'], place: ofInstance('ai_apikey') },
@@ -74,7 +74,7 @@ const restMs = 5;
 const typeOfKey = ({ keys, keyType = 'text' }: Pick<SealedColumn, 'keys'> & { readonly keyType?: string }, at: number): string =>
   at === keys.length - 1 ? keyType : 'text';
 
-/** Builds the query of the rows after a key, in the order of keys. `isFirst`: true for the first rows. */
+/** Builds the query of a batch of rows, in the order of their primary key. `isFirst`: true for the first batch. */
 const readStatement = (of: SealedColumn, isFirst: boolean): Statement => {
   const { table, column, keys, also } = of;
   const found = keys.map((key, at) => `${key}::${typeOfKey(of, at) === 'bigint' ? 'float8' : 'text'} as ${key}`);
@@ -86,7 +86,7 @@ const readStatement = (of: SealedColumn, isFirst: boolean): Statement => {
   };
 };
 
-/** Builds the update of a batch. $1: values as they were read. $2: the resealed values. The keys follow. A value that has changed meanwhile stays. */
+/** Builds the update of a batch. $1: values as they were read. $2: the resealed values. The key columns follow. A value that has changed meanwhile is skipped. */
 const writeStatement = (of: SealedColumn): Statement => {
   const { table, column, keys } = of;
   const lists = keys.map((_, at) => `$${at + 3}::${typeOfKey(of, at)}[]`).join(', ');
@@ -131,7 +131,7 @@ async function resealColumn(of: SealedColumn, { database, sealer }: ResealingInp
   return resealed;
 }
 
-/** Reseals all old values and returns their number. Stops early if the pause ends. Values that were written meanwhile stay. */
+/** Reseals all old values and returns their number. Stops early if the pause ends. A value that changes meanwhile is skipped. */
 export const resealAll = async (input: ResealingInput, pause: Pause): Promise<number> => {
   let rows = 0;
   for (const column of sealedColumns) rows += await resealColumn(column, input, pause);

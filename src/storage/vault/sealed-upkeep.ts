@@ -3,7 +3,7 @@
  *
  * Each start unseals a check value to verify its key. In a change of the encryption key, the check value is resealed last, so a start needs both keys until
  * all values are resealed. In the move to derived keys, the check value is resealed first. Releases that cannot derive keys then cannot start any more.
- * Nodes of such releases may have started just before. The new form is written when they have ended.
+ * Nodes of such releases may still be running. Values are sealed in the new form only after these nodes have ended.
  */
 import { StorageFailure, type Log, type SettingStore } from '#actors/ports.ts';
 import { Pause, untilStored } from '#actors/waiting.ts';
@@ -18,13 +18,13 @@ const checkPlace = placeOf('setting', '', 'check', checkName);
 const isShut = (check: string): boolean => isDerived(Buffer.from(check, 'base64'));
 
 /**
- * The setting with the progress of the move. Absent: releases without derived keys can start. A number: the time since which they cannot, by the
+ * The setting with the progress of the move. Absent: releases without derived keys can start. A number: the time since which they cannot start, by the
  * database's clock in Unix milliseconds. `derived`: the move is finished.
  */
 const formName = 'encryption.form';
 const everywhere = 'derived';
 
-/** The time for which a node without renewals may still be running. In milliseconds. */
+/** The time for which a node may still be running after its lease has expired. In milliseconds. */
 const silenceMs = 3_600_000;
 
 const clock = '(extract(epoch from statement_timestamp()) * 1000)';
@@ -50,7 +50,7 @@ export interface FormChoice {
   readonly onDuty: boolean;
   /** True while values under a former key are left. */
   readonly changesKey: boolean;
-  /** The time from the check of the key until a starting node has joined the cluster. In milliseconds. */
+  /** The longest time from the check of the key until a starting node has joined the cluster. In milliseconds. */
   readonly graceMs: number;
 }
 
@@ -68,7 +68,7 @@ export const stepOf = ({ form, now, anyOlder }: FormState, { derived, onDuty, ch
 
 /** The pace on the nodes of a cluster, in milliseconds. */
 export interface UpkeepPace {
-  /** The time from the check of the key until a starting node has joined the cluster. */
+  /** The longest time from the check of the key until a starting node has joined the cluster. */
   readonly graceMs: number;
   /** The time between two checks. */
   readonly lookMs: number;
@@ -111,7 +111,7 @@ export class SealedUpkeep {
   /** Checks the key and starts the work. Rejects with a text for the operator if the data was sealed under another key. */
   async begin(): Promise<void> {
     const { settings, log } = this.#input;
-    // An empty database has no values of an older release.
+    // A new database has no values of an older release, so the move is already finished.
     if (await settings.swap(checkName, null, this.#check({ derived: true }))) await settings.set(formName, everywhere);
     try {
       this.sealer.open(checkPlace, Buffer.from(await this.#storedCheck(), 'base64'));
@@ -126,7 +126,7 @@ export class SealedUpkeep {
     });
   }
 
-  /** Resolves when all values are resealed, or when the work is stopped. Never rejects. */
+  /** Resolves when all values are resealed, or when the work fails or is stopped. Never rejects. */
   get ended(): Promise<void> {
     return this.#ended;
   }
@@ -177,7 +177,7 @@ export class SealedUpkeep {
       changesKey: this.#changesKey,
       graceMs: shared ? this.#pace.graceMs : 0,
     };
-    // If a single gateway has the database, the nodes of a former cluster no longer write.
+    // If a single gateway uses the database, the nodes of a former cluster no longer write.
     const step = stepOf({ ...state, anyOlder: shared && state.anyOlder }, choice);
     if (step === 'shut') await this.#shut(state.now);
     if (step === 'write' || step === 'done') this.#written.derived = true;

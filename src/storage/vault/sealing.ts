@@ -1,17 +1,17 @@
 /**
  * Encryption at rest by AES-256-GCM. Each value is bound to the place where it is stored. Nonces are random, so one key may seal at most some 2^32 values.
- * Therefore each instance has its own derived key, and values outside of instances have another.
+ * Therefore each instance has its own derived key, and values that belong to no instance share another.
  */
 import { createCipheriv, createDecipheriv, createHash, createSecretKey, hkdfSync, type KeyObject, randomBytes } from 'node:crypto';
 import type { Log } from '#actors/ports.ts';
 import { LruMap } from '#src/base/lru-map.ts';
 import { CorruptCredentials } from '#src/platform/wire/vault-port.ts';
 
-/** The place where a value is stored. */
+/** The identity of a stored value. */
 export interface Place {
-  /** The instance whose key seals the value; '' outside of instances. */
+  /** The instance whose derived key seals the value; '' if the value belongs to no instance. */
   readonly owner: string;
-  /** The authenticated name of the place. A value that was copied to another row cannot be unsealed. */
+  /** The table, row and field of the value, as additional authenticated data. A value that was copied to another row cannot be unsealed. */
   readonly name: string;
 }
 
@@ -20,15 +20,15 @@ export interface Sealer {
   /** Unseals a text. Throws if the value was changed, moved, or sealed under another key. The error does not contain the value. */
   open(place: Place, sealed: Uint8Array): string;
   openBytes(place: Place, sealed: Uint8Array): Buffer;
-  /** Returns true if the value can be unsealed, and `seal` would now use another key or the newer form. */
+  /** Returns true if `seal` would now use another key or the newer form. Returns false if the value cannot be unsealed. */
   isOld(place: Place, sealed: Uint8Array): boolean;
 }
 
-/** The first byte of a sealed value. Form 1 is sealed under the encryption key, form 2 under a key that is derived from it for the owner of the place. */
+/** The first byte of a sealed value. Form 1 is sealed under the encryption key. Form 2 is sealed under a key that is derived for the owner. */
 const forms = { whole: 1, derived: 2 } as const;
 type Form = (typeof forms)[keyof typeof forms];
 
-/** The form that is written: derived keys or the encryption key. Both forms are read. */
+/** The form in which `seal` writes: under a derived key or under the encryption key. Values of both forms can be unsealed. */
 export interface WrittenForm {
   derived: boolean;
 }
@@ -67,7 +67,7 @@ class Nonces {
   }
 }
 
-/** The number of cached derived keys. The cache may hold twice as many. Deriving a key takes some 10 microseconds. */
+/** The number of derived keys that stay cached. The cache may contain up to twice as many. Deriving a key takes some 10 microseconds. */
 const keptKeys = 10_000;
 
 /** An encryption key, and the keys that are derived from it. */
@@ -112,7 +112,7 @@ const opensUnder = (keys: Keys, place: Place, sealed: Uint8Array): boolean => {
   }
 };
 
-/** Creates a sealer. `former`: the previous key, while values under it may be left. `written` may change at any time. */
+/** Creates a sealer. `former`: the previous key, if values that it sealed may be left. `written` may change at any time. */
 export const createSealer = (
   bytes: Uint8Array,
   former: Uint8Array | null = null,
@@ -153,7 +153,7 @@ export const tokenHash = (token: string): Buffer => createHash('sha256').update(
 
 // The opener unseals the values of rows. A value that cannot be unsealed counts as missing, so that one damaged row does not block the others.
 
-/** The owner and the field of a value, for the log. */
+/** The owner and the field of a value, for the program's log. */
 export interface Named {
   readonly id: string;
   readonly field: string;
@@ -166,7 +166,7 @@ export class Opener {
   readonly #log: Pick<Log, 'error'>;
   readonly #reported = new Set<string>();
 
-  /** `sealer` unseals under the current key, and during a change also under the previous key. */
+  /** `sealer` unseals under the current key, and during a change of the key also under the previous key. */
   constructor(sealer: Sealer, log: Pick<Log, 'error'>) {
     this.#sealer = sealer;
     this.#log = log;
@@ -176,7 +176,7 @@ export class Opener {
     return this.#sealer.seal(place, value);
   }
 
-  /** Unseals a value and parses it with `read`. If either fails, reports the value and returns null. */
+  /** Unseals a value and parses it with `read`. If either fails, logs `storage.unreadable` and returns null. */
   open<T>(place: Place, sealed: Uint8Array, read: (text: string) => T, named: Named): T | null {
     try {
       return read(this.#sealer.open(place, sealed));
@@ -187,7 +187,7 @@ export class Opener {
     }
   }
 
-  /** Logs `storage.unreadable`, once for each place. */
+  /** Logs `storage.unreadable`, once for each value. */
   report(place: Place, named: Named): void {
     if (!this.#reported.has(place.name)) this.#log.error({ ...named }, 'storage.unreadable');
     this.#reported.add(place.name);

@@ -7,10 +7,10 @@ import { GatheredWrites, type KeyWrite } from './gathered-writes.ts';
 import { LeavingKeys, leavingStatements } from './leaving-keys.ts';
 import { openSealed, type Place, placeOf, type Sealer } from './sealing.ts';
 
-// The inbound log in the database. It has received stanzas, sealed, until a write of the vault names them as handled.
+// The inbound log in the database. It contains received stanzas, sealed. A write of the vault deletes the stanzas that it names as handled.
 
 export const stanzaStatements = {
-  /** $3: numbers. $4: time. $5: stanzas. */
+  /** $3: numbers of the stanzas. $4: the current time. $5: the sealed stanzas. */
   log: {
     name: 'vault-log',
     text: `with ${owned},
@@ -27,13 +27,13 @@ export const stanzaStatements = {
         update inbound i set tries = i.tries + 1 from owned where i.instance_id = $1 and i.seq = any($3::bigint[]) and owned.id = i.instance_id)
       select count(*)::int as owned from owned`,
   },
-  /** $2: tries after which a stanza is set aside. $3: the time before which such a stanza is deleted. */
+  /** $2: the number of tries after which a stanza is set aside. Deletes the stanzas that are set aside and were logged before $3. */
   logged: {
     name: 'vault-logged',
     text: `with old as (delete from inbound where instance_id = $1 and tries >= $2 and at < $3)
       select seq::float8 as seq, seq::text as name, tries, case when tries < $2 then sealed end as sealed from inbound where instance_id = $1 order by inbound.seq`,
   },
-  /** $2: tries after which a stanza is set aside. $3: numbers of damaged rows. */
+  /** $2: the number of tries after which a stanza is set aside. $3: numbers of the stanzas in damaged rows. */
   setAside: {
     name: 'vault-set-aside',
     text: `update inbound set tries = greatest(tries, $2) where instance_id = $1 and seq = any($3::text[]::bigint[])`,
@@ -42,7 +42,7 @@ export const stanzaStatements = {
 
 interface LogRow {
   readonly seq: number;
-  /** The exact number as text. In a damaged row, `seq` may be rounded. */
+  /** The exact number of the stanza as text. In a damaged row, `seq` may be rounded. */
   readonly name: string;
   readonly tries: number;
   readonly sealed: Buffer | null;
@@ -63,7 +63,7 @@ const openStanza = (instance: string, { seq, tries, sealed }: LogRow & { readonl
 };
 
 export const vaultStatements = {
-  /** $2: limit in bytes. Longer credentials are damaged. Reading them could take so long that the connection counts as lost. */
+  /** $2: the largest length in bytes. Longer credentials are damaged. Reading them could take so long that the connection counts as lost. */
   credentials: {
     name: 'vault-credentials',
     text: `select case when octet_length(sealed) <= $2 then sealed end as sealed from credential where instance_id = $1`,
@@ -95,9 +95,9 @@ export const vaultStatements = {
       select count(*)::int as owned from owned`,
   },
   lock: { name: 'vault-lock', text: `with ${owned} select count(*)::int as owned from owned` },
-  /** $1: instance. The keys and the log are deleted in batches (see `leaving-keys.ts`). */
+  /** $1: instance. The keys and the inbound log are deleted in batches (see `leaving-keys.ts`). */
   forget: { name: 'vault-forget', text: 'delete from credential where instance_id = $1' },
-  /** Sets the credentials aside, and replaces those of an earlier session. $1: instance. $2: reason. $3: time. */
+  /** Moves the credentials to `retired_credential`, where they replace those of an earlier session. $1: instance. $2: reason. $3: time. */
   retire: {
     name: 'vault-retire',
     text: `with credentials as (delete from credential where instance_id = $1 returning instance_id, sealed)
@@ -112,10 +112,10 @@ interface KeyRow {
   readonly sealed: Buffer;
 }
 
-/** The limit of credentials in bytes. Credentials have some 10 KB, and no outside party can make them grow. */
+/** The largest length of sealed credentials in bytes. Credentials usually have some 10 KB, and no outside party can make them grow. */
 const mostCredentials = 4_000_000;
 
-/** Batches of keys that are deleted while the caller waits. They suffice for an ordinary session. */
+/** The number of batches of keys that are deleted while the caller waits. It suffices for an ordinary session. */
 const piecesAtOnce = 5;
 
 /** Returns the last change of each key, because a statement accepts each key only once. */
@@ -148,7 +148,7 @@ interface VaultOptions {
   readonly noteWriter?: (instance: string) => void;
 }
 
-/** Reads and unseals the credentials of an instance. Throws `CorruptCredentials`. */
+/** Reads and unseals the credentials of an instance. Throws `CorruptCredentials` if they are damaged. */
 const openCredentials = async (database: Database, sealer: Sealer, instance: string): Promise<string | null> => {
   const [row] = await database.rows<{ sealed: Buffer | null }>(vaultStatements.credentials, [instance, mostCredentials]);
   if (!row) return null;
@@ -238,7 +238,7 @@ export class DatabaseVault implements Vault {
       else await runner.rows(vaultStatements.retire, [instance, reason, this.#options.now()]);
       await runner.rows(leavingStatements.mark, [instance]);
     });
-    // The session has ended even if the deletion of its keys fails. It continues before the next pairing, or after the next start.
+    // The session has ended even if the deletion of its keys fails. The deletion continues before the next pairing, or after the next start.
     if (await this.#leaving.some(instance, piecesAtOnce).catch(() => true)) void this.cleared(instance).catch(() => undefined);
   }
 
