@@ -40,7 +40,7 @@ export interface StorageOptions {
   readonly dataDir: string;
   /** The encryption key of 32 bytes. */
   readonly encryptionKey: Uint8Array;
-  /** The previous key. In the background, all values under this key are sealed under the new key. */
+  /** The previous key. Values that it sealed are resealed under the new key in the background. */
   readonly formerEncryptionKey?: Uint8Array | null;
   readonly log: Log;
   /** Returns Unix milliseconds. */
@@ -175,16 +175,16 @@ const storageOf = ({ pools, server, tenancy }: Base, upkeep: SealedUpkeep, { log
     pictures: { ...createPictureStore(journal), expire: createPictureStore(sweeps).expire },
     passkeyCodes: createPasskeyCodeStore(queries),
     recipients: { ...createRecipientStore(journal), expire: createRecipientStore(sweeps).expire },
-    // Queries of sessions for single groups use the pool of the journal, so that they do not wait behind pages of groups.
     definitions: createDefinitionStore(queries, opener),
     chatbots: createChatbotStore(journal, opener),
     contacts: { ...createContactStore(queries), saved: createContactStore(journal).saved },
+    // Queries of sessions for single groups use the pool of the journal, so that they do not wait behind pages of groups.
     groups: { ...createGroupStore(journal), find: createGroupStore(queries).find, common: createGroupStore(queries).common },
     chatwootRows: { ...createChatwootStore(journal), expire: createChatwootStore(sweeps).expire },
     stepLog: createStepStore(sweeps),
     refused: createRefusedStore(journal, sealer, { now, newId: () => `${now().toString(36)}${randomBytes(8).toString('hex')}` }),
     sendKeys: { ...createSendKeyStore(journal), expire: createSendKeyStore(sweeps).expire },
-    // The pacing of a campaign does not wait behind lists. The creation of a campaign uses a third pool, because it holds a connection for a second.
+    // The pacing of a campaign does not wait behind lists. The creation of a campaign uses a third pool, because it occupies a connection for about a second.
     campaigns: campaignsOf(pools),
     optOuts: { ...createOptOutStore(journal), list: createOptOutStore(queries).list },
     vault,
@@ -250,7 +250,7 @@ const openOnce = async (options: StorageOptions): Promise<Storage> => {
   }
 };
 
-/** The number of attempts of a start whose new connections get no answer in time. A machine that starts everything at once is busy for some seconds. */
+/** The largest number of attempts to open the storage if connections time out. A machine that starts all its services at once is busy for some seconds. */
 const mostAttempts = 5;
 
 /** Opens the storage. Rejects with a text for the operator if there is no database, or if the key does not fit it. */

@@ -1,7 +1,7 @@
 /**
  * Fencing of writes. Every write of an instance carries the epoch under which its writer owns the instance. A write with another epoch changes nothing.
  *
- * The statement locks the row of the instance against a change of the epoch. So either the next owner sees the write, or the write changes nothing. A
+ * The statement locks the row of the instance against a change of the epoch. Either the next owner sees the write, or the write changes nothing. A
  * plain comparison is not enough: the statement may read the epoch before the next owner raises it, and write after the next owner has read.
  * `for key share` is the lock that foreign keys take anyway, so it costs no extra lock. It does not wait for changes of other columns. Raising the
  * epoch locks the row `for update`, which waits for `for key share`.
@@ -37,7 +37,7 @@ export const ownedNow = (ids: string, epochs: string): string => `owned as mater
   select instance.id from unnest(${ids}::text[], ${epochs}::int[]) as claimed (id, epoch)
   join instance on instance.id = claimed.id and instance.epoch = claimed.epoch for key share of instance skip locked)`;
 
-/** Returns the parameters of `ownedAmong`. If there are two epochs for an instance, the older one is used, so that no write uses an outdated claim. */
+/** Returns the parameters of `ownedAmong`. Of several epochs of an instance the lowest is used. An outdated write is then never stored under a newer epoch. */
 export const claimsOf = (rows: readonly Claim[]): readonly [ids: readonly string[], epochs: readonly number[]] => {
   const claims = new Map<string, number>();
   for (const { instanceId, epoch } of rows) claims.set(instanceId, Math.min(epoch, claims.get(instanceId) ?? epoch));

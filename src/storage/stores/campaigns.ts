@@ -24,14 +24,17 @@ export const campaignStatements = {
     `insert into campaign (instance_id, id, info, status, shared, scheduled_for, delay_min, delay_max, total, failed, created, updated)
      select $1, $3, $4, 'waiting', $5::jsonb, $6, $7, $8, $9, $10, $11, $11 from owned returning 1`,
   ),
-  /** $1: instance. $2: campaign. $3: first position. $4: numbers. $5: chats. $6: states. $7: errors. $8: own messages or null. */
+  /**
+   * $1: instance. $2: campaign. $3: first position. $4: numbers. $5: chats. $6: states. $7: errors. $8: own messages of recipients; null for the shared
+   * message.
+   */
   recipients: {
     name: 'campaign-recipients',
     text: `insert into campaign_recipient (instance_id, campaign_id, position, number, chat_id, state, error, own)
       select $1, $2, $3 + place - 1, number, chat_id, state, error, own::jsonb
       from unnest($4::text[], $5::text[], $6::text[], $7::text[], $8::text[]) with ordinality as fresh (number, chat_id, state, error, own, place)`,
   },
-  /** $2: limit. $3: true for finished campaigns, false for the others, null for all. */
+  /** $2: limit. $3: true for finished campaigns, false for unfinished campaigns, null for all. */
   list: {
     name: 'campaign-list',
     text: `select ${campaignFields} from campaign where instance_id = $1 and status <> 'deleting' and ($3::boolean is null or (status = 'done') = $3)
@@ -43,7 +46,7 @@ export const campaignStatements = {
     text: `select count(*)::int as campaigns, coalesce(sum(total - sent - failed - skipped - unknown), 0)::int as waiting
       from campaign where instance_id = $1 and ${isActive}`,
   },
-  /** $2: now. Several due campaigns alternate. */
+  /** $2: the current time. Several due campaigns take turns: the one whose last change is oldest comes first. */
   next: {
     name: 'campaign-next',
     text: `select ${campaignFields}, recipient.position, recipient.number, coalesce(recipient.own, campaign.shared) as send
@@ -84,7 +87,7 @@ export const campaignStatements = {
     name: 'campaign-sent-since',
     text: `select count(*)::int as count from message where instance_id = $1 and send_folder_id <> '' and message.timestamp > $2`,
   },
-  /** Changes the status. The row is locked before its status is read, so that the returned status is the one that was changed. */
+  /** Changes the status. Returns the status before the change. The row is locked before its status is read, so no other change can come in between. */
   change: {
     name: 'campaign-change',
     text: `with ${owned},

@@ -58,7 +58,7 @@ export const chatbotStatements = {
         on conflict (instance_id, day) do update set tokens = chatbot_usage.tokens + excluded.tokens)
       select count(*)::int as owned from owned`,
   },
-  /** $1: instance. $2: time. $3: rows. */
+  /** $1: instance. $2: the earliest time of a chat's last message. $3: the largest number of rows. */
   unanswered: {
     name: 'chatbot-unanswered',
     text: `select chat_id as "chatId" from chat where instance_id = $1 and last_message_timestamp >= $2
@@ -137,7 +137,7 @@ export const chatwootStatements = {
     name: 'chatwoot-save-message',
     text: upsert('chatwoot_message', 'key', ['inbox', 'conversation_id', 'id', 'progress', 'at']),
   },
-  /** $9: the limit of waiting replies of an instance. `room` is false if the limit is reached. */
+  /** $9: the largest number of waiting replies of an instance. `room` is false if this number is reached. */
   addReply: {
     name: 'chatwoot-add-reply',
     text: `with ${owned},
@@ -148,7 +148,7 @@ export const chatwootStatements = {
         on conflict (instance_id, id, kind) do nothing)
       select (select count(*)::int from owned) as owned, held < $9 as room from waiting`,
   },
-  /** $1: instances. $2: rows. Few replies wait at any time. */
+  /** Reads the first waiting reply of each conversation. $1: instances. $2: the largest number of rows. Few replies wait at any time. */
   replies: {
     name: 'chatwoot-replies',
     text: `select distinct on (instance_id, conversation_id) seq::float8 as seq, instance_id as "instanceId", inbox, news, at::float8 as at,

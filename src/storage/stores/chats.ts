@@ -10,7 +10,7 @@ import { keyText } from '../postgres/parameters.ts';
 // One chat by any of its names. A person's messages may be stored under the phone number, under the LID, or under both: older messages may be from before
 // the number was known.
 
-/** Returns the parameter of `sameChatIds`. */
+/** Returns all forms of a chat's name, as the parameter of `sameChatIds`. */
 export const chatNames = (name: string): readonly string[] => chatIdsOf(name).map(keyText);
 
 /** Returns a query for all ids of a chat: the names in parameter `n`, and the other address of a stored chat. Each part uses an index. */
@@ -18,7 +18,7 @@ export const sameChatIds = (n: number): string => `select unnest($${n}::text[]) 
   union select chat.chat_id from chat where chat.instance_id = $1 and chat.chat_lid = any($${n}::text[]) and chat.chat_lid <> ''
   union select chat.chat_lid from chat where chat.instance_id = $1 and chat.chat_id = any($${n}::text[]) and chat.chat_lid <> ''`;
 
-/** A condition on chats. `$?` is a placeholder for the parameter. */
+/** The condition that a chat has one of the given addresses. `$?` is a placeholder for the parameter. */
 const isSameChat = `(chat_id = any($?::text[]) or (chat_lid = any($?::text[]) and chat_lid <> ''))`;
 
 // Filters of `POST /chat/find` as SQL conditions. Only constants of this file become a part of a statement. Values are parameters.
@@ -131,7 +131,7 @@ const dependenciesOf = (filters: readonly ChatFilter[]): readonly string[] | nul
 };
 
 export const chatStatements = {
-  /** Reads a chat. A chat whose id is the name comes before a chat whose other address is the name. */
+  /** Reads a chat by one of its names ($2). A match of the chat id comes before a match of the LID. */
   get: {
     name: 'chat-get',
     text: `select ${selectedFields} from chat where instance_id = $1 and ${isSameChat.replaceAll('$?', '$2')}
@@ -166,8 +166,8 @@ export const chatStatements = {
 } as const satisfies Readonly<Record<string, Statement>>;
 
 /**
- * Builds the statements for a page and for the number of chats. $1: instance. In the page, $2: limit and $3: offset. The values follow. They are not
- * prepared, because there are too many combinations of filters.
+ * Builds the statements for a page and for the number of chats. $1: instance. In the page, $2: limit and $3: offset. The values of the filters follow. The
+ * statements are not prepared, because there are too many combinations of filters.
  */
 export const findStatements = (
   query: ChatQuery,

@@ -18,7 +18,7 @@ const inOutbox = (
     order by outbox.at desc, outbox.seq desc limit $2::bigint + $3::bigint) as of_type`;
 const inArchive = `select ${stateInArchive}, ${common} from archive where webhook_id = mine.id and archive.at between $4 and $5`;
 
-/** The table and the condition of each state of a delivery. */
+/** The query of the deliveries in each state. */
 const places: Readonly<Record<DeliveryState, string>> = {
   waiting: inOutbox('not_before = 0'),
   parked: inOutbox('not_before > 0'),
@@ -27,8 +27,8 @@ const places: Readonly<Record<DeliveryState, string>> = {
 };
 
 /**
- * Builds the query of a page. $1: webhooks. $2: limit. $3: offset. $4 and $5: bounds of the event's time. Each part for a webhook and a state stops
- * after the rows that the page may need.
+ * Builds the query of a page. $1: webhooks. $2: limit. $3: offset. $4 and $5: bounds of the event's time. The sub-query for
+ * each webhook and state stops after the rows that the page may need.
  */
 export const listStatement = (state: DeliveryState | null): Statement => {
   const parts = state === null ? [inOutbox(), places.dead, places.delivered] : [places[state]];
@@ -39,7 +39,7 @@ export const listStatement = (state: DeliveryState | null): Statement => {
   };
 };
 
-/** The chosen rows. $1: webhook. $2: event ids or null. $3: types or null. $4 and $5: bounds of the event's time. $6: limit. */
+/** The chosen rows. $1: webhook. $2: event ids or null for all. $3: types or null for all. $4 and $5: bounds of the event's time. $6: limit. */
 const chosen = `webhook_id = $1 and ($2::text[] is null or event_id = any($2)) and ($3::text[] is null or type = any($3))
   and at between $4 and $5`;
 
@@ -59,7 +59,7 @@ export const deliveryStatements = {
         select ${stateInArchive}, ${common}, body, tries from archive where webhook_id = mine.id and event_id = $2) as found
       order by at desc, seq desc limit 1`,
   },
-  /** Finds the oldest delivery by the primary key. */
+  /** Reads the time of the oldest delivery in the outbox, by the primary key. */
   oldest: { name: 'deliveries-oldest', text: 'select at::float8 as at from outbox order by seq limit 1' },
   /** $1: webhooks. Each time comes from the first row of an index. */
   oldestOf: {
@@ -96,7 +96,7 @@ export const deliveryStatements = {
       ${tallied.hastened('back')}
       select instance_id as "instanceId", count(*)::int as count from back group by 1`,
   },
-  /** Deletes the oldest rows of a webhook ($1) and types ($2): at least $3 rows, $4 bytes, and all before the time $5. $6: the limit of all. */
+  /** Deletes the oldest rows of a webhook ($1) and types ($2): $3 rows, $4 bytes, and all rows before the time $5. Deletes at most $6 rows. */
   trim: {
     name: 'deliveries-trim',
     text: `with oldest as (
@@ -110,7 +110,7 @@ export const deliveryStatements = {
       ${tallied.removed('gone')}
       select type, count(*)::int as count from gone group by type`,
   },
-  /** Deletes the oldest past deliveries of a webhook ($1) and a value of `dead` ($2): at least $3 rows, and all before the time $4. $5: limit. */
+  /** Deletes the oldest past deliveries of a webhook ($1) and a value of `dead` ($2): $3 rows, and all rows before the time $4. $5: limit of each part. */
   forget: {
     name: 'deliveries-forget',
     text: `with old as (select ctid from archive where webhook_id = $1 and dead = $2 and at < $4::bigint order by at, seq limit $5),

@@ -18,11 +18,11 @@ export const expireRows =
   async (before: number, limit: number): Promise<number> =>
     (await database.rows<{ count: number }>(statement, [before, limit]))[0]?.count ?? 0;
 
-// Removes old messages of one instance after the other. An index has the messages of each instance in the order of time.
+// Removes old messages of one instance after the other. An index sorts the messages of each instance by time.
 
 export const expiryStatements = {
   instances: { name: 'expiry-instances', text: `select id from instance where id > $1 order by id limit $2` },
-  /** $1: instance. $2: time. $3: rows. Queued messages stay. */
+  /** $1: instance. $2: the oldest time that stays. $3: the largest number of rows. Queued messages stay. */
   messages: {
     name: 'expiry-messages',
     text: `with gone as (
@@ -33,7 +33,7 @@ export const expiryStatements = {
   },
 } as const satisfies Readonly<Record<string, Statement>>;
 
-/** Instances of one page. */
+/** The number of instances of one page. */
 const page = 500;
 
 export class MessageExpiryScan implements MessageExpiry {
@@ -72,8 +72,8 @@ const receiptExpiryStatements = {
   /** $1: the last instance of the previous page. $2: limit. */
   instances: { name: 'receipt-expiry-instances', text: `select id from instance where id > $1 order by id limit $2` },
   /**
-   * Replaces receipts after the mark of the last batch, and moves the mark. $1: instance. $2: time. $3: limit of read messages. $4: limit of messages
-   * whose receipts are replaced. A receipt that arrives later stays until its message is deleted.
+   * Replaces receipts after the mark of the last batch, and moves the mark. $1: instance. $2: time before which a message is old. $3: limit of read
+   * messages. $4: limit of messages whose receipts are replaced. A receipt that arrives later stays until its message is deleted.
    */
   piece: {
     name: 'receipt-expiry-piece',

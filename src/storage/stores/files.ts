@@ -17,7 +17,7 @@ const gone = (name: string, chosen: string): Statement => ({
     select hash, max(size)::float8 as size from gone group by hash`,
 });
 
-/** Returns SQL that keeps the message or the source of a file if the file is stored again without them. */
+/** Returns SQL that keeps the value of a column if the file is stored again with '' in this column. */
 const unlessSaid = (column: string): string =>
   `${column} = case when excluded.${column} = '' then file.${column} else excluded.${column} end`;
 
@@ -47,7 +47,7 @@ export const fileStatements = {
   },
   removeHash: { name: 'file-remove-hash', text: `delete from file where hash = $1` },
   removeUnused: gone('remove-unused', 'select name from file where used < $1 order by used, name limit $2'),
-  /** $1: time. $2 and $3: time and name of the last row of the previous page. $4: rows. */
+  /** $1: the time since which a file was not used. $2 and $3: time and name of the last row of the previous page. $4: the largest number of rows. */
   unused: {
     name: 'file-unused',
     text: `select ${fields} from file where used < $1 and (used, name) > ($2, $3) order by file.used, file.name limit $4`,
@@ -68,7 +68,7 @@ const lookUp = (key: FileKey): readonly [Statement, ...string[]] => {
 /** A character that sorts after all hex digits. */
 const beyond = 'g';
 
-/** Creates the store. `sweeps`: the pool for limits and removals. */
+/** Creates the store. `sweeps`: the pool for sweeps, such as the removal of unused files. */
 export const createFileRows = (database: Database, sweeps: Database): FileRows => {
   const one = async (statement: Statement, values: readonly unknown[]): Promise<FileRow | null> =>
     (await database.rows<FileRow>(statement, values))[0] ?? null;

@@ -13,7 +13,7 @@ import { asText, type Opener, type Place, placeOf, type Sealer, tokenHash } from
 import { vaultStatements } from '../vault/vault.ts';
 import { saveWebhook } from './webhooks.ts';
 
-// Registered instances. A start reads all of them, perhaps thousands. Later each is changed alone.
+// Registered instances. A start reads all of them in pages. Later changes write single instances.
 
 const tokenPlace = (id: string): Place => placeOf('instance', id, 'token');
 const apikeyPlace = (id: string): Place => placeOf('instance', id, 'ai_apikey');
@@ -133,7 +133,7 @@ const readAll = async (database: Database, opener: Opener): Promise<readonly Ins
 
 /**
  * Marks an instance ($1) under its epoch ($2) and its webhooks as removed, and deletes their secrets. The store of removals deletes their other rows in
- * batches. `for update` is the lock of a change of the epoch: it waits for open writes, and later writes change nothing.
+ * batches. `for update` waits for open writes. Later writes change nothing, because the epoch has changed.
  */
 const mark: Statement = {
   name: 'instance-remove',
@@ -172,7 +172,7 @@ export const createInstanceStore = (database: UnitDatabase, opener: Opener, now:
 // The last steps of sessions, with one row for each instance.
 
 const stepStatements = {
-  /** $1: instances. $2: steps as text. $3: the number of steps to keep. A JSON path whose range begins before the first element begins there. */
+  /** $1: instances. $2: steps as JSON texts. $3: the number of steps to keep. The range may begin before the first element. */
   append: {
     name: 'steps-append',
     text: `insert into step_log (instance_id, steps)
@@ -197,16 +197,16 @@ export const createStepStore = (database: Database): StepStore => ({
 
 // The import and export of sessions. An imported session is stored in one transaction, and an exported session is read in batches.
 
-/** Rows of one statement, which takes the server and this process some milliseconds. */
+/** The number of rows of one statement. PostgreSQL and this process take some milliseconds for them. */
 const pieceRows = 500;
 
 const statements = {
   /** Takes the lock of imports. All imports into a database are serialised, so that no session is imported twice. */
   turn: { name: 'session-turn', text: `select pg_advisory_xact_lock(hashtextextended('dormouse session import', 0))` },
-  /** $1: device. $2: instance. */
+  /** Finds another instance that is linked as the device $1. $2: the instance of the import. */
   elsewhere: { name: 'session-elsewhere', text: `select id from instance where jid = $1 and id <> $2 and not removed limit 1` },
   lock: { name: 'session-lock', text: `with ${owned} select count(*)::int as owned from owned` },
-  /** $1: instance. $2 and $3: type and id of the last key of the previous batch. $4: rows. */
+  /** $1: instance. $2 and $3: type and id of the last key of the previous batch. $4: the largest number of rows. */
   keys: {
     name: 'session-keys',
     text: `select type, id, sealed from signal_key where instance_id = $1 and (type, id) > ($2::text, $3::text) order by type, id limit $4`,

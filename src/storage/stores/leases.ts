@@ -1,6 +1,7 @@
 /**
  * The leases of a cluster. The lease of an instance is valid as long as the lease of its node, so one renewed row renews all leases of a node. The lease of
- * a node is valid until another node ends it. The clock of the database may step. It only decides if a name in use is free for a new node.
+ * a node is valid until another node ends it. The clock of the database may step, so no lease expires by this clock. It only decides when an abandoned name
+ * becomes free, and when old rows are deleted.
  */
 import type { Claim } from '#actors/model.ts';
 import {
@@ -29,11 +30,11 @@ const clock = '(extract(epoch from clock_timestamp()) * 1000)::bigint';
 const began = '(extract(epoch from statement_timestamp()) * 1000)::bigint';
 
 /**
- * The time after the end of a node's lease after which its name is free, in milliseconds. The name is free even if no node has ended the lease. A shorter
- * time could free the name of a live node, because the clock of the database may step.
+ * The time after `until` at which the name of a node becomes free, even if no node has ended its lease. In milliseconds. A shorter time could free the
+ * name of a live node, because the clock of the database may step.
  */
 const abandoned = 3_600_000;
-/** The time after the end of a node's lease after which its row and its leases are deleted. Until then they show its instances. In milliseconds. */
+/** The time after `until` at which the row of an ended node and its leases are deleted. Until then they show its instances. In milliseconds. */
 const forgotten = 3_600_000;
 /** The period for which recent takeovers are counted, in milliseconds. */
 const lately = 3_600_000;
@@ -44,7 +45,7 @@ export const leaseStatements = {
     text: `with gone as (delete from node where ended and until < ${clock} - ${forgotten} returning incarnation)
       delete from lease where incarnation in (select incarnation from gone)`,
   },
-  // $1: name. $2: incarnation. $3: former incarnation. $4: milliseconds. $5: capacity. $6: load. $7: draining. $8: version. $9: bus.
+  // $1: name. $2: incarnation. $3: former incarnation. $4: duration of the lease in milliseconds. $5: capacity. $6: load. $7: draining. $8: version. $9: bus.
   join: {
     name: 'node-join',
     text: `insert into node (name, incarnation, until, capacity, load, draining, version, started, signs, derives, bus)
@@ -61,7 +62,7 @@ export const leaseStatements = {
     text: `update node set until = ${clock} + $3::bigint, capacity = $4, load = $5, draining = $6, astray = $7, bus = $8
       where name = $1 and incarnation = $2::uuid and not ended returning ${clock}::float8 as now`,
   },
-  /** Ends the lease of a node. $1: incarnation. $2: the known end of its lease. The row lock waits for an open renewal, after which the end differs. */
+  /** Ends the lease of a node. $1: incarnation. $2: the known `until`. A renewal in the meantime has changed `until`, so nothing changes. */
   end: {
     name: 'node-end',
     text: `update node set ended = true where incarnation = $1::uuid and until = $2::bigint and not ended returning true as done`,
@@ -138,8 +139,8 @@ export const leaseStatements = {
       where lease.instance_id = claimed.id and lease.epoch = claimed.epoch and lease.incarnation = $1::uuid`,
   },
   /**
-   * Grants permits for handshakes by a token bucket. $1: requested permits. $2: burst. $3: milliseconds for one permit. `at` advances by the granted
-   * permits, and is never further in the past than a burst.
+   * Grants permits for handshakes by a token bucket. $1: requested permits. $2: burst. $3: milliseconds for one permit. `at` advances by the time
+   * of the granted permits, and is never further in the past than the time of a burst.
    */
   admit: {
     name: 'lease-admit',
@@ -211,7 +212,7 @@ export const createLeaseStore = (database: Database, noteTime: NoteTime = () => 
 // Changes of instances and webhooks, which every node caches. They are found by their versions.
 
 const changeStatements = {
-  /** $1: the last known version. $2: the name of the admin token's setting. An unused sequence has the last value 1, which `is_called` corrects. */
+  /** $1: the last known version. $2: the name of the admin token's setting. An unused sequence has the last value 1. It counts as 0. */
   since: {
     name: 'change-since',
     text: `with look as materialized (
@@ -250,7 +251,7 @@ export const createChangeStore = (database: Database): ChangeStore => ({
 
 // Finds the pending work of instances that a node has just taken over.
 
-/** Returns a condition: the webhook has deliveries of this kind for the instance. Each kind has an index that begins with both. */
+/** Returns the condition that a webhook has deliveries of a kind for an instance. Each kind has an index that begins with the webhook and the instance. */
 const hasRow = (kind: string): string => `exists (select from outbox where webhook_id = webhook.id and instance_id = asked.id and ${kind})`;
 const webhooksOf = (owner: string): string => `select webhook.id from webhook
         where ${owner} and not webhook.removed and (${hasRow('not_before = 0')} or ${hasRow('not_before > 0')})`;

@@ -11,7 +11,7 @@ import { expireRows, expireStatement } from './expiry.ts';
 /** The order of pages. The columns have the prefix of their table, because the select list has an expression named `timestamp` without an index. */
 const newest = `order by message.timestamp desc, message.seq desc`;
 
-/** The condition of the index by kind. Nearly all messages are texts. The index has only the other kinds, which are rare in the order of time. */
+/** The condition of the index by kind. Nearly all messages are texts. The index contains the other kinds, because a scan by time would find them slowly. */
 const isOtherKind = `message_type not in ('Conversation', 'ExtendedTextMessage')`;
 const texts: ReadonlySet<string> = new Set(['Conversation', 'ExtendedTextMessage']);
 
@@ -61,7 +61,7 @@ export const messageStatements = {
     text: `select chat_id as "chatId", message_id as "messageId", sender from message
       where instance_id = $1 and chat_id in (${sameChatIds(2)}) and unread ${newest} limit $3`,
   },
-  /** $2: epoch. $3: names of a chat. $4: time. $5: rows. */
+  /** $2: epoch. $3: names of a chat. $4: the latest time of a removed message. $5: the largest number of rows. */
   removeOf: {
     name: 'message-remove-of',
     text: `with ${owned},
@@ -181,7 +181,7 @@ export const createMessageStore = (database: Database): MessageStore => {
 
 // Idempotency keys of sends and campaigns. The journal writes the keys of sends in the transaction of the message.
 
-/** $1: instance. $2: epoch. */
+/** The rows of idempotency keys. The parameters $1 and $2 are the instance and its epoch. */
 const rows = sendKeyRows(3);
 
 export const sendKeyStatements = {

@@ -102,7 +102,7 @@ export const figureStatements = {
   },
 } as const satisfies Readonly<Record<string, Statement>>;
 
-/** The number of minutes after the oldest kept minute beyond which a row must come from a clock that was ahead. Figures are kept for a day. */
+/** The largest number of minutes from the oldest kept minute to a row. Later rows come from a clock that was ahead. Figures are kept for a day. */
 const aheadMinutes = 2 * 1_440;
 
 /** The largest value of the integer columns. No counter of one minute comes near this value. */
@@ -133,9 +133,9 @@ export const createFigureStore = (database: Database): FigureStore => ({
 });
 
 // The space that the database uses: the sizes of tables, and the instances with the most messages and files. The sizes come from the file
-// system, and the figures of instances come from a sample of pages. So a view costs the same for ten thousand rows and for a billion.
+// system, and the figures of instances come from a sample of pages. The cost of a view therefore does not grow with the number of rows.
 
-/** Pages of a table that one sample reads, which are 16 MB. A smaller table is read as a whole, and its figures are exact. */
+/** The number of pages that one sample of a table reads. They have 16 MB. A smaller table is read as a whole, and its figures are exact. */
 const samplePages = 2_000;
 const pageBytes = 8_192;
 /** The largest number of instances in an answer. */
@@ -176,7 +176,7 @@ export const usageStatements = {
 interface TableUse {
   readonly name: string;
   readonly bytes: number;
-  /** The estimate of the database; null before its first statistics. */
+  /** The estimate of PostgreSQL; null before its first statistics. */
   readonly rows: number | null;
 }
 

@@ -49,10 +49,10 @@ const nextLane = (after: string): string => `select lane, not_before from outbox
 /** The statements of the outbox. Sequence numbers and times are selected as floats, which the driver reads as numbers. */
 export const outboxStatements = {
   /**
-   * Reads a page of due rows. $1: webhook. $2: instance. $3: time. $4: rows. $5: bytes. Waiting and parked rows have separate indexes, so the cost depends
-   * only on the size of the page. All parked rows before the horizon are found. `until` is the time of an earlier parked row of the same lane that was not
-   * found, and that blocks the row. The test for any parked row runs once for each page. Without parked rows it saves a look-up for each row of the page, which
-   * is a quarter of the statement's time (measured).
+   * Reads a page of due rows. $1: webhook. $2: instance. $3: the current time. $4 and $5: the largest numbers of rows and of bytes. Waiting and parked rows
+   * have separate indexes, so the cost depends only on the size of the page. All parked rows before the horizon are found. `until` is the time of an earlier
+   * parked row of the same lane that was not found, and that blocks the row. The test for any parked row runs once for each page. Without parked rows it saves a
+   * look-up for each row of the page, which is a quarter of the statement's time (measured).
    */
   due: {
     name: 'outbox-due',
@@ -77,7 +77,7 @@ export const outboxStatements = {
         order by first.not_before desc, first.seq limit 1) as first on true
       where position <= $4::int and (position = 1 or before + size <= $5::float8) order by page.seq`,
   },
-  /** $1: webhook. $2: instance. $3: time. $4: limit of lanes. Each lane costs one index look-up. */
+  /** $1: webhook. $2: instance. $3: the current time. $4: the largest number of lanes. Each lane costs one index look-up. */
   heldLanes: {
     name: 'outbox-held-lanes',
     text: `with recursive held as (
@@ -91,7 +91,7 @@ export const outboxStatements = {
     text: `select not_before::float8 as "notBefore" from outbox
       where webhook_id = $1 and instance_id = $2 and not_before > 0 order by not_before limit 1`,
   },
-  /** $1 and $2: claims. $3: rows. */
+  /** $1 and $2: claims. $3: sequence numbers of the rows. */
   remove: {
     name: 'outbox-remove',
     text: `with ${ownedAmong('$1', '$2')},
@@ -102,8 +102,8 @@ export const outboxStatements = {
       select id from owned`,
   },
   /**
-   * Moves rows to the archive. $1 and $2: claims. $3: rows. The archive has no foreign keys, because their checks would cost more than the row itself.
-   * The removal of an instance or a webhook deletes its rows of the archive.
+   * Moves rows to the archive. $1 and $2: claims. $3: sequence numbers. The archive has no foreign keys: their checks would cost more than the row itself.
+   * The removal of an instance or a webhook deletes its rows in the archive.
    */
   archive: {
     name: 'outbox-archive',
@@ -129,7 +129,7 @@ export const outboxStatements = {
       ${tallied.parked('before where not_before = 0')}
       select id from owned`,
   },
-  /** Parks rows ($3) until times ($4). */
+  /** Parks rows ($3: their sequence numbers) until the given times ($4). */
   hold: {
     name: 'outbox-hold',
     text: `with ${owned},
@@ -159,7 +159,7 @@ const check = (database: Database, claimed: readonly string[], rows: readonly Ow
 
 const pairsPerStatement = 500;
 
-/** A row of a page. Its attempts are a text. */
+/** A row of a page, with its attempts as text. */
 type DueRow = Omit<Delivery, 'tries'> & { readonly found: number; readonly until: number | null; readonly tries: string };
 
 const deliveryOf = ({ found: _found, until: _until, tries, ...row }: DueRow): Delivery => ({ ...row, ...triesOf(tries) });

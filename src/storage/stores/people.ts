@@ -103,7 +103,7 @@ export const groupStatements = {
   },
 } as const satisfies Readonly<Record<string, Statement>>;
 
-/** All known groups, with ids and names in the same order. Two arrays take the server a quarter of the time for the same number of objects. */
+/** All known groups, with ids and names in the same order. PostgreSQL builds two arrays in a quarter of the time that it takes for one array of objects. */
 interface KnownRow {
   readonly listedAt: number | null;
   readonly ids: readonly string[];
@@ -165,7 +165,7 @@ export const recipientStatements = {
       select distinct on (number) number, chat_id as "chatId", at, business_name as "businessName"
       from (select * from met union all select * from asked) as known order by number, position`,
   },
-  /** $1: instance. $2: epoch. $3: forms. $4: accounts. $5: names of businesses. $6: time. */
+  /** $1: instance. $2: epoch. $3: forms of the numbers. $4: their chat ids. $5: names of businesses. $6: the time of the look-up. */
   save: {
     name: 'recipient-save',
     text: `with ${owned},
@@ -241,7 +241,7 @@ interface Row {
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Checks by kind for fields without which every answer about definitions of the kind would fail. */
+/** Checks by kind for fields without which each list of definitions of this kind would fail. */
 const vital: Readonly<Partial<Record<DefinitionKind, (value: Readonly<Record<string, unknown>>) => boolean>>> = {
   chatbotAgent: ({ tools, media }) => Array.isArray(tools) && Array.isArray(media),
   chatbotTrigger: ({ words }) => typeof words === 'string',

@@ -7,12 +7,12 @@ import { changeOwned, checkOwned, owned, whileOwned, type Owned } from '../owner
 import type { Database, Statement } from '../postgres/database.ts';
 import { refusedPlace, type Sealer } from '../vault/sealing.ts';
 
-/** Limits of the refused entries of an instance. A refused entry is a fault of the gateway, so far fewer occur in a day. */
+/** Limits of the refused entries of an instance. An entry is only refused because of a fault of the gateway, so far fewer are usual. */
 const mostEntries = 1_000;
 const mostBytes = 64 * 1024 * 1024;
 
 const refusedStatements = {
-  /** $3 to $7: id, kind, error, time and content. $8 and $9: limits of entries and bytes. */
+  /** $3 to $7: id, kind, error, time and content. $8 and $9: the largest numbers of entries and of bytes. */
   keep: {
     name: 'refused-keep',
     text: `with ${owned},
@@ -46,8 +46,8 @@ const refusedStatements = {
 } as const satisfies Readonly<Record<string, Statement>>;
 
 /**
- * Returns the id of an entry. All entries of a message have the same id, because the platform repeats a message whose acknowledgement was lost, for
- * example at a kill. The hash does not reveal the message.
+ * Returns the id of an entry. All entries of a message have the same id. The platform repeats a message whose acknowledgement was lost, and the
+ * repetition then replaces the entry. The hash does not reveal the message.
  */
 const idOf = (instanceId: string, entry: Entry, newId: () => string): string => {
   if (entry.kind !== 'message') return newId();

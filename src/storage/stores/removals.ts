@@ -10,7 +10,7 @@ import { tallied } from '../journal/tallies.ts';
 /** The largest number of rows that one statement deletes. */
 const pieceRows = 2_000;
 
-/** Tables with rows of an instance, and the column after the instance in their primary key. */
+/** Tables with rows of an instance, and the column that orders the rows of a batch. */
 const tables = {
   message: 'message_id',
   receipt: 'message_id',
@@ -42,7 +42,7 @@ const tables = {
   opt_out: 'chat_id',
 } as const;
 
-/** Tables whose rows stay after a change of the account. They belong to the instance or to its credentials, or are shown as failed first (replies). */
+/** Tables whose rows stay after a change of the account. They belong to the instance or to its credentials. Replies stay because they are shown as failed. */
 const keptOfInstances: ReadonlySet<string> = new Set([
   'signal_key',
   'credential',
@@ -62,8 +62,8 @@ const tablesOfAccounts = tablesOfInstances.filter((table) => !keptOfInstances.ha
 const removed = (rows: string): string => `with gone as (${rows} returning 1) select count(*)::int as count from gone`;
 
 /**
- * Builds the deletion of a batch. $1: instance. $2: the largest number of rows. $3: the key of the last row of the previous batch. Without $3, a batch would begin with the
- * index entries of all deleted rows.
+ * Builds the deletion of a batch. $1: instance. $2: the largest number of rows. $3: the key of the last row of the previous batch. Without $3, each batch
+ * would first read the index entries of all deleted rows.
  */
 const ofInstance = (table: string, key: string): Statement => ({
   name: `removal-rows-${table}`,
@@ -114,7 +114,7 @@ export const removalStatements = {
       ${tallied.removed('gone')}
       select count(*)::int as count from gone`,
   },
-  /** Past deliveries have no index by instance, so $3 rows are read. $4 to $6: `dead`, `at` and `seq` of the last row of the previous batch. */
+  /** Past deliveries have no index by instance, so a batch reads $3 rows of any instance. $4 to $6: `dead`, `at` and `seq` of the last row of the batch before. */
   sharedArchive: {
     name: 'removal-shared-archive',
     text: `with page as (
@@ -124,7 +124,7 @@ export const removalStatements = {
       ${tallied.forgotten('gone')}
       select dead, at::float8 as at, seq::float8 as seq from page order by page.dead desc, page.at desc, page.seq desc limit 1`,
   },
-  /** $1: instance. $2: campaign. $3: rows. */
+  /** $1: instance. $2: campaign. $3: the largest number of rows. */
   recipients: {
     name: 'removal-recipients',
     text: removed(

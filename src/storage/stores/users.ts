@@ -13,7 +13,7 @@ const userStatements = {
   all: { name: 'user-all', text: `select ${fields} from gateway_user order by name` },
   byName: { name: 'user-by-name', text: `select ${secretFields} from gateway_user where name = $1` },
   byId: { name: 'user-by-id', text: `select ${secretFields} from gateway_user where id = $1` },
-  /** $7: the limit of users. */
+  /** $7: the largest number of users. */
   add: {
     name: 'user-add',
     text: `with room as (select 1 from gateway_user having count(*) < $7::int),
@@ -23,8 +23,8 @@ const userStatements = {
       select (select count(*)::int from room) as room, (select count(*)::int from put) as put`,
   },
   /**
-   * $2: role. $3: password. $4: secret of one-time codes. Null keeps the value. $5: true if the secret changes. $6: the new version. $7: the expected
-   * version, or null. $8: the time step of a used code, or null.
+   * $2: role, or null to keep the value. $3: password, or null to keep the value. $4: secret of one-time codes, stored only if $5 is true. $6: the new
+   * version. $7: the expected version, or null. $8: the time step of a used code, or null.
    */
   change: {
     name: 'user-change',
@@ -122,7 +122,7 @@ const pageStatement = (used: readonly Filter[]): Statement => {
   };
 };
 
-/** Returns SQL for the oldest entries of a kind, beyond the newest $2. */
+/** Returns SQL for at most $3 of the oldest entries of a kind. The newest $2 entries are left out. */
 const beyond = (ofToken: boolean): string => `(select id from audit_entry where of_token = ${ofToken} and id <= (
         select id from audit_entry where of_token = ${ofToken} order by id desc offset $2::int limit 1) order by id limit $3::int)`;
 
@@ -136,7 +136,7 @@ export const auditStatements = {
   },
   page: pageStatement([]),
   pageOfInstance: pageStatement(['instance', 'before']),
-  /** $1: the oldest time that stays, in Unix milliseconds. $2: limit of entries of each kind. $3: limit of deleted rows. */
+  /** $1: the oldest time that stays, in Unix milliseconds. $2: the largest number of entries of each kind that stay. $3: the largest number of deleted rows. */
   expire: {
     name: 'audit-expire',
     text: `with old as (
@@ -181,7 +181,7 @@ const clock = '(extract(epoch from statement_timestamp()) * 1000)::bigint';
 /** The divisor of a user's limit: a user may have one twentieth of all sign-ins. */
 const userShare = 20;
 
-/** Returns the condition of a valid sign-in. `admin` is the fingerprint of the admin token, or the version of the user. */
+/** Returns the condition of a valid sign-in. `parameter` is the fingerprint of the admin token. The column `admin` contains it, or the version of the user. */
 const validFor = (parameter: string): string =>
   `until > ${clock} and admin = case when user_id is null then ${parameter} else gateway_user.version end`;
 
@@ -196,12 +196,12 @@ export const signInStatements = {
       select $1::text, $2::text, ${clock} + $3::bigint, $4::text, $5::text, ${clock} where $4::text is null or exists (select 1 from owner)
       returning 1`,
   },
-  /** $1: limit of sign-ins. */
+  /** $1: the largest number of sign-ins. */
   bound: {
     name: 'sign-in-bound',
     text: `delete from sign_in where until <= ${clock} or key in (select key from sign_in order by until desc offset $1::int)`,
   },
-  /** $1: user. $2: limit of sign-ins of this user. */
+  /** $1: user. $2: the largest number of sign-ins of this user. */
   boundOfUser: {
     name: 'sign-in-bound-of-user',
     text: `delete from sign_in where key in (select key from sign_in where user_id = $1::text order by until desc offset $2::int)`,

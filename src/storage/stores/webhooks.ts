@@ -33,14 +33,14 @@ const nothingSealed: Private = { secret: '', headers: {} };
 
 const isTexts = (list: readonly unknown[]): list is readonly string[] => list.every((entry) => typeof entry === 'string');
 
-/** Returns the texts of the list in a column, and null if the list holds another value, such as NULL. */
+/** Returns the texts of the list in a column, and null if the list contains another value, such as NULL. */
 const listOf = (id: string, column: string, list: readonly unknown[], opener: Opener): readonly string[] | null => {
   if (isTexts(list)) return list;
   opener.report(placeOf('webhook', id, column), { id, field: column });
   return null;
 };
 
-/** Converts a row. A private part that cannot be unsealed is missing, and a list with other values than texts is empty. `unreadable` names such fields. */
+/** Converts a row. A private part that cannot be unsealed, or a list with other values than texts, is empty. `unreadable` names such fields. */
 const webhookOf = ({ instance, private: sealed, removed: _removed, changed: _changed, ...row }: WebhookRow, opener: Opener): Webhook => {
   const { id } = row;
   const place = privatePlace(id, instance ?? null);
