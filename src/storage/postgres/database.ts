@@ -11,7 +11,7 @@ import { createOrm, poolOf, type Client } from './orm.ts';
 import { parameterOf } from './parameters.ts';
 import type { SharedCommits } from './shared-commits.ts';
 
-/** A prepared statement. Its text is constant, so values cannot become a part of it. A statement without a name is not prepared. */
+/** A statement. Its values are parameters and never a part of its text. A statement without a name is not prepared. */
 export interface Statement {
   readonly name: string;
   readonly text: string;
@@ -25,7 +25,7 @@ export interface Runner {
 }
 
 export interface Database extends Runner {
-  /** Runs a transaction, and rolls it back if `work` rejects. After a conflict it is retried, so `work` may run more than once. */
+  /** Runs a transaction, and rolls it back if `work` rejects. A transaction with a conflict is retried, so `work` may run more than once. */
   transaction<T>(work: (runner: Runner) => Promise<T>): Promise<T>;
   healthy(): boolean;
   usage(): PoolUsage;
@@ -43,15 +43,15 @@ export interface PoolUsage {
 
 export interface UnitDatabase extends Database {
   /**
-   * Runs a unit of work with its own entity manager. `work` must not contain a transaction. A transaction that loses its connection would never release
-   * its place in the pool.
+   * Runs a unit of work with its own entity manager. `work` must not contain a transaction. A transaction that loses its connection would never
+   * release this connection to the pool.
    */
   unit<T>(work: (em: EntityManager) => Promise<T>): Promise<T>;
 }
 
 /** Time limits in milliseconds. */
 export interface Limits {
-  /** The time limit of a statement, after which the server cancels the statement. */
+  /** The time limit of a statement, after which PostgreSQL cancels the statement. */
   readonly statement: number;
   /** The longest wait for a free or a new connection of the pool. */
   readonly connection: number;
@@ -67,9 +67,9 @@ export interface DatabaseOptions {
   readonly fence?: { readonly lost: boolean };
   /** The health that all pools of one database share; a separate health if absent. */
   readonly health?: Health;
-  /** True if commits do not wait for the disk. A crash of the server may lose the commits of the last half second. The data stays consistent. */
+  /** True if commits do not wait for the disk. A crash of PostgreSQL may lose the commits of the last half second. The data stays consistent. */
   readonly isAsynchronous?: boolean;
-  /** Sets on each connection whether its commits wait for other commits. If absent, the setting of the server is not changed. */
+  /** Sets on each connection whether its commits wait for other commits. If absent, the setting of PostgreSQL is not changed. */
   readonly sharedCommits?: SharedCommits;
   /** True if callers retry their work until it succeeds. An error that is not caused by the data then makes the gateway unready. */
   readonly lasting?: boolean;
@@ -79,11 +79,11 @@ export interface DatabaseOptions {
 export const usualLimits: Limits = { statement: 5_000, connection: 3_000 };
 
 /**
- * The time after the server's statement limit after which a server without an answer counts as unavailable, in milliseconds. A slow statement ends before.
+ * The time after the statement limit at which a PostgreSQL server without an answer counts as unavailable. In milliseconds. A slow statement ends earlier.
  */
 const answerGrace = 1_000;
 
-/** The largest number of attempts at a transaction that conflicts with other transactions, which can end in the pause between two attempts. */
+/** The largest number of attempts at work that conflicts with other transactions. They can end in the pause between two attempts. */
 const mostConflicts = 5;
 const conflictPause = 20;
 
@@ -109,7 +109,7 @@ const inTransaction = async <T>(client: Client, work: (runner: Runner) => Promis
     await client.query(commit).catch(throwExplained);
     return result;
   } catch (error) {
-    // After the loss of a connection the server rolls back by itself. A rollback would only wait for another time-out.
+    // After the loss of a connection PostgreSQL rolls back by itself. A rollback would only wait for another time-out.
     if (!(explained(error) instanceof StorageUnavailable)) await client.query(rollback);
     throw error;
   }
@@ -237,7 +237,7 @@ export const openUnitDatabase = async (options: DatabaseOptions): Promise<UnitDa
       units.check();
       return units.track(work(() => use(orm.em.fork())));
     },
-    // The end of MikroORM waits for all units of work. A unit that still waited for a connection would never release it, and the pool would never end.
+    // Waits for all units of work before the pool closes. A unit that gets a connection later would never release it, and the pool would never end.
     async close() {
       await units.close();
       await database.close();

@@ -30,7 +30,7 @@ interface EmbeddedOptions {
   readonly logCheckMs?: number;
   /** The time without a running server process after which a start fails. In milliseconds. */
   readonly startDeadlineMs?: number;
-  /** Called each second of a start while the server accepts no connections, because it replays its write-ahead log after a crash. */
+  /** Called each second of a start until the server accepts connections. After a crash, the server first replays its write-ahead log. */
   readonly onRecovering?: () => void;
   /** Aborts a start. A server that this start spawned is stopped. */
   readonly signal?: AbortSignal | undefined;
@@ -48,7 +48,7 @@ interface Place {
   readonly startDeadline: number;
 }
 
-/** The time without a running server process after which a start fails, in milliseconds. A running server may replay its log for as long as it needs. */
+/** The time without a running server process after which a start fails, in milliseconds. The replay of the write-ahead log has no limit. */
 const usualStartDeadline = 60_000;
 /** Intervals and limits in milliseconds. */
 const recoveryLook = 1_000;
@@ -59,14 +59,14 @@ const longestBackOff = 5_000;
 const longestSocketPath = 103;
 const socketName = '.s.PGSQL.5432';
 
-/** Settings of the server. Its log has short errors, because a detail or a statement may contain message texts. */
+/** Settings of the server. It logs errors without details and statements, because they may contain message texts. */
 const serverSettings: Readonly<Record<string, string>> = {
   listen_addresses: '',
   unix_socket_directories: '.',
   max_connections: '100',
   // In microseconds. The commits of several sessions then share a write to the disk. `shared-commits.ts` describes when a commit waits.
   commit_delay: '3000',
-  // After a checkpoint, the first change of a page writes the whole page to the log. Fewer checkpoints and compressed pages halve the log.
+  // After a checkpoint, the first change of a page writes the whole page to the write-ahead log. Fewer checkpoints and compressed pages halve this log.
   checkpoint_timeout: '15min',
   max_wal_size: '2GB',
   wal_compression: 'on',
@@ -174,7 +174,7 @@ const mostLog = 4_000_000;
 /** The pause between two checks of the log's size. In milliseconds. */
 const logCheckInterval = 10_000;
 
-/** Copies a log that is too large aside, and truncates it. The server opens the log for appending, so it continues at the start of the file. */
+/** Copies a log that is too large to `server.log.1`, and truncates it. The server opens the log for appending, so it continues at the start of the file. */
 const boundLog = async (place: Place): Promise<void> => {
   const [file, aside] = [join(place.root, 'server.log'), join(place.root, 'server.log.1')];
   const size = (await stat(file).catch(() => null))?.size ?? 0;
@@ -377,7 +377,7 @@ export class EmbeddedServer {
     }
   }
 
-  /** Speeds up a shutdown that another program requested. The server waits for the gateway's connections, which never end, so it gets SIGINT. */
+  /** Speeds up a shutdown that another program requested. The server waits for the gateway's connections, which never end by themselves. SIGINT ends them. */
   async #hurry(): Promise<void> {
     const found = await findServer(this.#place);
     if (!found?.stopping || found.pid !== this.#pid || this.#ending.signal.aborted) return;
@@ -385,7 +385,7 @@ export class EmbeddedServer {
     process.kill(this.#pid, 'SIGINT');
   }
 
-  /** Only one check runs at a time: a second copy would overwrite the first copy with the truncated log. */
+  /** Starts a check of the log's size unless a check runs. A second copy would overwrite the first copy with the truncated log. */
   #boundLog(): void {
     if (this.#isBounding) return;
     this.#isBounding = true;

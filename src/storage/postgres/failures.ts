@@ -24,7 +24,7 @@ const fullStates = /^53100/;
 /** Codes of data exceptions and violated constraints. Only these errors mean that a value cannot be stored. */
 const refusedStates = /^2[23]/;
 
-/** The pattern of the server's codes. Some codes of the operating system also have five letters. They begin with E, and no code of the server does. */
+/** The pattern of PostgreSQL's codes. Some codes of the operating system also have five letters. They begin with E, and no code of PostgreSQL does. */
 const anyState = /^(?!E)[0-9A-Z]{5}$/;
 
 /** Classes whose messages name objects of the database and never values: features, names, resources, objects, files and internal errors. */
@@ -46,7 +46,7 @@ const networkCodes = new Set([
   'EAI_AGAIN',
 ]);
 
-/** Errors of a lost connection to which the driver gives no code. A read times out only after the server's own limit, so the server does not answer. */
+/** Errors of a lost connection to which the driver gives no code. The driver's time-out is longer than PostgreSQL's. It means that no answer comes. */
 const awayTexts = /connection (terminated|ended)|not queryable|query read timeout|client was closed|after calling end/i;
 
 /** The text of the pool if no connection became free in time. */
@@ -82,7 +82,7 @@ const kindOf = ({ code, message }: DriverError): Kind | null => {
   return stateKinds.find(([states]) => states.test(code))?.[1] ?? null;
 };
 
-/** Returns the code, with the server's message if it contains no values. A refused login has the message alone, which the operator needs. */
+/** Returns the code, with the server's message if it contains no values. For a refused login, returns only the message, which the operator needs. */
 const nameOf = ({ code, message }: DriverError): string => {
   if (code === undefined || refusals.test(code)) return message;
   return namingStates.test(code) ? `${message} (${code})` : code;
@@ -108,8 +108,8 @@ export const explained = (error: unknown): unknown => {
 };
 
 /**
- * Explains an error of the driver. An unknown error counts as an unavailable database. The exceptions are refused values, and a `TypeError` or a
- * `RangeError`, which come from the values that the driver got.
+ * Explains an error of the driver. An unknown error counts as an unavailable database. An error of a refused value is returned unchanged, and so are
+ * `TypeError` and `RangeError`, which the driver throws for invalid values.
  */
 export const explainedOfDriver = (error: unknown): unknown => {
   const reason = explained(error);
@@ -135,9 +135,8 @@ export const isDuplicate = (error: unknown): boolean => stateOf(error) === '2350
 /** Returns true if a row refers to an instance or a webhook that was just deleted. */
 export const isOrphan = (error: unknown): boolean => stateOf(error) === '23503';
 
-// Statements whose answer was lost. The server may still execute such a statement after a later one, and so restore an older state: for
-// example a failed message as queued, or an older ratchet. Therefore the pool first ends their connections at the server before it runs
-// other work.
+// Statements whose answer was lost. The server may still execute such a statement after a later one, and restore an older state, such as
+// an older ratchet. Therefore the pool ends the connections of such statements at the server before it runs other work.
 
 /**
  * Ends connections of this database user only. After a switch to another server, the backend PID may belong to another user. PostgreSQL may also reuse

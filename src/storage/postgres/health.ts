@@ -2,7 +2,7 @@
 import { StorageBroken, StorageFailure, StorageFull, StorageUnavailable, type Log } from '#actors/ports.ts';
 import { explained } from './failures.ts';
 
-/** The address without its password, and the setting that holds the address. Empty for the embedded server. */
+/** The address without its password, and the setting that contains the address. Empty for the embedded server. */
 export interface DatabaseLabel {
   readonly address?: string;
   readonly setting?: 'DATABASE_URL';
@@ -63,7 +63,7 @@ class Condition {
   }
 }
 
-/** Errors of a broken database by their text, with the time of the last one. */
+/** Errors of a broken database by their text, with the time at which each error last occurred. */
 class Breakages {
   readonly #log: Log;
   readonly #place: DatabaseLabel;

@@ -1,6 +1,6 @@
 /**
- * Migrates the tables while other nodes work on them. Each migration is a transaction, so the next start continues after a kill. A statement waits at most
- * two seconds for a lock, because the statements of other nodes wait behind it. It is retried later.
+ * Migrates the tables while other nodes work on them. After a kill, the next start continues with the interrupted migration. A statement waits at most
+ * two seconds for a lock, because the statements of other nodes wait behind it. The migration is then retried.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Log } from '#actors/ports.ts';
@@ -17,7 +17,7 @@ export interface MigrationProgress {
   /** The position of this migration among the migrations that this start must run, from 1. */
   readonly number: number;
   readonly of: number;
-  /** Progress of an index build; null if it is not known. */
+  /** The finished part of an index build in percent; null if it is not known. */
   readonly percent: number | null;
 }
 
@@ -111,7 +111,7 @@ export const migrate = async (
       const executed = new Set((await orm.migrator.getExecuted()).map(({ name }) => name));
       if (lacksNames(executed)) await orm.em.getConnection().execute(noteUpgrade);
       const ran: string[] = [];
-      // The baseline notes other migrations as done, so the pending ones are read after each.
+      // The baseline marks other migrations as done, so the pending migrations are read again after each migration.
       for (let pending = await orm.migrator.getPending(); pending[0] !== undefined; pending = await orm.migrator.getPending()) {
         const [{ name }] = pending;
         await reporting(guard, { name, number: ran.length + 1, of: ran.length + pending.length, percent: null }, onProgress, () =>

@@ -25,7 +25,7 @@ export interface Pool {
   connect(): Promise<Client>;
   on(event: 'error', listener: (error: Error) => void): void;
   readonly ending: boolean;
-  /** Open connections, idle connections, and callers that wait for a connection. */
+  /** The numbers of open connections, of idle connections, and of callers that wait for a connection. */
   readonly totalCount: number;
   readonly idleCount: number;
   readonly waitingCount: number;
@@ -37,13 +37,13 @@ const connectLimit = 3_000;
 
 /**
  * The time after which a pool closes an idle connection. In milliseconds. The first statement on a new connection takes some 40 ms, because its backend
- * starts and plans the statement. After the driver's default of 10 s, each text of a quiet gateway would wait for that.
+ * starts and plans the statement. With the driver's default of 10 s, nearly every message of a quiet gateway would wait for this.
  */
 const idleLimit = 60_000;
 
 const databaseName = (url: string): string => decodeURIComponent(/^[^?]*\/([^/?]*)/.exec(url)?.[1] ?? '');
 
-/** Makes MikroORM. `tables`: the entities of units of work. Their discovery takes some tens of milliseconds, and yields to the event loop meanwhile. */
+/** Creates MikroORM. `tables`: the entities of units of work. Their discovery takes some tens of milliseconds, and yields to the event loop meanwhile. */
 export const createOrm = (
   url: string,
   log: Log,

@@ -1,6 +1,6 @@
 /**
- * Encodes the values of a statement in the server's binary format, which costs both sides the least. The driver would write an array as one text
- * with escaped quotes, and bytes as hex, and the server would have to parse both.
+ * Encodes lists of texts and of bytes in the binary format of PostgreSQL, which costs both sides the least. The driver would write an array as one text
+ * with escaped quotes, and bytes as hex, and PostgreSQL would have to parse both.
  */
 
 // PostgreSQL accepts neither the character U+0000 nor a lone surrogate. Messages and requests may contain both.
@@ -32,7 +32,7 @@ export const jsonText = (value: unknown): string => {
   return suspicious.test(text) ? JSON.stringify(storable(JSON.parse(text))) : text;
 };
 
-/** The limit of a key in characters of up to four bytes. An index over two such keys can store them. Ids of the platform are far shorter. */
+/** The largest length of a key, in characters. An index entry has room for two such keys. Ids of the platform are far shorter. */
 const longestKey = 300;
 export const keyText = (text: string): string => cleanText(text.length > longestKey ? text.slice(0, longestKey) : text);
 

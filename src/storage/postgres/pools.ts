@@ -1,5 +1,5 @@
 /**
- * The connection pools of the gateway, one for each kind of work. Work waits only for work of the same kind. So slow queries of clients, or
+ * The connection pools of the gateway, one for each kind of work. Work waits only for work of the same kind. Slow queries of clients, or
  * a sweep over millions of rows, delay neither the keys of a session nor a commit.
  */
 import { type Log, StorageBusy } from '#actors/ports.ts';
@@ -29,7 +29,7 @@ export interface Share {
   readonly waitMs: number;
 }
 
-/** The queries of one instance. */
+/** The running and the waiting queries of one instance. */
 interface Lane {
   running: number;
   readonly waiting: Set<() => void>;
@@ -49,13 +49,13 @@ class Lanes {
     this.#share = share;
   }
 
-  /** Waits for a place in the lane of the instance. Rejects with `StorageBusy` if too many queries wait, or after the time limit. */
+  /** Waits until the instance may run another query. Rejects with `StorageBusy` if too many queries wait, or after the time limit. */
   async enter(instance: string, name: string): Promise<Lane> {
     const lane = this.#lanes.get(instance) ?? { running: 0, waiting: new Set() };
     this.#lanes.set(instance, lane);
     if (lane.running >= this.#share.atOnce) {
       if (lane.waiting.size >= this.#share.waiting) throw busy(name);
-      // A query that ends passes its place on, so `running` does not change.
+      // A query that ends lets the next query run in its stead, so `running` does not change.
       await this.#placeIn(lane, name);
     } else lane.running += 1;
     return lane;
@@ -68,7 +68,7 @@ class Lanes {
     if (lane.running === 0) this.#lanes.delete(instance);
   }
 
-  /** Waits for a place in the lane. The caller then holds the place. */
+  /** Waits until a running query of the lane ends. */
   #placeIn({ waiting: others }: Lane, name: string): Promise<void> {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
@@ -106,13 +106,13 @@ export const fairShare = (database: Database, share: Share): Database => {
 export interface PoolSizes {
   /** Credentials, Signal keys and received stanzas. */
   readonly keys: number;
-  /** Writes of entries and records, the outbox, and look-ups of sessions by key. */
+  /** Writes of the journal and of settings, reads of the outbox, and look-ups of sessions by key. */
   readonly journal: number;
   /** Lists and searches. */
   readonly queries: number;
   /** Marks deliveries as ended or postponed. Its commits do not wait for the disk. After a crash of PostgreSQL, a delivery may be repeated. */
   readonly deliveries: number;
-  /** Clean-up by limits, counts, replays and removals. */
+  /** Deletions of old rows, counts and replays of deliveries, and removals of instances. */
   readonly sweeps: number;
 }
 

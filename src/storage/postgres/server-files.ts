@@ -10,7 +10,7 @@ import type { Log } from '#actors/ports.ts';
 // The user as which the embedded server runs if root starts the gateway. PostgreSQL refuses to run as root. Processes of the same user could read the data
 // through `/proc`, so the server gets an id that no other process has. No account is created, because that would change the machine permanently.
 
-/** The user of the server. Null if this process does not run as root, so the server has the same user. */
+/** The user as which the server runs. Null if this process does not run as root. The server then runs as the user of this process. */
 export type ServerUser = { readonly uid: number; readonly gid: number } | null;
 
 /** The range of user ids that no distribution assigns (`60706-61183` in the table of systemd). Containers map these ids, unlike ids above 65,535. */
@@ -58,7 +58,7 @@ const freeId = async (): Promise<number> => {
   throw new Error(`The embedded PostgreSQL server needs a user id of its own, and ${firstId} to ${lastId} are taken: set DATABASE_URL.`);
 };
 
-/** Returns the owner of existing data. If the owner is a shared account and no server runs, returns a new id, to which the data is then given. */
+/** Returns the owner of existing data. Returns a new user id if there is no data, or if the data belongs to root or to a shared account without a server. */
 export const serverUser = async (dataFolder: string): Promise<ServerUser> => {
   if (process.getuid?.() !== 0) return null;
   const owner = await stat(dataFolder).catch(() => null);
@@ -247,7 +247,7 @@ const isRun = async (folder: string): Promise<boolean> => {
   return programs.some((program) => program.startsWith(`${folder}/`));
 };
 
-/** Removes copies of other versions that no process has run for a day. Each has 60 MB. */
+/** Removes copies of other versions that are older than a day and that no process runs. Each has 60 MB. */
 export const dropOldCopies = async (cache: string, current: string, now = Date.now()): Promise<void> => {
   for (const name of await readdir(cache)) {
     const path = join(cache, name);

@@ -84,7 +84,7 @@ const withoutPassword = async (socket: string, log: Log, text = 'select 1'): Pro
   }
 };
 
-/** Waits until the server accepts connections without a password, or until it refuses them, as `expected` says. */
+/** Waits until the server accepts connections without a password (`expected` is true), or until it refuses them (`expected` is false). */
 const untilLetIn = async (expected: boolean, socket: string, log: Log): Promise<void> => {
   for (const deadline = Date.now() + reloadLimit; ; await wait(pause)) {
     const letIn = await withoutPassword(socket, log).then(
@@ -96,7 +96,7 @@ const untilLetIn = async (expected: boolean, socket: string, log: Log): Promise<
   }
 };
 
-/** Replaces a file as a whole, because the server does not start with an empty one. The owner of the file stays the same. */
+/** Replaces a file as a whole, because the server does not start with an empty file. The owner of the file stays the same. */
 const replace = async (file: string, text: string): Promise<void> => {
   const { uid, gid } = await stat(file);
   const next = besides(file);

@@ -1,8 +1,8 @@
 /**
  * Commits of several sessions that share one write to the disk. The server delays a commit by `commit_delay` if at least `commit_siblings` other
- * transactions are open. All commits of that time then share one write. The default of five siblings suits a few sessions, because the next text of a
- * session waits for the commit. The short transactions of 200 active sessions seldom meet five others, although hundreds of them commit each second.
- * With many sessions, `commit_siblings` is therefore set to zero, so that each commit waits.
+ * transactions are open. All commits of that time then share one write. The default is five siblings. With few sessions it rarely delays a commit, which
+ * is good, because the next message of a session waits for the commit. With 200 active sessions, hundreds of transactions commit each second. They are
+ * too short for five others to be open at once. With many sessions, `commit_siblings` is therefore zero, so that each commit waits for `commit_delay`.
  */
 import { performance } from 'node:perf_hooks';
 import { StorageBroken } from '#actors/ports.ts';
@@ -17,7 +17,7 @@ const periodMs = 5_000;
  */
 const manyInstances = 64;
 
-/** The counter of one set of pools. */
+/** Counts the writing instances, and sets `commit_siblings` on the connections of the pools. */
 export class SharedCommits {
   readonly #now: () => number;
   readonly #writing = new Set<string>();
@@ -42,7 +42,7 @@ export class SharedCommits {
     if (this.#writing.size >= manyInstances) this.#areMany = true;
   }
 
-  /** Sets `commit_siblings` of a connection if the number of writing instances requires another value. Rejects with StorageUnavailable. */
+  /** Sets `commit_siblings` of a connection if the number of writing instances requires another value. Rejects with `StorageUnavailable`. */
   settle(client: Client): Promise<void> {
     return this.#waiting.has(client) === this.#areMany ? Promise.resolve() : this.#set(client, this.#areMany);
   }
@@ -52,7 +52,7 @@ export class SharedCommits {
     else this.#waiting.delete(client);
     const text = isWaiting ? 'set commit_siblings = 0' : 'reset commit_siblings';
     await client.query({ name: '', text }).catch((error: unknown) => {
-      // A server that refuses the setting stores data without it.
+      // If PostgreSQL refuses the setting, data is stored without it.
       if (!(explained(error) instanceof StorageBroken)) throw explainedOfDriver(error);
     });
   }

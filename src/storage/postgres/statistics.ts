@@ -1,13 +1,13 @@
 /** Updates the statistics of a table that has grown so much that the cached plans are bad. */
 import type { Database, Statement } from './database.ts';
 
-/** Rows written by this process after which the statistics are updated for the first time. Each further update follows at ten times as many rows. */
+/** The number of written rows after which this process updates the statistics first. Each further update follows at ten times as many rows. */
 const firstCount = 1_000;
-/** Rows from which the server's own updates, about once a minute, are enough. */
+/** The number of rows from which PostgreSQL's own updates, about once a minute, are enough. */
 const lastCount = 1_000_000;
 
 /**
- * The growth of one table. The server updates statistics only once a minute, and a phone sends 50,000 messages of its history in three seconds. Until the
+ * The growth of one table. PostgreSQL updates statistics only once a minute, and a phone sends 50,000 messages of its history in three seconds. Until the
  * update, plans for few rows read all rows of the instance (measured: 2,000 instead of 17,000 messages a second).
  */
 export class TableGrowth {

@@ -2,10 +2,10 @@
  * Tenancy: a database belongs to one gateway, or to the nodes of one cluster. The tenant holds an advisory lock over a separate connection for its
  * whole life. The nodes of a cluster hold the lock in shared mode.
  *
- * The lock alone is no fence: a process that lost it unnoticed would continue to write. So a single gateway that takes the database increments the
+ * The lock alone is no fence: a process that lost it unnoticed would continue to write. A single gateway that takes the database therefore increments the
  * takeover count and the epoch of every instance before any read. A process that lost the lock and got it back compares the takeover count. If the
- * count is unchanged, no other process has read or written meanwhile. Nodes raise the epoch only of each instance that they take over. The takeover
- * count shows them that a single gateway had the database.
+ * count is unchanged, no other process has read or written meanwhile. A node raises only the epochs of the instances that it takes over. A changed
+ * takeover count shows a node that a single gateway had the database.
  *
  * A second lock determines the duty node, which does the common work of the cluster.
  */
@@ -42,7 +42,7 @@ const key = '7110481294';
 const dutyKey = '7110481295';
 
 /**
- * Takes the lock. It is granted again to a connection that has it. The name of the application is set in this statement, because a name in the connection
+ * Takes the lock. A connection that has the lock gets it again. The name of the application is set in this statement, because a name in the connection
  * string would override the option.
  */
 const lock = {
@@ -81,7 +81,7 @@ const silentDuty = {
 const raised = 'tenancy.taken';
 
 /**
- * Raises the epochs. The three statements are sent as one, and so are one transaction. The rows are locked in the order of ids. `for update` waits for
+ * Raises the epochs. The three statements are sent as one query, and are one transaction. The rows are locked in the order of ids. `for update` waits for
  * open writes under an older epoch (see `ownership.ts`). The takeover count comes first, so that the second statement sees instances that are inserted
  * meanwhile.
  */
@@ -109,7 +109,7 @@ const firstTaking = { name: '', text: `insert into setting (name, value) values 
 
 const takings = { name: 'tenancy-taken', text: `select value from setting where name = '${raised}'` };
 
-/** The time for which a process waits for the lock, in milliseconds. A killed predecessor holds the lock until the server notices, which takes moments. */
+/** The time for which a process waits for the lock, in milliseconds. A killed predecessor holds the lock until PostgreSQL notices its end. */
 const usualPatience = 5_000;
 const usualInterval = 5_000;
 /** The time without a query, which is six checks of the lock. In milliseconds. */
@@ -213,8 +213,8 @@ const raiseEpochs = (post: Post, patience: number): Promise<string> =>
   });
 
 /**
- * Checks the lock at intervals, and at once after the loss of the connection, so that this process gets the lock back before another gateway starts. An
- * unavailable database has given the lock to no other process.
+ * Checks the lock at intervals, and at once after the loss of the connection, so that this process gets the lock back before another gateway starts. While
+ * the database is unavailable, no other process can take the lock.
  */
 class LockWatch {
   readonly #post: Post;
@@ -260,7 +260,7 @@ class LockWatch {
     this.#isEnded = true;
     this.#post.onDuty = false;
     log.error({}, 'storage.taken');
-    // This process may hold the lock again, so it is released for the new tenant.
+    // This process may have the lock again. The end of the pool releases the lock for the new tenant.
     await pool.end();
     this.#onTaken();
   }
