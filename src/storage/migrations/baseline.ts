@@ -1,4 +1,4 @@
-/** The baseline, which makes all tables of an empty database, and the databases that need no baseline. */
+/** The baseline makes all tables of an empty database. This file also recognises the databases that need no baseline. */
 import { upgrade } from './from-first-release.ts';
 import { step } from './step.ts';
 import { automationTables } from './tables/automation.ts';
@@ -16,20 +16,20 @@ const firstRelease: readonly string[] = [
   '0038-campaigns 0040-chatbot 0042-nodes 0043-versions 0044-message-statistics 0047-sign-ins 0048-chatwoot-refused',
 ].flatMap((line) => line.split(' '));
 
-/** The last version before the baseline, and its last migration. It has the tables of the baseline under other names of migrations. */
+/** The last version before the baseline, and its last migration. Its databases have the tables of the baseline, but other names of migrations. */
 const before = { commit: '1ba957f2', last: '0106-compressed-bodies' };
 
 const name = '0001-tables';
 
-/** Notes migrations as done. */
+/** Returns SQL that marks migrations as done. */
 const noted = (names: readonly string[]): string =>
   `insert into mikro_orm_migrations (name) values ${names.map((one) => `('${one}')`).join(', ')}`;
 
 export const noteUpgrade = noted(upgrade.map((one) => one.name));
 
 /**
- * Has the name of the first migration of the first release, so that a database of that release skips the baseline. It notes the names of that release and of
- * the upgrade too, so that a node of that release starts on the tables, and the upgrade does not run.
+ * Makes all tables. The baseline has the name of the first release's first migration, so a database of that release skips the baseline. It marks the other
+ * migrations of that release and those of the upgrade as done. A node of that release then starts on the tables, and the upgrade does not run.
  */
 export const baseline = step(name, [
   ...instanceTables,
@@ -46,8 +46,8 @@ export const baseline = step(name, [
 ]);
 
 /**
- * Returns true if the database has the tables of the baseline from the last version before it, so that only the names of the upgrade are missing. Throws if
- * a version between the first release and that one made the database.
+ * Returns true if the last version before the baseline made the tables. Only the names of the upgrade are then missing. Throws if an earlier version, but not
+ * the first release, made the tables.
  */
 export const lacksNames = (executed: ReadonlySet<string>): boolean => {
   if (executed.size === 0 || upgrade.some((one) => executed.has(one.name))) return false;

@@ -1,6 +1,6 @@
 /**
- * Indexes on tables that may be large. They are built concurrently with writes, so outside of a transaction. The next start rebuilds an interrupted
- * index. The build has no lock time-out, because no other statement waits for it.
+ * Indexes on tables that may be large. They are built concurrently with writes, which PostgreSQL does only outside of a transaction. The next start rebuilds
+ * an interrupted index. The build has no lock time-out, because no other statement waits for it.
  */
 import { Migration } from '@mikro-orm/migrations';
 

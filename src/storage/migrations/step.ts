@@ -1,4 +1,4 @@
-/** The form of a migration in the lists. */
+/** The type of the listed migrations, and migrations that run a list of statements. */
 import { Migration } from '@mikro-orm/migrations';
 
 export interface ListedMigration {

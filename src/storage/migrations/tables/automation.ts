@@ -54,7 +54,7 @@ export const automationTables: readonly string[] = [
     primary key (instance_id, chat_id)
   )`,
   'create index opt_out_by_time on opt_out (instance_id, at, chat_id)',
-  // The key of an agent is sent to no other service than the one for which it was given.
+  // The key of an agent is sent only to the service for which it was given.
   `create table chatbot_key (
     instance_id text not null,
     agent_id text not null,

@@ -6,7 +6,7 @@ const eachText = texts.map((name) => `alter column "${name}" set storage main`).
 
 /**
  * Compresses the bodies of events. A body is JSON with long names and short values, and 2.3 KB become 0.9 KB. The storage `main` keeps the texts in the
- * row. With the default storage, the server would move the short texts out of the row before it compresses the body. LZ4 is used if the server has it.
+ * row. With the default storage, PostgreSQL would move the short texts out of the row before it compresses the body. LZ4 is used if PostgreSQL supports it.
  */
 export const compressedBodies: readonly string[] = [
   `alter table outbox ${eachText}`,

@@ -1,6 +1,6 @@
 /** The tables of instances, of their sessions and keys, and of the inbound log. */
 
-/** Columns that a running session writes. A change of them is no change of the row for other nodes. */
+/** Columns that a running session writes. Other nodes are not told if only these columns change. */
 const own = ['epoch', 'last_active_at', 'updated', 'changed', 'last_disconnect', 'last_disconnect_reason', 'last_disconnect_cause'];
 
 /** Returns SQL for the other columns of a row, including columns of later migrations. */
@@ -110,7 +110,7 @@ export const sessionTables: readonly string[] = [
     sealed bytea not null,
     primary key (instance_id, id)
   )`,
-  // The last steps of each session through its charts, which the dashboard shows after a restart.
+  // The last steps of each session through its state charts, which the dashboard shows after a restart.
   'create table step_log (instance_id text primary key, steps jsonb not null)',
   // One-time codes, with which the browser of an account's owner answers the platform's passkey request.
   `create table passkey_code (

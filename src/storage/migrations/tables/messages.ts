@@ -1,6 +1,6 @@
 /** The tables of messages, their receipts, the keys of sends, and files. */
 
-/** Tables that the first release lacks. Its version of the function deletes no counts. */
+/** Tables that the first release lacks. Its version of the function `forget_receipts` deletes no counts. */
 export const receiptCountTables: readonly string[] = [
   // Counts that replace old receipts, with one row for each message.
   `create table receipt_count (

@@ -48,7 +48,7 @@ export const peopleTables: readonly string[] = [
     primary key (instance_id, contact_id)
   )`,
   `create index contact_by_name on contact (instance_id, name, contact_id) where name <> ''`,
-  // Each of `member_hashes` covers the instance and an address of a member.
+  // Each of `member_hashes` is the hash of the instance and an address of a member.
   `create table chat_group (
     instance_id text not null,
     group_id text not null,
