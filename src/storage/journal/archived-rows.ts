@@ -8,9 +8,9 @@ import { archivedMessageFields, chatFields, columnOf, messageRows, newChatRows }
 import { contactFields, newContactRows } from './people.ts';
 import { shortIdStatements } from './short-ids.ts';
 
-/** Rows of a page, which have some 400 KB of text. */
+/** The number of rows of a page. They usually have some 400 KB of text. */
 const pageRows = 200;
-/** The limit for the texts and encoded forms of a page, in bytes. The longest text has 65,536 characters, in its text and again in its encoded form. */
+/** The largest size of the texts and encoded forms of a page, in bytes. A text has at most 65,536 characters, and its encoded form repeats them. */
 const pageBytes = 4 << 20;
 
 const lastMessage = ['lastMessageText', 'lastMessageType', 'lastMessageSender', 'lastMessageTimestamp'].map(columnOf);
@@ -22,7 +22,7 @@ const rowsOf = { contacts: newContactRows(3), chats: newChatRows(3), messages: m
 const stays = (keys: string): string => `on conflict (instance_id, ${keys}) do nothing returning 1`;
 
 export const archivedStatements = {
-  /** $2: the last id of the previous page. $3: the number of rows. */
+  /** $2: the last id of the previous page. $3: the largest number of rows. */
   contacts: {
     name: 'archived-contacts',
     text: `select ${contactFields} from contact where instance_id = $1 and contact_id > $2 order by contact_id limit $3`,
@@ -31,7 +31,7 @@ export const archivedStatements = {
     name: 'archived-chats',
     text: `select ${chatFields} from chat where instance_id = $1 and chat_id > $2 order by chat_id limit $3`,
   },
-  /** $2 and $3: time and `seq` of the last message of the previous page. $4: rows. $5: bytes. A page has at least one row. */
+  /** $2 and $3: time and `seq` of the last message of the previous page. $4: limit of rows. $5: limit of bytes, except for the first row. */
   messages: {
     name: 'archived-messages',
     text: `select ${archivedMessageFields}, seq::text as seq from (
@@ -155,7 +155,7 @@ const withOwnIds = async (
   return settled;
 };
 
-/** Returns the rows that are not stored yet. A message stays unread only if its chat has unread messages: the account may have read the chat since. */
+/** Returns the rows that are not stored yet. A message stays unread only if its chat now has unread messages. */
 const freshMessages = async (
   database: Database,
   instance: InstanceId,

@@ -23,7 +23,7 @@ export class CampaignLedger {
   readonly #campaigns = new Map<string, CampaignChange>();
   readonly #optOuts = new Map<string, number>();
 
-  /** Notes that the message of a recipient was accepted. Its frame may leave from now on. */
+  /** Notes that the message of a recipient was queued. It may be sent from now on. */
   queued({ sendFolderId: campaignId = '', sendPosition: position = 0, messageId, timestamp }: Message): void {
     if (campaignId !== '') this.#put({ campaignId, position, state: 'sending', error: '', messageId, at: timestamp });
   }

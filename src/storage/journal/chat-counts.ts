@@ -38,7 +38,7 @@ type Tallies = Readonly<Record<Section, Map<string, ChatTally>>>;
 
 const none: ChatTally = { total: 0, unread: 0 };
 
-/** Adds a chat to the counts, or subtracts it. A label or an attendant without chats is removed from the list. */
+/** Adds a chat to the counts, or subtracts it. A label or an attendant without chats is removed from the counts. */
 const add = (tallies: Tallies, chat: Chat, sign: 1 | -1): void => {
   for (const [section, name] of placesOf(chat)) {
     const { total, unread } = tallies[section].get(name) ?? none;
@@ -97,7 +97,7 @@ export const statsOfRow = ({ kinds: byKind, labels, attendants }: CountedRow): C
 
 /** The time after which cached counts expire. In milliseconds. */
 const lifetime = 60_000;
-/** The numbers of cached instances, and of cached filters of each instance. The cache may hold twice as many. */
+/** The numbers of cached instances, and of cached filters of each instance. The cache may contain twice as many. */
 const limits = { instances: 1_000, filters: 50 };
 /** The name in `changed` under which a new chat counts as a change. */
 const added = '';

@@ -21,7 +21,7 @@ const ofNewer = [
 
 const union = (one: readonly unknown[], other: readonly unknown[]): readonly unknown[] => [...new Set([...one, ...other])].toSorted();
 
-/** Merges the two values of a field. A text of `kept` wins, a mark is true if either is true, a number is the larger one, and lists are united. */
+/** Merges the two values of a field. A text of `kept` wins unless it is empty. A flag is true if either is true. The larger number wins. Lists are united. */
 const merged = (kept: unknown, twin: unknown): unknown => {
   if (Array.isArray(kept) && Array.isArray(twin)) return union(kept, twin);
   if (typeof kept === 'number' && typeof twin === 'number') return Math.max(kept, twin);

@@ -122,7 +122,7 @@ const without = <T extends object>(columns: T, names: readonly string[]): Readon
 
 const plainMessage = without(messageColumns, ['unread', 'deletedAt']);
 
-/** Select lists whose rows are `Message`, `StoredMessage` (with `raw` null) and `Chat`. */
+/** A select list whose rows have the type `Message`. The rows of `storedMessageFields` (with `raw` null) and `chatFields` have the types of their names. */
 export const messageFields = listOf(plainMessage, selected);
 /** The fields of a message for display: all except `unread`, `deletedAt` and the encoded form. */
 export const shownMessageFields = listOf(without(messageColumns, ['unread', 'deletedAt', 'raw']), selected);
@@ -157,7 +157,7 @@ const received = (type: SqlType, sql: string): string => {
   return type === 'jsonb' ? `${sql}::jsonb` : sql;
 };
 
-/** The form in which rows are sent. `many`: one array for each column. `one`: a single row as plain values, which cost the server less. */
+/** The form in which rows are sent. `many`: one array for each column. `one`: a single row as plain values, which cost PostgreSQL less. */
 export type RowForm = 'many' | 'one';
 
 type Unsaid = Readonly<Record<SqlType, unknown>>;

@@ -7,7 +7,7 @@ import { makeRowSet } from './columns.ts';
 export interface DefinitionOutcome {
   readonly definitions: readonly Definition[];
   readonly goneDefinitions: readonly Definition[];
-  /** Deleted labels, by the full ids that chats hold. */
+  /** The full ids of deleted labels, as chats contain them. */
   readonly goneLabels: readonly string[];
 }
 

@@ -107,7 +107,7 @@ export const historyDraft = (entry: HistoryEntry, news: News, owner: string): Ev
   return aboutChat('history', 'history', historyView(entry.past.of, items, entry.number, entry.total));
 };
 
-/** Returns true if a receipt is that of one of several readers: a member of a group, or a reader of a status post. */
+/** Returns true if a receipt comes from one of several readers: a member of a group, or a reader of a status post. */
 export const isMemberReceipt = ({ status, sender }: StatusEntry, chatId: string): boolean =>
   (isGroupId(chatId) || chatId === statusChat) && sender !== '' && confirmations.has(status);
 

@@ -78,7 +78,7 @@ const revisedRows = (first: number) => {
   return { ...rows, sql };
 };
 
-/** Updates the columns of messages whose values are known after composition. */
+/** Updates the columns of messages whose values are known only after composition. */
 const composedRows = (first: number) => {
   const types = { messageId: 'text', chatId: 'text', ...composedColumns, status: 'text', error: 'text' } as const;
   const rows = makeRowSet(types, first);
@@ -116,7 +116,7 @@ type Rows = Readonly<Record<SetName, readonly object[]>>;
 
 const setNames = Object.keys(sets) as SetName[];
 
-/** Sets that use the row form `one` if each set of a commit has one row. Nearly all commits of a quiet session are of this kind. */
+/** A commit has the row form `one` if it contains only these sets, each with one row. Nearly all commits of a quiet session are of this kind. */
 const plainSets: ReadonlySet<SetName> = new Set(['messages', 'changes', 'newChats', 'chats', 'deliveries']);
 
 const formOf = (names: readonly SetName[], rows: Rows): RowForm =>
@@ -134,7 +134,7 @@ const campaignCounts = (names: readonly SetName[]): readonly string[] => {
     : [];
 };
 
-/** Returns the statement for commits with these sets, and its parameters. An empty set in a statement would cost nearly as much as a full one. */
+/** Returns the statement for commits with these sets, and its parameters. A set without rows would cost nearly as much as a set with rows. */
 const makeWrite = (names: readonly SetName[], form: RowForm) => {
   const parts: { readonly name: SetName; readonly sql: string; readonly parameters: (rows: readonly object[]) => readonly unknown[] }[] =
     [];
@@ -149,7 +149,7 @@ const makeWrite = (names: readonly SetName[], form: RowForm) => {
   const withs = [ownedIf(condition), ...parts.map(({ name, sql }) => `${name} as (${sql})`), ...tally, ...campaignCounts(names)].join(
     ',\n',
   );
-  // The left join returns a row without deliveries as well. No row at all means that the instance has another owner.
+  // The left join returns a row without deliveries as well. No row at all means another owner, or a taken short id.
   const written = names.includes('deliveries')
     ? `select seq::float8 as seq, webhook_id as "webhookId", event_id as "eventId" from owned left join deliveries on true`
     : `select null as seq from owned`;

@@ -181,9 +181,9 @@ interface CacheOwner {
 
 /** Lifetimes of cached rows. Most messages are acknowledged within seconds and delivered within a minute. People answer within minutes. In milliseconds. */
 const lifetimes = { waiting: 5_000, sent: 60_000, chats: 600_000 };
-/** Limits of the cached rows of all instances together. A chat takes 1 to 2 KB, and so does a text message. */
+/** The largest numbers of cached rows, of all instances together. A chat takes 1 to 2 KB, and so does a text message. */
 const limits = { waiting: 500, sent: 1_000, chats: 5_000 };
-/** The limit for the encoded form of a cached sent message, in bytes. Messages with previews or long texts are larger, and are not cached. */
+/** The largest size of the encoded form of a cached sent message, in bytes. Messages with previews or long texts are larger, and are not cached. */
 const largestSent = 8_192;
 
 class Shelf<T> {
@@ -236,7 +236,7 @@ const steps: ReadonlySet<Entry['kind']> = new Set([
 ]);
 /** Types of news that change rows which are not cached. */
 const storedNews: ReadonlySet<string> = new Set(['call', 'groups', 'labels']);
-/** Returns true if the cache holds all rows that the entry changes. The cache has no rows of calls, groups, labels and earlier messages. */
+/** Returns true if the cache may contain all rows that the entry changes. The cache has no rows of calls, groups, labels and earlier messages. */
 const isStep = (entry: Entry): boolean => {
   if (entry.kind === 'news') return !storedNews.has(entry.news.type);
   return steps.has(entry.kind) && !('revises' in entry);

@@ -51,7 +51,7 @@ export const isAuthor = (message: Message, by: Sender): boolean => {
 export const isInSameChat = (one: Message, other: Message): boolean =>
   one.chatId === other.chatId || (!one.isGroup && !other.isGroup && share([one.chatId, one.chatLid], [other.chatId, other.chatLid]));
 
-/** Returns the content after an edit. The new text replaces the text field of the message's kind. An event is replaced as a whole. */
+/** Returns the content after an edit. The new text replaces the text or the caption. A calendar event is replaced as a whole. */
 export const editedContent = ({ content, messageType }: Message, edit: Message): Message['content'] => {
   const { text } = edit;
   if (edit.type === 'event' && edit.messageType === messageType) return edit.content;

@@ -17,7 +17,7 @@ import { makeRowSet } from './columns.ts';
 
 export interface ContactOutcome {
   readonly contacts: readonly Contact[];
-  /** Ids of contacts that were merged into the contact under the number. */
+  /** Ids of contacts under a LID that were merged into the contact under the number. */
   readonly goneContacts: readonly string[];
 }
 
@@ -135,11 +135,11 @@ export interface GroupOutcome {
   readonly groups: readonly Group[];
   /** Ids of groups whose rows are deleted. */
   readonly goneGroups: readonly string[];
-  /** The last complete list of groups. Groups that it lacks are deleted. Null without a list. */
+  /** The last complete list of groups; null without a list. Stored groups that are missing in this list are deleted. */
   readonly groupList: Pick<Listed, 'groupIds' | 'at'> | null;
 }
 
-/** Returns the group whose row must be read before the entry is applied; null for none. A complete group needs no read, because absent facts stay. */
+/** Returns the group whose row must be read before the entry is applied; null for none. A complete group needs no read. Its write keeps stored facts. */
 export const changedGroup = (entry: Entry): string | null => {
   if (entry.kind !== 'news' || entry.news.type !== 'groups') return null;
   const { groupId, change } = entry.news.group;
@@ -203,7 +203,7 @@ export class GroupLedger {
 
 // The columns of groups, and the part of a commit that writes them.
 
-/** A stored member: id, phone JID, LID and rank (0 member, 1 admin, 2 superadmin). As an array, because the keys of an object would be half of the row. */
+/** A stored member: id, phone JID, LID and rank (0 member, 1 admin, 2 superadmin). The keys of an object would take half of the row. */
 type StoredMember = readonly [id: string, pn: string, lid: string, rank: number];
 
 export interface GroupRow {

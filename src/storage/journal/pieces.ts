@@ -11,14 +11,14 @@ import { concernedBy } from './known-rows.ts';
 import type { Outcome } from './outcome.ts';
 
 // Marking a chat as read, clearing a chat, and removing a label from all chats. These changes run before the commit, in batches. Each batch is
-// a short statement of its own, so that none reaches the time limit of statements. If the commit fails afterwards, it is retried with the
-// same entries, and finds fewer rows.
+// a short statement of its own, so that no statement reaches its time limit. If the commit fails afterwards, it is retried with the same
+// entries, and then finds fewer rows.
 
-/** Rows of one batch. The database needs some 100 ms for a batch (measured). */
+/** The number of rows of one batch. PostgreSQL needs some 100 ms for a batch (measured). */
 const pieceRows = 2_000;
 
 export const pieceStatements = {
-  /** $3: chat. $4 and $5: time and sequence number of the last message of the previous batch. $6: rows. */
+  /** $3: chat. $4 and $5: time and sequence number of the last message of the previous batch. $6: limit of rows. */
   read: {
     name: 'journal-read-piece',
     text: `with ${owned},
@@ -31,8 +31,8 @@ export const pieceStatements = {
         (select timestamp::text from last) as first, (select seq::text from last) as second`,
   },
   /**
-   * Erases one batch of a chat's messages. $3: chat. $4 and $5: time and sequence number of the last message of the previous batch. $6: rows. $7: the
-   * last millisecond. $8: true to keep starred messages. $9: ids of the last erased messages. Later messages of the last second stay.
+   * Erases one batch of a chat's messages. $3: chat. $4 and $5: time and sequence number of the last message of the previous batch. $6: limit of rows.
+   * $7: the last millisecond that is erased. $8: true to keep starred messages. $9: ids of the last erased messages. Later messages of the last second stay.
    */
   erase: {
     name: 'journal-erase-piece',
@@ -52,7 +52,7 @@ export const pieceStatements = {
       select (select count(*)::int from owned) as owned, (select count(*)::int from page) as count,
         (select timestamp::text from last) as first, (select seq::text from last) as second`,
   },
-  /** $3: full ids of labels, as chats hold them. $4 and $5: time and id of the last chat of the previous batch. $6: rows. */
+  /** $3: full ids of labels, as chats contain them. $4 and $5: time and id of the last chat of the previous batch. $6: limit of rows. */
   unlabel: {
     name: 'journal-unlabel-piece',
     text: `with ${owned},
@@ -71,7 +71,7 @@ export const pieceStatements = {
 
 interface Piece {
   readonly owned: number;
-  /** Rows in the batch. Fewer than `pieceRows` means that the batch was the last. */
+  /** The number of rows in the batch. Fewer than `pieceRows` means that the batch was the last. */
   readonly count: number;
   /** The two parts of the key of the last row. */
   readonly first: string;
@@ -116,7 +116,7 @@ export const changedInPieces = async (
 };
 
 // The move of rows from a person's LID to the number. The statements run in the transaction of the commit that writes the chat. They run in
-// batches, so that none reaches the time limit of statements.
+// batches, so that no statement reaches its time limit.
 
 /** True if a message is also stored under the number ($4). That copy stays, and the copy under the LID ($3) is deleted. */
 const isUnderNumber = `exists (select from message as other
@@ -131,7 +131,7 @@ export const mergeStatements = {
       union select stored.chat_id from unnest($2::text[]) as lid
         cross join lateral (select chat_id from message where instance_id = $1 and chat_id = lid limit 1) as stored`,
   },
-  /** $5: the number of rows. */
+  /** $3: LID. $4: number. $5: the largest number of rows. */
   messages: {
     name: 'journal-merge-messages',
     text: `with ${owned},
@@ -161,7 +161,7 @@ export const mergeStatements = {
 
 interface Moved {
   readonly owned: number;
-  /** Rows in the batch. */
+  /** The number of rows in the batch. */
   readonly count: number;
 }
 

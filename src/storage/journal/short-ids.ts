@@ -8,7 +8,7 @@ import type { Statement } from '../postgres/database.ts';
 import { keyText } from '../postgres/parameters.ts';
 import type { StoredMessage } from './columns.ts';
 
-/** The error of a write that found ids taken. The write changed nothing. */
+/** The error of a write whose new messages have taken short ids. The write changed nothing. */
 export class IdsTaken extends Error {
   readonly ids: ReadonlySet<string>;
 
@@ -40,7 +40,7 @@ export class ShortIds {
     this.#draw = draw;
   }
 
-  /** Draws new ids for messages whose id an earlier message of the commit has. Returns true if there are any. */
+  /** Draws new ids for messages whose id an earlier message of the commit has. Returns true if it drew any. */
   part(fresh: readonly StoredMessage[]): boolean {
     const seen = new Set<string>();
     const later = fresh.filter(({ id }) => seen.size === seen.add(id).size);
@@ -58,7 +58,7 @@ export class ShortIds {
     return this.#renamed.size === 0 ? entries : entries.map((entry) => this.#entry(entry));
   }
 
-  /** Returns the messages that were stored under another id than that of their entries. */
+  /** Returns the messages that were stored under another id than the id in their entries. */
   renamed(fresh: readonly StoredMessage[]): readonly RenamedMessage[] {
     return this.#renamed.size === 0 ? [] : fresh.flatMap((message) => this.#renamed.get(nameOf(message)) ?? []);
   }

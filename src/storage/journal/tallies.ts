@@ -51,7 +51,7 @@ export const tallyStatements = {
   /**
    * $1: the newest row to fold. $2: the newest row after the last fold. Only webhooks with newer rows are folded. Sums of zero and sums of removed webhooks
    * are not stored. The table has no index by webhook, so each batch reads the whole table and joins it. A filter by an array would compare each row with
-   * each name (5 s for 10,000 webhooks).
+   * each webhook (5 s for 10,000 webhooks).
    */
   fold: {
     name: 'tally-fold-changed',
