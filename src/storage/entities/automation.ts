@@ -7,7 +7,7 @@ import { time } from './instance.ts';
 
 const count = () => p.integer().default(0);
 
-/** Campaigns. Every statement that changes recipients also updates these counts. */
+/** Campaigns. Every statement that changes recipients also updates the counts of their campaign. */
 export const CampaignEntity = defineEntity({
   name: 'Campaign',
   tableName: 'campaign',
@@ -31,7 +31,7 @@ export const CampaignEntity = defineEntity({
     delivered: count(),
     read: count(),
     played: count(),
-    /** No recipient before this position waits. */
+    /** No recipient before this position has the state `waiting`. */
     next: count(),
     created: time(),
     updated: time(),
@@ -52,7 +52,7 @@ export const CampaignEntity = defineEntity({
   ],
 });
 
-/** Recipients of campaigns. A pending message is only in this table. A sent message is in the message table, and its recipient has the id. */
+/** Recipients of campaigns. A pending message is only in this table. A sent message is in the message table, and its recipient has its id. */
 export const CampaignRecipientEntity = defineEntity({
   name: 'CampaignRecipient',
   tableName: 'campaign_recipient',
@@ -84,8 +84,6 @@ export const OptOutEntity = defineEntity({
   properties: { instanceId: p.text().primary(), chatId: p.text().primary(), at: time(), source: p.text() },
   indexes: [{ name: 'opt_out_by_time', properties: ['instanceId', 'at', 'chatId'] }],
 });
-
-// The tables of definitions (labels, quick replies, agents, triggers), and of the chatbot.
 
 // The tables of the chatbot. Its agents and triggers are definitions.
 
@@ -135,7 +133,7 @@ export const DefinitionEntity = defineEntity({
 // The tables of the connector: links from chats and messages to an inbox of Chatwoot. They have no foreign keys, for the reason in `MessageEntity`.
 
 const ofInbox = {
-  /** The server, the account and the inbox as one text. Rows of an inbox that is not the configured one are ignored. */
+  /** The server, the account and the inbox as one text. Rows of any inbox but the configured inbox are ignored. */
   inbox: p.text(),
 };
 

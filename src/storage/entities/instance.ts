@@ -69,7 +69,7 @@ export const SettingEntity = defineEntity({
   properties: { name: p.text().primary(), value: p.text() },
 });
 
-/** The table of the last steps of each session through its charts. */
+/** The table of the last steps of each session through its state charts. */
 export const StepLogEntity = defineEntity({
   name: 'StepLog',
   tableName: 'step_log',
@@ -101,8 +101,8 @@ export const PasskeyCodeEntity = defineEntity({
 const quoted = (text: string): string => `"${text.replaceAll(/[\\"]/g, String.raw`\$&`)}"`;
 
 /**
- * Quotes every text. The library omits quotes that white space, a line break or the word NULL would need. It also converts values that it has read, and
- * a damaged row may hold NULL or a list among the texts. `String` makes such values convertible.
+ * Quotes every text. MikroORM omits quotes that white space, a line break or the word NULL would need. It also converts values that it has read, and
+ * a damaged row may contain NULL or a list among the texts. `String` makes such values convertible.
  */
 class TextList extends ArrayType<string> {
   override convertToDatabaseValue(texts: string[] | null): string | null {
@@ -138,7 +138,7 @@ export const WebhookEntity = defineEntity({
 
 export type WebhookRow = InferEntity<typeof WebhookEntity>;
 
-// Tables of a session: credentials, Signal keys, received stanzas, and messages that were set aside.
+// Tables of a session: credentials, Signal keys and received stanzas.
 
 export const CredentialEntity = defineEntity({
   name: 'Credential',

@@ -59,7 +59,7 @@ export const MessageEntity = defineEntity({
     raw: p.blob().nullable(),
     /** True for a received message that the account has not read. */
     unread: p.boolean(),
-    /** The time of the deletion for everyone; 0 before. */
+    /** The time of the deletion; 0 if the message is not deleted. */
     deletedAt: time(),
   },
   indexes: [
@@ -125,7 +125,7 @@ export const ReceiptEntity = defineEntity({
     messageId: p.text().primary(),
     member: p.text().primary(),
     memberPn: p.text(),
-    /** This time and the next two are 0 until the member confirms. */
+    /** This time, `readAt` and `playedAt` are 0 until the member confirms. */
     deliveredAt: time(),
     readAt: time(),
     playedAt: time(),
@@ -150,9 +150,9 @@ export const SendKeyEntity = defineEntity({
   indexes: [{ name: 'send_key_at', properties: ['at'] }],
 });
 
-// The table of entries that the database refused for their data.
+// The table of entries that the database refused because of their data.
 
-/** Refused entries. `id` grows with time. `sealed` is the entry, which may contain message texts. */
+/** Refused entries. `sealed` is the entry, which may contain message texts. */
 export const RefusedEntryEntity = defineEntity({
   name: 'RefusedEntry',
   tableName: 'refused_entry',
@@ -254,7 +254,7 @@ export const OutboxTallyEntity = defineEntity({
   },
 });
 
-/** Past deliveries: delivered or given up (`dead`). The stores of webhooks and instances delete these rows. */
+/** Past deliveries: delivered or given up (`dead`). The removal of a webhook or an instance deletes its rows. */
 export const ArchiveEntity = defineEntity({
   name: 'Archive',
   tableName: 'archive',

@@ -64,7 +64,7 @@ export const GroupListEntity = defineEntity({
 
 // The table of number look-ups.
 
-/** The platform's answers about numbers. `form`: the chat id of the number as it was asked. `chatId`: that of the account; '' if there is none. */
+/** The platform's answers about numbers. `form`: the chat id that was looked up. `chatId`: the chat id of the account; '' if there is no account. */
 export const NumberLookupEntity = defineEntity({
   name: 'NumberLookup',
   tableName: 'number_lookup',

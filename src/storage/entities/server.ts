@@ -23,7 +23,7 @@ export const NodeEntity = defineEntity({
     bus: p.boolean().nullable(),
     /** True if the node signs its messages on the bus. */
     signs: p.boolean().default(false),
-    /** The incarnation if it can read values that are sealed under keys of instances. Null for a run of an older release. */
+    /** The incarnation, if it can read values that are sealed under keys of instances. A run of an older release leaves the column as it is. */
     derives: p.uuid().nullable(),
     version: p.text(),
     started: time(),
@@ -61,7 +61,7 @@ export const SignInEntity = defineEntity({
   properties: {
     /** The hash of the secret in the cookie. */
     key: p.text().primary(),
-    /** The stored hash of the admin token at sign-in, or the version of the user. The sign-in ends when that value changes. */
+    /** The stored hash of the admin token at sign-in, or the version of the user. The sign-in ends when this value changes. */
     admin: p.text(),
     until: time(),
     /** Null for the admin token. There is no foreign key, because the version identifies the user. */
