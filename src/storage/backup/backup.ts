@@ -39,7 +39,7 @@ export interface BackupOptions {
 export const listName = 'backup.json';
 const unfinishedName = 'unfinished.jsonl';
 const slot = 'dormouse_backup';
-/** Time limit of the transaction, which is open during the whole copy. A copy to a slow disk takes days. In milliseconds. */
+/** Time limit of the transaction, which is open during the whole copy. A copy to a slow disk may take days. In milliseconds. */
 const longestCopyMs = 7 * 86_400_000;
 
 const databasePrefix = 'postgres/data';
@@ -73,9 +73,9 @@ const text = async (runner: Runner, statement: string, values: readonly unknown[
 };
 
 interface Begin {
-  /** The first segment of the log that the copy needs. */
+  /** The first segment of the write-ahead log that the copy needs. */
   readonly segment: string;
-  /** The position in the log at which the backup began, in bytes. */
+  /** The position in the write-ahead log at which the backup began, in bytes. */
   readonly position: bigint;
 }
 
@@ -123,7 +123,7 @@ const checkCopy = async (
 };
 
 interface End {
-  /** The last segment of the log that the copy needs. */
+  /** The last segment of the write-ahead log that the copy needs. */
   readonly segment: string;
   readonly label: string;
 }
@@ -227,10 +227,10 @@ export const backUp = async (given: BackupOptions): Promise<BackupList> => {
       await database.close();
     }
   } finally {
-    // A server that this call started is stopped unless it has other clients. If the query for clients fails, it is stopped too.
+    // The server is stopped unless it has other clients. If the query for clients fails, only a server that this call started is stopped.
     await server.close(!(await isInUse(server.url, log, server.adopted).catch(() => server.adopted)));
   }
-  // Files follow the database, because the bytes of a file are stored before its row.
+  // Files are copied after the database, because the bytes of a file are stored before its row.
   const { files, folders } = await walk(dataDir, isOfFolder);
   await copy.folders(folders);
   await copy.files(files, { signal, onProgress: (progress) => options.onProgress?.('files', progress) });

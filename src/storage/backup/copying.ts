@@ -170,7 +170,7 @@ export class FolderCopy {
     }
   }
 
-  /** Adds a file to the copy whose bytes are not those of a source file. */
+  /** Adds a file that the function `copy` writes. */
   async add(path: string, copy: (to: string) => Promise<Omit<Entry, 'path'>>): Promise<void> {
     this.#done.set(path, { path, ...(await copy(join(this.#to, path))) });
   }

@@ -6,9 +6,9 @@ import { open, type FileHandle } from 'node:fs/promises';
 import { setTimeout as wait } from 'node:timers/promises';
 
 const pageBytes = 8_192;
-/** Pages in one file of a table. A file has at most 1 GB. */
+/** The number of pages in one file of a table. A file has at most 1 GB. */
 const pagesOfFile = 131_072;
-/** Pages of one read: 1 MB. */
+/** The number of pages of one read. They have 1 MB. */
 const pagesAtOnce = 128;
 const prime = 16_777_619;
 /** `checksumBaseOffsets` of PostgreSQL. */
@@ -52,7 +52,7 @@ const mixed = (sum: number, word: number): number => {
   return Math.imul(both, prime) ^ (both >>> 17);
 };
 
-/** Returns the checksum of a page. The two bytes that hold it count as zero. */
+/** Returns the checksum of a page. The two bytes of the stored checksum count as zero. */
 const checksumOf = (page: Buffer, block: number): number => {
   const words = new Uint32Array(page.buffer, page.byteOffset, pageBytes / 4);
   const sums = Uint32Array.from(offsets);
@@ -66,22 +66,22 @@ const checksumOf = (page: Buffer, block: number): number => {
   return (((all ^ block) >>> 0) % 65_535) + 1;
 };
 
-/** Returns the position in the log of the last change of a page (its LSN). */
+/** Returns the position of a page's last change in the write-ahead log (its LSN). */
 const positionOf = (page: Buffer): bigint => (BigInt(page.readUInt32LE(0)) << 32n) | BigInt(page.readUInt32LE(4));
 
-/** Returns true for a page with a valid checksum, and for a page that a restore takes from the log. An unused page has no checksum. */
+/** Returns true for a page with a valid checksum, and for a page that a restore takes from the write-ahead log. An unused page has no checksum. */
 const isSound = (page: Buffer, block: number, began: bigint): boolean =>
   page.readUInt16LE(14) === 0 || page.readUInt16LE(8) === checksumOf(page, block) || positionOf(page) >= began;
 
-/** The pattern of files of tables and indexes in the server's folder. Its group is the number of the file. */
+/** The pattern of files of tables and indexes in the server's folder. The group is the number of the file within its table. */
 const relationFile = /^(?:base\/\d+|global)\/\d+(?:_(?:fsm|vm|init))?(?:\.(\d+))?$/;
 
-/** Attempts to read a page that seems damaged, and the milliseconds between them. The server may be writing the page. */
+/** The number of attempts to read a page that seems damaged, and the pause between them in milliseconds. The server may be writing the page. */
 const [rereads, rereadMs] = [10, 20] as const;
 
 const becomesSound = async (source: string, at: number, block: number, began: bigint): Promise<boolean> => {
   const file = await open(source, 'r').catch(() => null);
-  // If the table was dropped or rewritten meanwhile, the replay of the log removes its file.
+  // If the table was dropped or rewritten meanwhile, the replay of the write-ahead log removes its file.
   if (file === null) return true;
   await using _file = file;
   for (let tries = 0; tries < rereads; tries += 1) {
@@ -99,7 +99,7 @@ async function* pagesIn(file: FileHandle): AsyncIterable<readonly [Buffer, numbe
   const buffer = Buffer.alloc(most * pageBytes);
   for (let first = 0; ; first += most) {
     const { bytesRead } = await file.read(buffer, 0, buffer.length, first * pageBytes);
-    // An incomplete last page is skipped. The server was adding it, and the log contains it.
+    // An incomplete last page is skipped. The server was adding the page, and the write-ahead log contains it.
     for (let at = 0; (at + 1) * pageBytes <= bytesRead; at += 1)
       yield [buffer.subarray(at * pageBytes, (at + 1) * pageBytes), first + at] as const;
     if (bytesRead < buffer.length) return;
@@ -107,11 +107,11 @@ async function* pagesIn(file: FileHandle): AsyncIterable<readonly [Buffer, numbe
 }
 
 export interface PageCheck {
-  /** The path in the server's folder. Files of other kinds have no pages. */
+  /** The path in the server's folder. Only files of tables and indexes have pages. */
   readonly path: string;
   readonly copy: string;
   readonly source: string;
-  /** The position in the log at which the backup began. The log contains each page that has changed since. */
+  /** The position in the write-ahead log at which the backup began. The log contains each page that has changed since. */
   readonly began: bigint;
   readonly signal?: AbortSignal | undefined;
 }

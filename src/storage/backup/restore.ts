@@ -1,4 +1,4 @@
-/** Restores a backup into a data folder, and starts its server once. The server replays the log, which makes the folder consistent. */
+/** Restores a backup into a data folder, and starts its server once. The server replays the write-ahead log, which makes the folder consistent. */
 import { chmod, mkdir, readFile, rename, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { Log } from '#actors/ports.ts';
@@ -10,7 +10,7 @@ import { copyFile, type Entry, hashOf, isWithin, makeTargetFolder, type Progress
 
 interface RestoreOptions {
   readonly from: string;
-  /** The data folder that is made. */
+  /** The data folder that the restore fills. */
   readonly dataDir: string;
   readonly log: Log;
   readonly settings?: Readonly<Record<string, string>>;
