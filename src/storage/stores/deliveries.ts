@@ -59,7 +59,7 @@ export const deliveryStatements = {
         select ${stateInArchive}, ${common}, body, tries from archive where webhook_id = mine.id and event_id = $2) as found
       order by at desc, seq desc limit 1`,
   },
-  /** Reads the time of the oldest delivery in the outbox, by the primary key. */
+  /** Reads the time of the event that has been in the outbox for the longest time, by the primary key. */
   oldest: { name: 'deliveries-oldest', text: 'select at::float8 as at from outbox order by seq limit 1' },
   /** $1: webhooks. Each time comes from the first row of an index. */
   oldestOf: {

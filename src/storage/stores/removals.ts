@@ -114,7 +114,7 @@ export const removalStatements = {
       ${tallied.removed('gone')}
       select count(*)::int as count from gone`,
   },
-  /** Past deliveries have no index by instance, so a batch reads $3 rows of any instance. $4 to $6: `dead`, `at` and `seq` of the last row of the batch before. */
+  /** Past deliveries have no index by instance, so a batch reads $3 rows of any instance. $4 to $6: `dead`, `at` and `seq` of the row before the batch. */
   sharedArchive: {
     name: 'removal-shared-archive',
     text: `with page as (
