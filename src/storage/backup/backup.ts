@@ -56,7 +56,7 @@ const isOfDatabase = (path: string): boolean => {
   return below.length === 0 || !emptied.includes(top);
 };
 
-/** The data folder of the sandbox, in that of the gateway. The sandbox has its own database, whose files change during a copy. */
+/** The data folder of the sandbox, inside the data folder of the gateway. The sandbox has its own database, whose files change during a copy. */
 export const sandboxFolder = 'sandbox';
 
 const isOfSandbox = (path: string): boolean => path === sandboxFolder || path.startsWith(`${sandboxFolder}/`);

@@ -23,7 +23,7 @@ export interface Entry {
 interface Known extends Entry {
   /** The time of the last change, in nanoseconds as text. */
   readonly changed: string;
-  /** True if the last change was older than `settledNs` at the copy. A later change then has another time. */
+  /** True if the last change was older than `settledNs` at the copy. A later change then always gets another time. */
   readonly settled: boolean;
 }
 
@@ -43,7 +43,7 @@ interface CopyOptions {
 /** The size of one read, in bytes. A small file gets a smaller buffer: allocating a megabyte for each file took most of the time of a backup. */
 const pieceBytes = 1_048_576;
 const leastBytes = 16_384;
-/** File times have a resolution of some milliseconds on Linux, and of 2 s on the coarsest file systems. In nanoseconds. */
+/** The coarsest resolution of file times, in nanoseconds. It is 2 s on old file systems, and some milliseconds on Linux. */
 const settledNs = 2_000_000_000n;
 
 const orNull = async <T>(work: Promise<T>): Promise<T | null> => {
@@ -206,7 +206,7 @@ export class FolderCopy {
 
 // Folders that an operator names for a backup or a restore.
 
-/** Returns true if `path` is the folder or lies in it. */
+/** Returns true if `path` is the folder or is inside the folder. */
 export const isWithin = (folder: string, path: string): boolean => {
   const way = relative(folder, path);
   return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);

@@ -69,7 +69,7 @@ const checksumOf = (page: Buffer, block: number): number => {
 /** Returns the position of a page's last change in the write-ahead log (its LSN). */
 const positionOf = (page: Buffer): bigint => (BigInt(page.readUInt32LE(0)) << 32n) | BigInt(page.readUInt32LE(4));
 
-/** Returns true for a page with a valid checksum, and for a page that a restore takes from the write-ahead log. An unused page has no checksum. */
+/** Returns true for a valid checksum, for an unused page (without a checksum), and for a page that a restore takes from the write-ahead log. */
 const isSound = (page: Buffer, block: number, began: bigint): boolean =>
   page.readUInt16LE(14) === 0 || page.readUInt16LE(8) === checksumOf(page, block) || positionOf(page) >= began;
 
