@@ -102,7 +102,7 @@ export const ChatbotKeyEntity = defineEntity({
   },
 });
 
-/** Tokens that an instance used on a day (`2026-08-19`, in UTC). */
+/** Tokens of language models that an instance used on a day (`2026-08-19`, in UTC). */
 export const ChatbotUsageEntity = defineEntity({
   name: 'ChatbotUsage',
   tableName: 'chatbot_usage',

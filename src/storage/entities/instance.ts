@@ -126,7 +126,7 @@ export const WebhookEntity = defineEntity({
     addUrlTypesMessages: p.boolean(),
     managed: p.boolean(),
     created: time(),
-    /** The secret and the headers, sealed. Null without both. */
+    /** The secret, the headers and the settings of Chatwoot, sealed. Null if there are none. */
     private: p.blob().nullable(),
     /** The version of the last change; a trigger sets it. */
     changed: p.bigint('number').default(0).index('webhook_changed'),

@@ -109,7 +109,7 @@ export const ReceiptCountEntity = defineEntity({
   },
 });
 
-/** The last message of each instance whose receipts were replaced by counts. */
+/** The position up to which the receipts of an instance's messages were replaced by counts. */
 export const ReceiptMarkEntity = defineEntity({
   name: 'ReceiptMark',
   tableName: 'receipt_mark',

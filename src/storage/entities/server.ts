@@ -64,7 +64,7 @@ export const SignInEntity = defineEntity({
     /** The stored hash of the admin token at sign-in, or the version of the user. The sign-in ends when this value changes. */
     admin: p.text(),
     until: time(),
-    /** Null for the admin token. There is no foreign key, because the version identifies the user. */
+    /** Null for the admin token. There is no foreign key, because a sign-in is invalid without its user. */
     userId: p.text().nullable(),
     /** The address of the client. Null if a node of the last release created the sign-in. */
     address: p.text().nullable(),
