@@ -11,7 +11,7 @@ export const receiptCountTables: readonly string[] = [
     played int not null,
     primary key (instance_id, message_id)
   )`,
-  // The last message of each instance whose receipts were replaced by counts.
+  // The position up to which the receipts of an instance's messages were replaced by counts.
   'create table receipt_mark (instance_id text primary key, at bigint not null, seq bigint not null)',
   `create or replace function forget_receipts() returns trigger language plpgsql as $$
     begin

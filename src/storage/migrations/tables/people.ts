@@ -72,7 +72,7 @@ export const peopleTables: readonly string[] = [
     updated bigint not null,
     primary key (instance_id, kind, id)
   )`,
-  // The platform's answers about numbers, which are asked before the first message.
+  // The platform's answers about numbers. A number is looked up before the first message to it.
   `create table number_lookup (
     instance_id text not null,
     form text not null,
