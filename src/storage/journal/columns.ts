@@ -122,10 +122,11 @@ const without = <T extends object>(columns: T, names: readonly string[]): Readon
 
 const plainMessage = without(messageColumns, ['unread', 'deletedAt']);
 
-/** A select list whose rows have the type `Message`. The rows of `storedMessageFields` (with `raw` null) and `chatFields` have the types of their names. */
+/** A select list whose rows have the type `Message`. */
 export const messageFields = listOf(plainMessage, selected);
 /** The fields of a message for display: all except `unread`, `deletedAt` and the encoded form. */
 export const shownMessageFields = listOf(without(messageColumns, ['unread', 'deletedAt', 'raw']), selected);
+/** A select list whose rows have the type `StoredMessage`, with `raw` null. */
 export const storedMessageFields = `${listOf(without(messageColumns, ['raw']), selected)}, null as "raw"`;
 export const chatFields = listOf(chatColumns, selected);
 
@@ -164,7 +165,7 @@ type Unsaid = Readonly<Record<SqlType, unknown>>;
 
 /**
  * Builds a row set of a single row, with the arguments and the result of `rowSet`. `offset 0` is an optimisation barrier. Without it the planner may
- * choose an index by another of the values, and read all rows of a chat for one message.
+ * choose an index for another value, and read all rows of a chat for one message.
  */
 const oneRow = (columns: Columns, first: number, unsaid: Unsaid) => {
   const fields = Object.entries(columns);

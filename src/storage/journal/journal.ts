@@ -87,7 +87,7 @@ const composedRows = (first: number) => {
   return { ...rows, sql };
 };
 
-/** The row sets of a commit, in the order of their execution. Their parameters begin at $3. $1: the instance. $2: its epoch. */
+/** The row sets of a commit, in the order in which its statement contains them. Their parameters begin at $3. $1: the instance. $2: its epoch. */
 const sets = {
   messages: messageRows,
   changes: changeRows,
@@ -279,7 +279,7 @@ interface JournalParts {
 
 type Targets = Parameters<Journal['commit']>[2];
 
-/** Tries once to write the outcome of the ledger. Throws `IdsTaken`. */
+/** Tries once to write the outcome of the ledger. Throws `IdsTaken` if a short id is taken. */
 const written = async (
   parts: JournalParts,
   instance: Writer,

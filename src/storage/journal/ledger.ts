@@ -250,7 +250,7 @@ class Ledger {
     this.#add('messages', () => messageDraft(stored.message, chat, this.#owner));
   }
 
-  /** Applies the revision in the message `by` to the message that it names. That message must be stored and not deleted. */
+  /** Applies the revision in the message `by` to the message that the revision names. The named message must be stored and not deleted. */
   #revise(by: Message, { messageId, text, pinnedUntil }: Revision): void {
     const kept = this.#messages.find(messageId, by.chatId, [by.chatId, by.chatLid]);
     if (!kept || kept.value.deletedAt !== 0) return;
@@ -261,7 +261,7 @@ class Ledger {
     if (pinnedUntil !== undefined && isInSameChat(kept.value, by)) this.#messages.revise(kept, { pinnedUntil });
   }
 
-  /** Changes the text that a chat shows if the message is the last message of the chat. */
+  /** Changes the last text of a chat, if the message is the last message of the chat. */
   #retell({ value: { chatId, timestamp, text: old } }: KeptMessage, text: string): void {
     const chat = this.#chats.get(chatId);
     if (chat?.lastMessageTimestamp === timestamp && chat.lastMessageText === old) this.#chats.patch({ chatId, lastMessageText: text });

@@ -8,7 +8,7 @@ import type { Statement } from '../postgres/database.ts';
 import { keyText } from '../postgres/parameters.ts';
 import type { StoredMessage } from './columns.ts';
 
-/** The error of a write whose new messages have taken short ids. The write changed nothing. */
+/** The error of a write whose new messages have short ids of stored messages. The write changed nothing. */
 export class IdsTaken extends Error {
   readonly ids: ReadonlySet<string>;
 
