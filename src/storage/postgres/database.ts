@@ -1,4 +1,4 @@
-/** Runs statements, transactions and units of work on PostgreSQL. Each has a time limit, and its outcome is reported to the health of the database. */
+/** Runs statements, transactions and units of work on PostgreSQL. Each statement has a time limit. All outcomes are reported to the health of the database. */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { EpochLost, StorageBroken, StorageFailure, StorageUnavailable, type Log } from '#actors/ports.ts';

@@ -27,7 +27,7 @@ const refusedStates = /^2[23]/;
 /** The pattern of PostgreSQL's codes. Some codes of the operating system also have five letters. They begin with E, and no code of PostgreSQL does. */
 const anyState = /^(?!E)[0-9A-Z]{5}$/;
 
-/** Classes whose messages name objects of the database and never values: features, names, resources, objects, files and internal errors. */
+/** Classes of codes whose messages name objects of the database and never values: features, names, resources, objects, files and internal errors. */
 const namingStates = /^(0A|26|3F|42|53|54|55|58|XX)/;
 
 /** Codes of a serialization failure and a deadlock, after which the server rolled back one of two transactions. */
@@ -46,7 +46,7 @@ const networkCodes = new Set([
   'EAI_AGAIN',
 ]);
 
-/** Errors of a lost connection to which the driver gives no code. The driver's time-out is longer than PostgreSQL's. It means that no answer comes. */
+/** Errors of a lost connection to which the driver gives no code. The driver waits longer than PostgreSQL's time limit, so its time-out means no answer. */
 const awayTexts = /connection (terminated|ended)|not queryable|query read timeout|client was closed|after calling end/i;
 
 /** The text of the pool if no connection became free in time. */

@@ -1,9 +1,9 @@
 /** Updates the statistics of a table that has grown so much that the cached plans are bad. */
 import type { Database, Statement } from './database.ts';
 
-/** The number of written rows after which this process updates the statistics first. Each further update follows at ten times as many rows. */
+/** The number of written rows at which this process updates the statistics for the first time. Each further update follows at ten times as many rows. */
 const firstCount = 1_000;
-/** The number of rows from which PostgreSQL's own updates, about once a minute, are enough. */
+/** The number of written rows after which PostgreSQL's own updates, about once a minute, suffice. */
 const lastCount = 1_000_000;
 
 /**

@@ -112,7 +112,7 @@ const takings = { name: 'tenancy-taken', text: `select value from setting where 
 /** The time for which a process waits for the lock, in milliseconds. A killed predecessor holds the lock until PostgreSQL notices its end. */
 const usualPatience = 5_000;
 const usualInterval = 5_000;
-/** The time without a query, which is six checks of the lock. In milliseconds. */
+/** The time without a query after which the duty node counts as hung: six checks of the lock. In milliseconds. */
 const usualSilence = 30_000;
 const pause = 100;
 
@@ -127,7 +127,7 @@ const driverOptions = {
 
 /**
  * The holder of the database lock. A `rival` holds the lock and has not raised the epochs yet: it may still release the lock without any read.
- * `nobody` is the holder for a moment while a lost connection of this process ends. `another` process has raised the epochs.
+ * `nobody` is the holder while a lost connection of this process ends, or while the database is unavailable. `another` process has raised the epochs.
  */
 type Holder = 'us' | 'nobody' | 'rival' | 'another';
 
