@@ -59,7 +59,7 @@ export const campaignStatements = {
       limit 1`,
   },
   working: { name: 'campaign-working', text: `select distinct instance_id as id from campaign where ${isActive}` },
-  /** Settles recipients whose sending the last process left unfinished. $3: now. */
+  /** Settles recipients whose sending the last process left unfinished. $3: the current time. */
   settle: {
     name: 'campaign-settle',
     text: `with ${owned},
@@ -77,7 +77,7 @@ export const campaignStatements = {
       ${countedCampaigns({ recipients: 'recipients' })}
       select count(*)::int as owned from owned`,
   },
-  /** $2: the beginning of the period. $3: the number of newer messages. */
+  /** Reads the time of a message of a campaign. $2: the beginning of the period. $3: the number of newer messages to skip. */
   nthSent: {
     name: 'campaign-nth-sent',
     text: `select timestamp::float8 as at from message
@@ -100,7 +100,7 @@ export const campaignStatements = {
         where campaign.instance_id = $1 and campaign.id = found.id and found.status = any($4::text[]))
       select (select count(*)::int from owned) as owned, (select status from found) as status`,
   },
-  /** $3: campaign. $4: now. $5: limit. */
+  /** $3: campaign. $4: the current time. $5: the largest number of recipients. */
   retry: {
     name: 'campaign-retry',
     text: `with ${owned},

@@ -9,7 +9,7 @@ const common = `webhook_id as "webhookId", instance_id as "instanceId", event_id
   attempts, status, error, at::float8 as at, seq::float8 as seq`;
 const stateInOutbox = `case when not_before > 0 then 'parked' else 'waiting' end as state, not_before::float8 as "notBefore", 0::float8 as "endedAt"`;
 const stateInArchive = `case when dead then 'dead' else 'delivered' end as state, 0::float8 as "notBefore", ended_at::float8 as "endedAt"`;
-/** Selects rows of the outbox. Each event type is read apart, because the index begins with the webhook and the type. */
+/** Selects rows of the outbox. Each event type is read separately, because the index begins with the webhook and the type. */
 const inOutbox = (
   kind = 'true',
 ): string => `select of_type.* from unnest(array['${eventTypes.join(`', '`)}']) as kind (type) cross join lateral (

@@ -38,7 +38,7 @@ const page = 500;
 
 export class MessageExpiryScan implements MessageExpiry {
   readonly #database: Database;
-  /** The last instance without old messages. The next call continues after this instance. */
+  /** The last instance whose old messages are all removed. The next call continues after this instance. */
   #done = '';
 
   constructor(database: Database) {

@@ -62,7 +62,7 @@ export const leaseStatements = {
     text: `update node set until = ${clock} + $3::bigint, capacity = $4, load = $5, draining = $6, astray = $7, bus = $8
       where name = $1 and incarnation = $2::uuid and not ended returning ${clock}::float8 as now`,
   },
-  /** Ends the lease of a node. $1: incarnation. $2: the known `until`. A renewal in the meantime has changed `until`, so nothing changes. */
+  /** Ends the lease of a node. $1: incarnation. $2: the known `until`. If the node has renewed its lease meanwhile, `until` differs, and nothing changes. */
   end: {
     name: 'node-end',
     text: `update node set ended = true where incarnation = $1::uuid and until = $2::bigint and not ended returning true as done`,
@@ -110,7 +110,7 @@ export const leaseStatements = {
     text: `select id from instance where id = any($1::text[]) and not removed order by id for update`,
   },
   /**
-   * Takes locked instances ($2) for an incarnation ($1) with a cause ($3). The rows of the concerned nodes are locked as well. This statement therefore
+   * Takes locked instances ($2) for an incarnation ($1) with a cause ($3). The rows of the former and the new node are locked as well. This statement therefore
    * waits for an open renewal or end of a node's lease, and a later renewal or end waits for this statement.
    */
   take: {

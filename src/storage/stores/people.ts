@@ -43,7 +43,7 @@ export const contactStatements = {
     name: 'contact-counts',
     text: `select count(*)::int as "all", count(*) filter (where name <> '')::int as address_book from contact where instance_id = $1`,
   },
-  /** $2: the ids of a person. The first id with a contact that has a name is taken. */
+  /** $2: the ids of a person. Reads the contact of the first id that has a name in the address book. */
   saved: {
     name: 'contact-saved',
     text: `select ${contactFields} from contact where instance_id = $1 and contact_id = any($2::text[]) and name <> ''
@@ -76,11 +76,11 @@ const page = (fields: string): string => `select ${fields} from chat_group where
 
 export const groupStatements = {
   get: { name: 'group-get', text: `select ${groupFields} from chat_group where instance_id = $1 and group_id = $2` },
-  /** $2: pattern of the name or ''. $3: an id. $4: limit. $5: offset. */
+  /** $2: pattern of the name, or '' for all groups. $3: an id. $4: limit. $5: offset. */
   find: { name: 'group-find', text: page(groupFields) },
   findBrief: { name: 'group-find-brief', text: page(groupFieldsWithoutMembers) },
   count: { name: 'group-count', text: `select count(*)::int as total from chat_group where ${fits}` },
-  /** $2: addresses. */
+  /** $2: addresses of one member. */
   common: {
     name: 'group-common',
     text: `select group_id as id, name from chat_group
