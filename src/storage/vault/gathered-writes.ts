@@ -62,7 +62,7 @@ const valuesOf = (writes: readonly KeyWrite[]): readonly unknown[] => {
   ];
 };
 
-/** The largest number of sessions in one statement. It limits the statement to a few milliseconds, and the further statements after a failure. */
+/** The largest number of sessions in one statement. It bounds the time of the statement, and the number of single writes after its failure. */
 const mostSessions = 16;
 /** The largest number of rows of a session in a shared statement. A session with more rows, for example after a burst, writes alone. */
 const mostRows = 64;

@@ -1,6 +1,6 @@
 /**
  * Encryption at rest by AES-256-GCM. Each value is bound to the place where it is stored. Nonces are random, so one key may seal at most some 2^32 values.
- * Therefore each instance has its own derived key, and values that belong to no instance share another.
+ * Therefore each instance has its own derived key, and values that belong to no instance share another key.
  */
 import { createCipheriv, createDecipheriv, createHash, createSecretKey, hkdfSync, type KeyObject, randomBytes } from 'node:crypto';
 import type { Log } from '#actors/ports.ts';
