@@ -77,7 +77,7 @@ export interface Storage extends Stores {
   readonly signIns: SignInStore;
   /** Returns true if this process is the duty node, which runs the sweeps for the whole cluster. */
   onDuty(): boolean;
-  /** Resolves when no value is sealed under the former key or in the former form any more, or when the storage is closed. */
+  /** Resolves when no value is sealed under the former key or in the former form any more, when resealing fails, or when the storage is closed. */
   readonly resealed: Promise<void>;
   /** Returns true if the database answered the last query. A database that does not answer is probed repeatedly. */
   healthy(): boolean;
