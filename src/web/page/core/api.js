@@ -5,7 +5,7 @@ import { hasAnswered, isSilent, ofProxies } from './contact.js';
 
 export class ApiError extends Error {
   /**
-   * @param {number} status 0 when the server did not answer.
+   * @param {number} status 0 if the server did not answer.
    * @param {string} message One sentence, fit to be shown.
    * @param {number} [retryAfter] Seconds.
    */
@@ -20,7 +20,7 @@ export class ApiError extends Error {
 let onSignedOut = () => undefined;
 
 /**
- * Sets the function that is called when the server answers 401, because it does not know the session.
+ * Sets the function that is called when the server answers 401, because the sign-in has expired.
  * @param {() => void} listener
  */
 export const whenSignedOut = (listener) => {
@@ -45,9 +45,9 @@ const headersOf = ({ instance, body, bytes, headers }) => ({
 });
 
 /**
- * The time-out of a GET that names no signal, with its body, in milliseconds. The longest answer of a healthy server is that for a session that has to
- * wake first, which takes up to 20 s. A view asks again after a failure, and would wait for ever for a request that is never answered. A POST has no
- * time-out, because the page cannot know whether the server has done it.
+ * The time-out of a GET without a signal, including the body, in milliseconds. A healthy server answers within 20 s, even if a session has to wake up
+ * first. After a time-out the view sends the GET again. Other methods have no time-out, because the page cannot know whether the server executed the
+ * request.
  */
 const patienceMs = 30_000;
 
@@ -80,7 +80,7 @@ export const send = async (method, path, options = {}) => {
   return response;
 };
 
-/** Returns the parsed body; an empty object if the body is no JSON, such as the page of a proxy. Throws an ApiError if the body ends early. @param {Response} response */
+/** Returns the parsed body; an empty object if the body is no JSON, such as the error page of a proxy. Throws an ApiError if the body ends early. @param {Response} response */
 export const bodyOf = (response) =>
   response.json().catch((error) => {
     if (error instanceof SyntaxError) return {};
@@ -88,7 +88,7 @@ export const bodyOf = (response) =>
   });
 
 /**
- * Sends a request and returns the parsed answer, of the type that the caller expects. Throws an ApiError with the server's own sentence after a refusal.
+ * Sends a request and returns the parsed answer, of the type that the caller expects. Throws an ApiError with the sentence of the server after a refusal.
  * @template T
  * @param {string} method
  * @param {string} path
@@ -124,7 +124,7 @@ export const post = (path, body, options) => call('POST', path, { ...options, bo
 export const newKey = () => [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 
 /**
- * Returns the file as a data URL, which the interface takes in place of an address.
+ * Returns the file as a data URL, which the API accepts instead of an address.
  * @param {File} file
  * @returns {Promise<string>}
  */
@@ -136,13 +136,13 @@ export const dataUrlOf = (file) =>
     reader.readAsDataURL(file);
   });
 
-/** Returns true if the server did not answer. The shell says so. @param {unknown} failure */
+/** Returns true if the server did not answer. The shell shows a banner then. @param {unknown} failure */
 export const isUnanswered = (failure) => failure instanceof ApiError && (failure.status === 0 || ofProxies.has(failure.status));
 
-/** Returns true for a failure that ends by itself: the server does not answer, or is not ready. @param {unknown} failure */
+/** Returns true for a temporary failure: the server does not answer, or is not ready. @param {unknown} failure */
 export const isPassing = (failure) => isUnanswered(failure) || (failure instanceof ApiError && failure.status === 503);
 
-/** Returns the text of a failure, which may be any thrown value, in the language of the page. Fields have their labels of the page. @param {unknown} failure */
+/** Returns the text of a failure, which may be any thrown value, in the language of the page. Names of fields are replaced by their labels. @param {unknown} failure */
 export const textOfFailure = (failure) => withLabels(said(failure instanceof Error ? failure.message : String(failure)), t);
 
 /** Returns the fields of an object; none for another value. @param {unknown} value @returns {Readonly<Record<string, unknown>>} */

@@ -5,7 +5,7 @@ import { signal } from '@preact/signals';
 export const place = signal(location.pathname);
 
 /**
- * Asks before a view is left. `ask` answers true if it may be left.
+ * A guard that asks before the reader leaves a view. `ask` resolves with true if the reader may leave.
  * @typedef {{ isNeeded: () => boolean, ask: () => Promise<boolean> }} Guard
  */
 
@@ -17,7 +17,7 @@ export const guardPlace = (own) => {
   guard = own;
 };
 
-/** The number of the present entry in the history of this tab. Each entry stores its number, so that the steps between two entries are known. */
+/** The number of the present entry in the history of this tab. Each entry stores its number, so that the router knows the steps between two entries. */
 let entry = Number(history.state?.entry ?? 0);
 
 /**
@@ -34,8 +34,8 @@ export const go = (path, { replace = false } = {}) => {
 };
 
 /**
- * Leaves a part that has an address of its own, and shows the view around the part. Goes back in the history if the reader came from that view.
- * @param {string} path The path of the view around the part.
+ * Leaves a part of a view that has an address of its own, and shows the address of the view. Goes back in the history if the reader came from the view.
+ * @param {string} path The path of the view.
  */
 export const leaveFor = (path) => {
   if (history.state?.from === path) history.back();
@@ -91,19 +91,19 @@ const onClick = (event) => {
 /** True if the guard has allowed the next move through the history. */
 let isAllowed = false;
 
-/** The steps of the move that the page takes back before the guard asks. 0 if there is none. */
+/** The steps of the move through the history that the page has just undone, in order to ask the guard; 0 if there is none. */
 let asked = 0;
 
-/** Asks the guard and repeats the move if it is allowed. The page is at its own entry, so no other move is under way. @param {number} steps */
+/** Asks the guard, and repeats an undone move if the guard allows it. @param {number} steps */
 const askFor = async (steps) => {
   if (!(await guard.ask())) return;
   isAllowed = true;
   history.go(steps);
 };
 
-/** Handles a move through the history. The browser has moved already, so the page goes back to its own entry before the guard asks. @param {PopStateEvent} event */
+/** Handles a move through the history. The browser has already moved, so the page undoes the move before it asks the guard. @param {PopStateEvent} event */
 const onMove = (event) => {
-  // The entry that the skip link made has no number. It has the same view as the entry before.
+  // The entry that the skip link made has no number. It shows the same view as the entry before.
   const to = Number(event.state?.entry ?? entry);
   const steps = to - entry;
   if (asked !== 0 && steps === 0) {

@@ -1,16 +1,16 @@
 /**
- * Seats for the event streams of one browser. Over HTTP/1.1 a browser keeps six connections to a server for all its windows. Streams on all six would block
+ * Seats for the event streams of one browser. Over HTTP/1.1 a browser opens at most six connections to a server for all its windows. Streams on all six would block
  * every call. Windows tell each other over a `BroadcastChannel` which of them want a stream, and the windows that were used last get a seat. A window
  * without a seat loads its content at intervals. HTTP/2 carries any number of streams over one connection, so each window has a seat.
  */
 import { signal } from '@preact/signals';
 
-/** The seats of all windows together. Three connections stay free for calls, pictures and files. */
+/** The number of seats of all windows together. Three connections stay free for calls, pictures and files. */
 const most = 3;
 /** The time in which other windows answer a new window, in milliseconds. */
 const settleMs = 80;
 const repeatMs = 2_000;
-/** A window that was silent for this time has crashed. In milliseconds. */
+/** A window that is silent for this time counts as closed. In milliseconds. */
 const deadMs = 7_000;
 
 /** @typedef {{ readonly id: string, readonly usedAt: number }} Wish The wish of a window for a stream. `usedAt`: the time of the last use of the window, in Unix milliseconds. */
@@ -83,7 +83,7 @@ const isMultiplexed = () => {
   return ['h2', 'h3'].includes(navigation?.nextHopProtocol ?? '');
 };
 
-/** Asks for a seat. Returns a function that gives the seat back. @param {(has: boolean) => void} onChange Called first within a tenth of a second. */
+/** Asks for a seat. Returns a function that releases the seat. @param {(has: boolean) => void} onChange Called first within a tenth of a second. */
 const takeSeat = (onChange) => {
   if (isMultiplexed()) {
     onChange(true);
@@ -117,7 +117,7 @@ const takeSeat = (onChange) => {
 /** `waiting`: other windows have the seats. @typedef {'taken' | 'waiting' | 'hidden'} SeatState */
 
 /**
- * Asks for a seat whenever the window is shown, and gives the seat back when the window is hidden. Returns a function that stops this for good.
+ * Asks for a seat whenever the window is shown, and releases the seat when the window is hidden. Returns a function that ends this and releases the seat.
  * @param {(state: SeatState) => void} onChange
  */
 export const keepSeat = (onChange) => {

@@ -1,4 +1,4 @@
-/** The sign-in of the page: signed out, or signed in with the admin token or as a user. No secret is kept. */
+/** The sign-in of the page: signed out, or signed in with the admin token or as a user. The page stores no secret. */
 import { signal } from '@preact/signals';
 import { call, get, whenSignedOut } from './api.js';
 
@@ -9,21 +9,21 @@ import { call, get, whenSignedOut } from './api.js';
 /**
  * @typedef {object} Session
  * @property {boolean} signedIn
- * @property {boolean} demo Nobody can sign in here.
+ * @property {boolean} demo True on a public demo server, where nobody can sign in.
  * @property {string} [user] Name of the user; '' for the admin token.
  * @property {Role} [role]
  * @property {boolean} [hasCode] The user signs in with a one-time code.
  * @property {boolean} [sandbox] The platform is simulated, and its phone can scan.
- * @property {string} [sandboxPage] The address of the simulated phones; '' beside the real platform.
+ * @property {string} [sandboxPage] The address of the simulated phones; '' with the real platform.
  * @property {string} [version]
  * @property {ClientVersion} [clientVersion] The version of the web client that new connections name.
  * @property {boolean} [cluster] There are several nodes.
- * @property {readonly string[]} [eventTypes] Of webhooks.
- * @property {readonly string[]} [messageFilters] Of webhooks.
- * @property {readonly string[]} [streamTypes] Events of streams.
+ * @property {readonly string[]} [eventTypes] The types of events that a webhook can choose.
+ * @property {readonly string[]} [messageFilters] The filters of messages that a webhook can choose.
+ * @property {readonly string[]} [streamTypes] The types of events that a stream can choose.
  */
 
-/** null until the server was asked. */
+/** The sign-in; null until the server has answered. */
 export const session = signal(/** @type {Session | null} */ (null));
 
 /** True if the session ended without a sign-out. The sign-in view says so. */
@@ -56,12 +56,12 @@ export const signInAs = async (credentials) => {
 export const roles = ['viewer', 'operator', 'administrator'];
 
 /**
- * Returns true if the session may do what needs this role. The server decides; the page only hides what would be refused.
+ * Returns true if the session has the rights of this role. The page hides actions that the server would refuse.
  * @param {Role} least
  */
 export const may = (least) => roles.indexOf(session.value?.role ?? 'administrator') >= roles.indexOf(least);
 
-/** Signs out and loads the page again, so that its memory keeps nothing that was shown. */
+/** Signs out and loads the page again, so that the data of the session leave the memory. */
 export const signOut = async () => {
   await call('DELETE', '/admin/session').catch(() => undefined);
   location.assign('/admin');

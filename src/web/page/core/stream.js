@@ -1,6 +1,6 @@
 /**
  * Server-sent events, by `fetch` and not by `EventSource`. With `fetch` a stream can name an instance in a header, and a refusal can be read.
- * A view keeps one stream. It has none while its window is hidden, or while other windows of the browser have all seats (`seats.js`).
+ * A view has one stream, and none while its window is hidden or other windows of the browser have all seats (`seats.js`).
  */
 import { send } from './api.js';
 import { hasAnswered, isSilent } from './contact.js';
@@ -8,15 +8,15 @@ import { keepSeat } from './seats.js';
 
 const shortestPause = 1_000;
 const longestPause = 15_000;
-/** The server writes to an open stream every 15 s. After this time without a byte the connection is dead. */
+/** The server writes to an open stream every 15 s. After this time without a byte the connection counts as lost. */
 const silenceMs = 40_000;
 
 /**
  * @typedef {object} StreamOptions
  * @property {string} [instance] The id of the instance in whose name the stream is opened.
  * @property {(type: string, data: unknown, id: string) => void} onEvent `data` is parsed.
- * @property {(state: 'open' | 'lost' | 'paused') => void} [onState] `open`: at each connection; the caller loads what the stream does not repeat. `paused`: other windows have the seats.
- * @property {(status: number) => void} [onRefused] The server refused for good: 400, 401, 403 or 404.
+ * @property {(state: 'open' | 'lost' | 'paused') => void} [onState] `open`: connected or reconnected. The caller loads the data that the stream does not repeat. `paused`: other windows have the seats.
+ * @property {(status: number) => void} [onRefused] The server refused the stream with 400, 401, 403 or 404. It is not opened again.
  */
 
 /**
@@ -101,7 +101,7 @@ export const follow = (path, { instance, onEvent, onState = () => undefined, onR
         onRefused(response.status);
       }
     } catch {
-      // Lost, or closed by us; both are handled below.
+      // The connection was lost, or the page closed it. The code below handles both cases.
     }
     if (own.signal.aborted) return;
     connection = null;
