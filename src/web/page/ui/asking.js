@@ -1,11 +1,11 @@
-/** Short notices, and questions before something that cannot be undone. The shell shows both; any module may call `toast` and `ask`. */
+/** Short notices, and questions before actions that cannot be undone. `Asking` shows both. Any module may call `toast` and `ask`. */
 import { computed, signal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { textOfFailure } from '../core/api.js';
 import { t } from '../texts.js';
 import { Button, Dialog } from './parts.js';
 
-/** Errors stay longer: they have to be read. */
+/** The time for which a notice is shown. Reading an error takes longer. */
 const shownMs = { good: 4_000, bad: 10_000 };
 
 /** @typedef {{ id: number, text: string, kind: 'good' | 'bad' }} Notice */
@@ -32,7 +32,7 @@ export const toast = (text, kind = 'good') => {
  * Runs the work, and shows the reason if it fails. Resolves with the value of the work; undefined after a failure.
  * @template T
  * @param {() => Promise<T>} work
- * @param {string} [done] Shown when it worked.
+ * @param {string} [done] The notice after success.
  * @returns {Promise<T | undefined>}
  */
 export const attempt = async (work, done) => {
@@ -49,18 +49,18 @@ export const attempt = async (work, done) => {
 /**
  * @typedef {object} Question
  * @property {string} title
- * @property {string} text What will happen.
+ * @property {string} text The effects of the action.
  * @property {readonly string[]} [cautions] Consequences that the reader may not expect.
- * @property {string} yes The act itself, such as "Delete".
+ * @property {string} yes The label of the button that agrees, such as "Delete".
  * @property {boolean} [danger]
  */
 const asked = signal(/** @type {(Question & { answer: (yes: boolean) => void }) | null} */ (null));
 
-/** True while a question waits for its answer. The act has not begun. */
+/** True while a question waits for its answer. */
 export const isAsking = computed(() => asked.value !== null);
 
 /**
- * Asks before an act. Resolves with true if the reader agrees.
+ * Asks before an action. Resolves with true if the reader agrees.
  * @param {Question} question
  * @returns {Promise<boolean>}
  */
@@ -76,7 +76,7 @@ export const ask = (question) =>
     };
   });
 
-/** Withdraws a question that still waits. Its answer is no. */
+/** Withdraws the question that waits, if any. Its answer is no. */
 export const unask = () => asked.peek()?.answer(false);
 
 export const Asking = () => {

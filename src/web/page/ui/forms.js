@@ -6,7 +6,7 @@ import { whenBack } from '../core/contact.js';
 import { saved } from './unsaved.js';
 
 /**
- * Keeps a failure and gives its text; '' for none. A failure that passes by itself is removed when the server is back.
+ * Stores a failure and returns its text; '' without a failure. A temporary failure is removed when the server answers again.
  */
 export const useFailure = () => {
   const [failure, setFailure] = useState(/** @type {unknown} */ (null));
@@ -15,8 +15,8 @@ export const useFailure = () => {
 };
 
 /**
- * Handles the submission of a form: `send` gets its fields, `busy` is true meanwhile, and `error` is the text of a failure until the form is changed.
- * `send` answers false if it sent nothing.
+ * Handles the submission of a form. `send` gets the fields of the form, and resolves with false if it sent nothing. `busy` is true until `send` has
+ * ended. `error` is the text of a failure until the form is changed.
  * @param {(fields: FormData, form: HTMLFormElement) => Promise<void | false>} send
  */
 export const useForm = (send) => {

@@ -1,4 +1,4 @@
-/** A menu beside the element that opened it. Arrow keys move through it, Escape closes it, and the focus goes back to that element. */
+/** A menu beside the element that opened it. Arrow keys move through the menu. Escape closes it and moves the focus back to the element. */
 import { html } from 'htm/preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 

@@ -10,7 +10,7 @@ import { Button } from './parts.js';
 
 /**
  * A page of the navigation. `text`: its name in the texts. `least`: the least role that sees the entry. `within`: further addresses for which the entry
- * is the present one. `only`: a condition beside the role.
+ * is marked as the current page. `only`: a further condition for showing the entry.
  * @typedef {object} Entry
  * @property {string} href
  * @property {'sessions' | 'figures' | 'alerts' | 'nodes' | 'people' | 'audit' | 'moving' | 'api' | 'proxies' | 'globalHook' | 'storage' | 'settingsPage' | 'versionPage'} text

@@ -57,7 +57,7 @@ export const StateBadge = ({ state, word }) => html`
 `;
 
 /**
- * Asks before Escape or a press beside a box closes it. `ask` answers true if the box may be closed.
+ * A guard that asks before Escape or a press beside a box closes the box. `ask` resolves with true if the box may be closed.
  * @typedef {{ isNeeded: (box: Element) => boolean, ask: (box: Element) => Promise<boolean> }} BoxGuard
  */
 
@@ -70,8 +70,8 @@ export const guardBoxes = (own) => {
 };
 
 /**
- * Shows a modal box. `onClose` is called for Escape, for the cross, for a press beside the box, and when another view is shown. Escape and the press beside the
- * box ask the guard first, because both happen by mistake.
+ * Shows a modal box. `onClose` is called for Escape, for the close button, for a press beside the box, and when another view is shown. Escape and the press beside the
+ * box ask the guard first, because readers often do both by mistake.
  * @param {{ title: string, onClose: () => void, children?: ComponentChildren, class?: string }} props
  */
 export const Dialog = ({ title, onClose, children, class: more = '' }) => {
@@ -80,7 +80,7 @@ export const Dialog = ({ title, onClose, children, class: more = '' }) => {
   useEffect(() => {
     const [dialog, before] = [box.current, document.activeElement];
     dialog?.showModal();
-    // Without an input, the title gets the focus, so that screen readers do not begin with the cross.
+    // Without an input, the title gets the focus, so that screen readers do not begin with the close button.
     /** @type {HTMLElement | null | undefined} */ (dialog?.querySelector('input') ?? dialog?.querySelector('h2'))?.focus();
     return () => {
       dialog?.close();
@@ -106,7 +106,7 @@ export const Dialog = ({ title, onClose, children, class: more = '' }) => {
     event.preventDefault();
     void leave();
   };
-  /** Browsers let a page refuse one Escape only, and close the box at the next one. @param {KeyboardEvent} event */
+  /** Handles Escape by its key. A browser lets a page prevent one `cancel` event only, and closes the box at the next Escape. @param {KeyboardEvent} event */
   const onKey = (event) => {
     if (event.key === 'Escape' && !event.isComposing && !event.defaultPrevented) onCancel(event);
   };
@@ -128,7 +128,7 @@ export const Dialog = ({ title, onClose, children, class: more = '' }) => {
 };
 
 /**
- * Shows an empty view: its purpose, and the next step. `heading`: `h1` if the view has no other heading of that level.
+ * Shows an empty view, with its purpose and the next step. `heading`: `h1` if the view has no other heading of that level.
  * @param {{ icon?: string, heading?: 'h1' | 'h2', title: string, text?: string, children?: ComponentChildren }} props
  */
 export const Empty = ({ icon = 'logo', heading = 'h2', title, text, children }) => html`
@@ -147,7 +147,7 @@ export const Loading = () => html`
 `;
 
 /**
- * Shows that a request failed: the server's own sentence, and a button that tries again.
+ * Shows that a request failed, with the sentence of the server and a button that retries.
  * @param {{ error: unknown, heading?: 'h1' | 'h2', onRetry?: () => void }} props
  */
 export const Failed = ({ error, heading = 'h2', onRetry }) => html`
@@ -160,8 +160,8 @@ export const Failed = ({ error, heading = 'h2', onRetry }) => html`
 `;
 
 /**
- * Shows a table, which scrolls in its box on a narrow screen. `children`: the rows. `plain`: the last column has no buttons, and scrolls with the others.
- * `stack`: on a phone each row is a card instead, where a cell shows its `data-head`.
+ * Shows a table, which scrolls in its box on a narrow screen. `children`: the rows. `plain`: the last column has no buttons and scrolls with the others.
+ * `stack`: on a phone each row is a card, and each cell shows its `data-head` as its heading.
  * @param {{ label: string, heads: readonly string[], plain?: boolean, stack?: boolean, children?: ComponentChildren }} props
  */
 export const Table = ({ label, heads, plain = false, stack = false, children }) => html`

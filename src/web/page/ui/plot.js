@@ -19,7 +19,7 @@ const lonely = ({ data }, series) => {
   return [...values.keys()].filter((at) => isKnown(at) && !isKnown(at - 1) && !isKnown(at + 1));
 };
 
-/** Returns the colour of a class. A canvas has no CSS variables, so an element with the class is read. @param {HTMLElement} box @param {string} ink */
+/** Returns the colour of a class. A canvas has no CSS variables, so the colour is read from an element with the class. @param {HTMLElement} box @param {string} ink */
 const colourOf = (box, ink) => {
   const probe = box.querySelector(`.inks > .${ink.replaceAll(' ', '.')}`);
   return probe === null ? '' : getComputedStyle(probe).color;
@@ -61,7 +61,7 @@ const optionsOf = (box, lines, onPoint) => {
   };
 };
 
-/** Calls `onChange` when the colours of the page change. Returns the function that ends this. @param {() => void} onChange */
+/** Calls `onChange` when the colours of the page change. Returns a function that removes the listener. @param {() => void} onChange */
 const watchScheme = (onChange) => {
   const scheme = matchMedia('(prefers-color-scheme: dark)');
   const attribute = new MutationObserver(onChange);

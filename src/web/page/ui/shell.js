@@ -1,4 +1,4 @@
-/** The frame around every view: name, the way to the view, navigation, colour scheme, sign-out. */
+/** The frame around every view: product name, breadcrumb, navigation, language, colour scheme, sign-out. */
 import { signal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { useEffect } from 'preact/hooks';
@@ -25,7 +25,7 @@ const nextTheme = () => {
   try {
     localStorage.setItem('theme', next);
   } catch {
-    // Storage is forbidden in some private windows; the choice holds until the page is left.
+    // Some private windows forbid storage. The choice then lasts until the reader leaves the page.
   }
 };
 
@@ -34,22 +34,22 @@ const ThemeButton = () => {
   return html`<${Button} kind="square" icon="theme" aria-label=${label} title=${label} onClick=${nextTheme} />`;
 };
 
-/** A press leads to the next language. The label is in that language, for readers who do not know the present one. */
+/** The button switches to the next language. Its label is in the next language, for readers who do not know the current one. */
 const LanguageButton = () => {
   const next = nextLanguage();
   const { name, tag } = languages[next];
   const code = next.toUpperCase();
-  // The name of a button begins with the text that it shows, for people who speak to the browser.
+  // The accessible name of a button begins with its shown text, for people who use voice control.
   const label = `${code}, ${name}`;
   return html`<${Button} kind="square" lang=${tag} aria-label=${label} title=${name} onClick=${() => chooseLanguage(next)}>${code}<//>`;
 };
 
-/** @typedef {'live' | 'lost' | 'stale'} LiveState `lost`: without a stream. `stale`: loading failed too. */
+/** @typedef {'live' | 'lost' | 'stale'} LiveState `lost`: the stream is not connected. `stale`: loading failed too. */
 
 /** @type {Readonly<Record<LiveState, string>>} */
 const liveGroups = { live: 'connected', lost: 'connecting', stale: 'person' };
 
-/** Returns the name of the texts about a state. `paused`: other windows have the seats for streams. @param {LiveState} state */
+/** Returns the end of the names of the texts about a state. `paused`: other windows have the seats for streams. @param {LiveState} state */
 const wordOf = (state) => (state !== 'stale' && isPaused.value ? 'paused' : state);
 
 /** @param {{ state: LiveState }} props */
@@ -66,7 +66,7 @@ const Lost = () => {
 };
 
 /**
- * The frame of a view. `crumbs`: the links from the list to this view; the last one is the view itself. `title`: the title of the tab. `fixed`: the view is
+ * The frame of a view. `crumbs`: the breadcrumb, from the list to the view itself. `title`: the title of the tab. `fixed`: the view is
  * as high as the window, and its parts scroll. `live`: the state of the stream that keeps the view up to date.
  * @param {{ title: string, fixed?: boolean, live?: LiveState, crumbs?: readonly { text: string, href?: string }[], children?: ComponentChildren }} props
  */
@@ -109,7 +109,7 @@ export const Shell = ({ title, fixed = false, crumbs = [], live, children }) => 
 };
 
 /**
- * A page with a heading and, below the heading, the sentence `lead`. `heading`: given if it differs from `title`. The other properties are those of `Shell`.
+ * A page with a heading and, below the heading, the sentence `lead`. `heading`: the heading, if it differs from `title`. The other properties are those of `Shell`.
  * @param {{ title: string, heading?: string, lead?: string, crumbs?: readonly { text: string, href?: string }[], children?: ComponentChildren }} props
  */
 export const Page = ({ title, heading = title, lead, crumbs, children }) => html`

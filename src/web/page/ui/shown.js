@@ -1,8 +1,8 @@
-/** Shows characters that change the direction of a text as codes in everything that Preact draws, so that no view can forget a text from outside. */
+/** Shows characters that change the direction of a text as codes in everything that Preact draws. Views need no code for this. */
 import { options } from 'preact';
 import { visible } from '../texts/visible.js';
 
-/** Attributes that people see or that are read to them. */
+/** Attributes that people see or that screen readers read aloud. */
 const readable = ['title', 'aria-label', 'alt', 'placeholder', 'label'];
 
 /** @typedef {{ type: unknown, props: unknown }} Node For a text, `type` is null and `props` is the text. */
@@ -20,12 +20,12 @@ const show = (node) => {
 };
 
 /**
- * Returns a text that is drawn as it is written. Preact draws text objects like texts.
+ * Returns a text that is drawn unchanged. Preact draws a `String` object like a text, but `show` does not replace its characters.
  * @param {string} text A text whose characters the caller has checked.
  */
 export const asWritten = (text) => /** @type {unknown} */ (Object(text));
 
-/** Shows such characters in everything that is drawn from now on. Values of fields stay unchanged, because they are sent. */
+/** Installs the replacement for everything that is drawn from now on. Values of fields stay unchanged, because they are sent to the server. */
 export const showSigns = () => {
   const next = options.vnode;
   options.vnode = (node) => {

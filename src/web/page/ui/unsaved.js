@@ -1,6 +1,6 @@
 /**
  * Asks before a reader leaves a changed form: by a link, by the browser's Back, by Escape, by a press beside its box, or by closing the page. All forms are
- * watched, except those with `data-unguarded`, which keep their text elsewhere or hold little. This module keeps no text of a form.
+ * watched, except those with `data-unguarded`, which store their text elsewhere or have little text. This module stores no text of a form.
  */
 import { guardPlace } from '../core/router.js';
 import { t } from '../texts.js';
@@ -14,11 +14,11 @@ const touched = new Set();
 const differs = (field) => {
   if (field instanceof HTMLInputElement && ['checkbox', 'radio'].includes(field.type)) return field.checked !== field.defaultChecked;
   if (field instanceof HTMLInputElement || field instanceof HTMLTextAreaElement) return field.value !== field.defaultValue;
-  // Views choose the option of a list by its property, so its first state is not known.
+  // Views select the option of a list by its property, so the first option is unknown. A touched list counts as changed.
   return field instanceof HTMLSelectElement;
 };
 
-/** Forgets forms that are no longer shown, and returns the changed ones. */
+/** Removes forms that are no longer shown from `touched`, and returns the forms with changes. */
 const begun = () => {
   for (const form of touched) if (!form.isConnected) touched.delete(form);
   return [...touched].filter((form) => [...form.elements].some((field) => differs(field)));
@@ -38,7 +38,7 @@ const onInput = ({ target }) => {
   const form = target instanceof HTMLElement ? target.closest('form') : null;
   if (form === null || form.hasAttribute('data-unguarded')) return;
   touched.add(form);
-  // Browsers do not cache a page with this listener for "back", so it is added only when it is needed.
+  // Browsers do not keep a page with this listener in their back/forward cache, so the listener is added only when it is needed.
   addEventListener('beforeunload', onUnload);
 };
 
