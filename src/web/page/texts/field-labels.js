@@ -1,8 +1,8 @@
-/** The labels of the fields of requests in the page. Refusals of the server name the fields as the interface spells them. */
+/** The labels of the fields in the page. Refusals of the server name the fields as the API spells them. */
 
 /** @typedef {keyof typeof import('./en.js').en} TextName */
 
-/** Names of texts by the spelling of the interface. Words that are also plain English, such as `name`, need no label. */
+/** The name of the label's text for each name of a field in the API. Names that are also plain English, such as `name`, need no label. */
 const labels = /** @type {const} @satisfies {Readonly<Record<string, TextName>>} */ ({
   // Settings of a session
   msg_delay_min: 'paceLeast',
@@ -77,7 +77,7 @@ const labels = /** @type {const} @satisfies {Readonly<Record<string, TextName>>}
 const table = new Map(/** @type {[string, TextName][]} */ (Object.entries(labels)));
 
 /**
- * Replaces each known spelling in a sentence by its label in quotation marks.
+ * Replaces each known field name in a sentence by its label in quotation marks.
  * @param {string} sentence
  * @param {(name: TextName) => string} textOf
  */

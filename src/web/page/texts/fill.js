@@ -1,10 +1,10 @@
 /** Fills the values of a text. `{n}` is the value `n`; `{n|day|days}` is the first word for one and the second for other numbers. */
 import { visible } from './visible.js';
 
-/** @typedef {Readonly<Record<string, string | number>>} Values A formatted number is a text. It can count as one only if it has digits alone. */
+/** @typedef {Readonly<Record<string, string | number>>} Values A number, or a text such as a formatted number. The word for one is chosen for a number or a text of digits. */
 
 /**
- * Returns a function that fills texts of one language. The rules of plurals are those of CLDR, where Portuguese counts 0 as one.
+ * Returns a function that fills texts of one language. Plurals follow CLDR, where Portuguese counts 0 as one.
  * @param {string} tag The language tag of BCP 47.
  * @returns {(text: string, values: Values) => string}
  */

@@ -1,6 +1,6 @@
 /**
- * Portuguese for the refusals of the interface that a page of the dashboard can provoke. `test/web/refusals.test.ts` compares them with the sources. Fields
- * keep their spelling here, and `field-labels.js` replaces it by the label of the page.
+ * Portuguese for the refusals of the API that a page of the dashboard can provoke. `test/web/refusals.test.ts` compares them with the sources. The
+ * sentences contain the field names of the API. `field-labels.js` replaces these by the labels of the page.
  */
 
 /** @type {import('./said.js').Phrases} */
@@ -265,7 +265,7 @@ const moving = [
   ['the instance {1} had another account: import under another name', 'a instância {1} tinha outra conta: importe com outro nome'],
 ];
 
-/** The sentences about a field, which has its name in front. They fit many sentences and come last. @type {import('./said.js').Phrases} */
+/** The sentences that begin with the name of a field. They fit many sentences, so they come last. @type {import('./said.js').Phrases} */
 const fields = [
   ['{1} is required', '{1} é obrigatório'],
   ['{1} must not be empty', '{1} não pode ficar vazio'],

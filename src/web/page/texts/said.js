@@ -1,4 +1,4 @@
-/** Translates sentences that the server wrote in English. The server stores reasons as sentences and logs the same words, so they have no keys. */
+/** Translates sentences that the server wrote in English. The server stores reasons as sentences and logs the same words, so the sentences have no keys. */
 
 /**
  * @typedef {readonly (readonly [string, string])[]} Phrases Pairs of an English sentence and its translation. `{1}`, `{2}` stand for values, which
@@ -6,7 +6,7 @@
  */
 
 /**
- * Returns the values of a sentence that fits the parts of a phrase between its values; null if it does not fit.
+ * Returns the values in a sentence that a phrase describes; null if the sentence does not fit. `parts`: the fixed texts of the phrase around its values.
  * @param {readonly string[]} parts
  * @param {string} sentence
  */
@@ -25,7 +25,7 @@ const valuesOf = (parts, sentence) => {
   return values.includes('') ? null : values;
 };
 
-/** The bound of the cache of translations. Reasons repeat, and the list translates one for each row. */
+/** The largest number of cached translations. Reasons repeat, and the list translates one for each row. */
 const mostKept = 500;
 
 /**
