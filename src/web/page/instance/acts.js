@@ -10,7 +10,7 @@ import { attempt } from '../ui/asking.js';
 /** @import { ActName } from '../sessions/acts.js' */
 
 /**
- * Sends an event to the actors of a session, which the server logs, and loads the session again.
+ * Sends an event to the actors of a session, and loads the session again. The server logs the event.
  * @param {Live} live
  * @param {Record<string, string | number>} event
  * @param {string} done
@@ -44,7 +44,7 @@ const event = (type, text, done, kind) => ({
   run: (live) => sendEvent(live, { type }, done),
 });
 
-/** Returns the actions that make sense now, the likeliest first. @param {Detail} detail @returns {readonly Act[]} */
+/** Returns the actions that fit the state of the session, the most likely action first. @param {Detail} detail @returns {readonly Act[]} */
 export const actsFor = (detail) => {
   const { status, name } = detail;
   /** @type {Act[]} */

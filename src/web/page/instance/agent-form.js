@@ -1,4 +1,4 @@
-/** The form of an agent, with all fields of the interface. */
+/** The form of an agent, with all fields of the API. */
 import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { useRef } from 'preact/hooks';
@@ -42,12 +42,12 @@ import { forgetKey, KeyField, keyIn } from './key-field.js';
  * @property {number} handOver_minutes
  */
 
-/** The providers, tools and kinds of files, as the interface spells them. */
+/** The providers, tools and kinds of files, as the API spells them. */
 const providers = /** @type {const} */ (['openai', 'anthropic', 'gemini', 'deepseek', 'custom']);
 const tools = /** @type {const} */ (['setLeadField', 'addLabel', 'handOver', 'sendMedia']);
 const mediaKinds = /** @type {const} */ (['image', 'video', 'videoplay', 'document', 'audio', 'myaudio', 'ptt', 'ptv', 'sticker']);
 
-/** An agent with the usual values of the interface. @type {Agent} */
+/** An agent with the default values of the API. @type {Agent} */
 export const newAgent = {
   id: '',
   name: '',
@@ -87,7 +87,7 @@ const numbers = /** @type {const} */ ({
   handOver_minutes: [1, 525_600, 'agentHandOver'],
 });
 
-/** Values that the interface counts in percent. An empty field is null. */
+/** Fields in percent. An empty field means null. */
 const shares = /** @type {const} */ ({
   temperature: 'agentTemperature',
   diversityLevel: 'agentDiversity',
@@ -101,7 +101,7 @@ const mediaIn = (form) => {
   return (names ?? []).map((name, at) => ({ name, description: abouts?.[at] ?? '', type: types?.[at], file: files?.[at] ?? '' }));
 };
 
-/** Returns the agent as the interface takes it. @param {FormData} form */
+/** Returns the agent in the form that the API accepts. @param {FormData} form */
 const agentIn = (form) => ({
   ...Object.fromEntries(['name', 'provider', 'baseUrl', 'model', 'basePrompt'].map((name) => [name, String(form.get(name) ?? '')])),
   ...Object.fromEntries(Object.keys(numbers).map((name) => [name, Number(form.get(name))])),
@@ -232,7 +232,7 @@ const Behaviour = ({ agent }) => html`
 `;
 
 /**
- * The form of an agent. `onSave` gets the agent as the interface takes it. The form shows an error that `onSave` throws. `children`: further buttons.
+ * The form of an agent. `onSave` gets the agent in the form that the API accepts. The form shows an error that `onSave` throws. `children`: further buttons.
  * @param {{ agent: Agent, title: string, onSave: (agent: object) => Promise<void>, children?: unknown }} props
  */
 export const AgentForm = ({ agent, title, onSave, children }) => {

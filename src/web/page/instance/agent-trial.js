@@ -1,4 +1,4 @@
-/** A conversation with an agent that no contact sees. It is lost when the reader leaves the page of the agent. */
+/** A trial conversation with an agent. No contact sees the conversation. It is lost when the reader leaves the page of the agent. */
 import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { useEffect, useRef } from 'preact/hooks';
@@ -20,11 +20,11 @@ import { Button, Field } from '../ui/parts.js';
  * @property {readonly Tool[]} [tools]
  */
 
-/** The limits of the interface: messages in a request, and characters in a message. */
+/** The limits of the API: the number of messages in a request, and the length of a message in characters. */
 const mostTurns = 100;
 const longestTurn = 8_000;
 
-/** Returns the messages of the request. Failed answers are left out, and long texts are cut to the limit of the interface. @param {readonly Said[]} all */
+/** Returns the messages of the request. Failed answers have no text and are left out. Long texts are cut to the limit of the API. @param {readonly Said[]} all */
 const turnsOf = (all) =>
   all
     .filter(({ text }) => text.trim() !== '')
@@ -60,7 +60,7 @@ export const Trial = ({ live, agentId, name }) => {
       const body = { agent_id: agentId, messages: turnsOf(asked) };
       /** @type {Omit<Said, 'role'>} */
       const answer = await post('/agent/try', body, { instance: live.id });
-      // The conversation may have been started again meanwhile.
+      // The reader may have restarted the conversation meanwhile.
       if (said.value === asked) said.value = [...asked, { role: 'assistant', ...answer }];
       element.reset();
       return undefined;

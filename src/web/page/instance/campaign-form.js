@@ -31,7 +31,7 @@ import {
 /** @import { Stats } from './campaign-preview.js' */
 /** @import { Recipient, Sheet } from './recipient-list.js' */
 
-/** The kinds of messages, as the interface spells them. All kinds but the first have a file. */
+/** The kinds of messages, as the API spells them. All kinds but the first have a file. */
 const kinds = /** @type {const} */ (['text', 'image', 'video', 'videoplay', 'audio', 'ptt', 'document', 'sticker']);
 
 /** @typedef {(typeof kinds)[number]} Kind */
@@ -55,7 +55,7 @@ const fileOf = async (form, kind, isOwn) => {
 };
 
 /**
- * Returns the request for a campaign. Texts with columns of the list need a message for each recipient.
+ * Returns the request for a campaign. A text with names of columns needs a message for each recipient.
  * @param {FormData} form
  * @param {{ kind: Kind, heads: readonly string[], recipients: readonly Recipient[] }} parts Valid recipients.
  */
@@ -102,13 +102,13 @@ const ColumnField = ({ sheet, column }) => {
   `;
 };
 
-/** The sources of recipients: a typed list or a file. */
+/** The options for the source of the recipients. True means a typed list, and false means a file. */
 const sources = /** @type {const} */ ([
   [true, t('campaignTyped')],
   [false, t('campaignFile')],
 ]);
 
-/** The largest list of recipients, in bytes: 100,000 rows of 200 bytes. */
+/** The largest size of a file in bytes, and of a typed list in characters: 100,000 rows of 200 bytes. */
 const largestList = 20_000_000;
 
 /** Returns the sentence for the page about a list that cannot be read. @param {unknown} problem */
@@ -139,7 +139,7 @@ const typedSheetOf = (text) => {
   }
 };
 
-/** The longest typed list that is read at each key, in characters. */
+/** The largest length of a typed list that is read at each keystroke, in characters. */
 const quickList = 20_000;
 /** The debounce of a longer list, in milliseconds. */
 const restMs = 300;
@@ -286,7 +286,7 @@ const Pace = () => html`
 /** @param {readonly Recipient[]} recipients */
 const validOf = (recipients) => recipients.filter(({ fault }) => fault === '');
 
-/** Returns the valid recipients of the typed list, because the preview may lack the last keys. Throws an error with a sentence for the form. @param {FormData} form */
+/** Reads the typed list again, because the preview may lack the last keystrokes. Returns the valid recipients. Throws an error with a sentence for the form. @param {FormData} form */
 const typedIn = (form) => {
   const sheet = typedSheetOf(textOf(form, 'numbers'));
   if (typeof sheet === 'string') throw new Error(sheet);

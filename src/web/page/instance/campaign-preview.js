@@ -1,4 +1,4 @@
-/** The recipients of a campaign before it is created: valid ones, rows with errors, and the first message as it will be sent. */
+/** The recipients of a campaign before it is created: valid recipients, rows with errors, and the first message as it will be sent. */
 import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { count, t } from '../texts.js';
@@ -10,7 +10,7 @@ import { filled, gatewayNames, longest, mostRecipients, stretchedDays, unknownIn
 /**
  * @typedef {object} Stats A part of `GET /sender/stats`.
  * @property {{ sentLast24h: number, dailyCap: number }} pace
- * @property {{ scheduled: number }} messages The messages of all campaigns.
+ * @property {{ scheduled: number }} messages The number of messages that wait, of all campaigns.
  */
 
 /**
@@ -31,7 +31,7 @@ export const cautionsOf = ({ text, heads, messages, stats }) => {
 /** Returns the sentence about a list with too many recipients. @param {number} n */
 export const tooMany = (n) => t('campaignTooMany', { n: count(n), most: count(mostRecipients) });
 
-/** Rows that are shown. The figures count all rows. */
+/** The largest number of shown rows. The totals count all rows. */
 const shown = 50;
 
 /** Returns a cell, cut to a length that can be shown. A list without line breaks is one cell of any length. @param {string} written */

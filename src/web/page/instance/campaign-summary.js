@@ -1,4 +1,4 @@
-/** A campaign in a few lines, with its actions. The list of campaigns and the page of a campaign show it. */
+/** A campaign in a few lines, with its actions. The list of campaigns and the page of a campaign show this summary. */
 import { html } from 'htm/preact';
 import { post } from '../core/api.js';
 import { sessionAddress } from '../core/router.js';
@@ -20,7 +20,7 @@ import { Button, StateBadge } from '../ui/parts.js';
  * @property {number} delayMax Seconds.
  * @property {number} log_total
  * @property {number} log_sucess
- * @property {number} log_failed Includes the skipped and unknown ones.
+ * @property {number} log_failed Includes the skipped and the unknown messages.
  * @property {number} log_skipped
  * @property {number} log_unknown
  * @property {number} log_delivered
@@ -36,10 +36,10 @@ export const nameOf = ({ info }) => info || t('campaignUnnamed');
 /** @param {string} session @param {string} [item] Id of a campaign, or `new`. */
 export const addressOf = (session, item) => sessionAddress(session, 'campaigns', item);
 
-/** The refresh periods of campaigns that send, and of other campaigns, which only receipts change. In milliseconds. */
+/** The refresh intervals. `busyMs`: while a campaign sends. `restingMs`: at other times, when only receipts change a campaign. */
 const [busyMs, restingMs] = [2_000, 10_000];
 
-/** Returns the time between two requests for the progress. In milliseconds. @param {readonly Folder[]} folders */
+/** Returns the refresh interval, in milliseconds. @param {readonly Folder[]} folders */
 export const refreshOf = (folders) => (folders.some(({ status }) => status === 'sending' || status === 'queued') ? busyMs : restingMs);
 
 /** @type {Readonly<Record<string, string>>} */
@@ -101,7 +101,7 @@ const Acts = ({ live, folder, onChange, onGone }) => {
 };
 
 /**
- * One campaign in a few lines. `heading`: with a link to its page in the list.
+ * One campaign in a few lines. `heading`: its heading. In the list, the heading is a link to the page of the campaign.
  * @param {{ live: Live, folder: Folder, heading: unknown, onChange: () => Promise<void>, onGone: () => void }} props
  */
 export const Summary = ({ live, folder, heading, onChange, onGone }) => html`

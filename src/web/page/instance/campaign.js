@@ -38,7 +38,7 @@ const tones = {
   Unknown: 'connecting',
 };
 
-/** Formats a time of the interface, which is a text; '' means never. @param {string} text */
+/** Formats a time of the API, which is a text; '' means never. @param {string} text */
 const timeOf = (text) => (text === '' ? t('never') : moment(Date.parse(text)));
 
 /** @param {{ folder: Folder }} props */
@@ -76,7 +76,7 @@ const Figures = ({ folder }) => {
   `;
 };
 
-/** Returns the reason of a failure without the numbers and ids of the contact, so that equal reasons are equal texts. @param {Message} message */
+/** Returns the reason of a failure without numbers and ids of contacts. Equal reasons thus become equal texts, which can be counted. @param {Message} message */
 const reasonOf = ({ error, status }) => {
   if (error !== '') return error.replaceAll(/\b\d[\d:-]{4,}(?:@[\w.]+)?/g, '…');
   return t(status === 'Unknown' ? 'campaignReasonUnknown' : status === 'Skipped' ? 'campaignSkipped' : 'campaignReasonNone');

@@ -16,7 +16,7 @@ export class ListError extends Error {
   }
 }
 
-/** Returns the number of the line, from 1. @param {string} text @param {number} at */
+/** Returns the number of the line at an index of the text, counted from 1. @param {string} text @param {number} at */
 const lineAt = (text, at) => text.slice(0, at).split('\n').length;
 
 const separators = [',', ';', '\t'];
@@ -55,7 +55,7 @@ const cellAt = (text, start, separator) => {
     const isDoubled = close !== -1 && text[close + 1] === '"';
     if (!isDoubled) {
       const end = endOfCell(text, close + 1, separator);
-      // Text after a closing quote shows that the quote closes another cell. The rows between the two quotes would be lost.
+      // Text after the second quote means that the first quote was never closed. All rows between the two quotes would become one cell.
       if (close === -1 || text.slice(close + 1, end).trim() !== '') throw new ListError('campaignListQuote', { line: lineAt(text, start) });
       return { cell: cell + text.slice(from, close), end };
     }
@@ -72,7 +72,7 @@ const cellAt = (text, start, separator) => {
 export const rowsOf = (given) => {
   const text = given.replace(/^\uFEFF/, '').replaceAll(/\r\n?/g, '\n');
   const [first = ''] = text.split('\n', 1);
-  // Spreadsheets write and read a first line that names the separator.
+  // In files of some spreadsheets the first line names the separator, such as `sep=;`.
   const named = /^"?sep=(.)"?$/.exec(first)?.[1];
   const separator = named ?? separatorOf(first);
   /** @type {string[][]} */

@@ -15,7 +15,7 @@ import { timeText, untilText } from './times.js';
 /** @import { Delivery, Owner } from './delivery.js' */
 /** @import { Webhook } from './webhook-form.js' */
 
-/** @typedef {{ state: string, webhook: string, from: string, to: string }} Filter An empty text matches any value. Times have the format of the inputs. */
+/** @typedef {{ state: string, webhook: string, from: string, to: string }} Filter An empty text matches any value. Times have the format of `datetime-local` fields. */
 
 const states = /** @type {const} */ (['', 'waiting', 'parked', 'dead', 'delivered']);
 const page = 50;
@@ -113,7 +113,7 @@ const Filters = ({ filter, hosts }) => {
   `;
 };
 
-/** The controls that select all deliveries of the page and send the selected ones again. @param {{ of: Owner, deliveries: readonly Delivery[], picked: Signal<ReadonlySet<string>>, onReplay: () => Promise<void> }} props */
+/** The controls that select all shown deliveries and send the selected deliveries again. @param {{ of: Owner, deliveries: readonly Delivery[], picked: Signal<ReadonlySet<string>>, onReplay: () => Promise<void> }} props */
 const Selection = ({ of, deliveries, picked, onReplay }) => {
   const able = deliveries.filter(canReplay);
   const chosen = able.filter((one) => picked.value.has(keyOf(one)));
@@ -182,7 +182,7 @@ const Rows = ({ of, deliveries, nameOf, picked, onOpen, onReplay }) => {
 };
 
 /**
- * `item`: the delivery in the address. `onAnswer` gets each answer of the server, which also has the length of the queue.
+ * `item`: the part of the address that names the open delivery. `onAnswer` gets each answer of the server, which also contains the length of the queue.
  * @param {{ of: Owner, webhooks: readonly Webhook[], hasChatwoot: boolean, item?: string, onAnswer?: (answer: never) => void }} props
  */
 export const Deliveries = ({ of, webhooks, hasChatwoot, item, onAnswer }) => {

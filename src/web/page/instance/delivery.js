@@ -49,7 +49,7 @@ const namedBy = (item) => {
   return { webhook: item.slice(0, Math.max(0, at)), id: item.slice(at + 1) };
 };
 
-/** Returns false for a delivery that waits in its lane, because the gateway will send it without a request. @param {Delivery} delivery */
+/** Returns false for a delivery that waits in its lane, because the gateway will send it anyway. @param {Delivery} delivery */
 export const canReplay = ({ state }) => state !== 'waiting';
 
 /** Sends deliveries again, with one request for each webhook. @param {Owner} of @param {readonly Pick<Delivery, 'id' | 'webhook'>[]} deliveries */
@@ -119,7 +119,7 @@ const Content = ({ details: { id, state, created, next_attempt: next, url, heade
   <${Block} title=${t('deliveryPayload')} text=${JSON.stringify(payload, null, 2)} />
 `;
 
-/** The dialog of a delivery. It has an address of its own, and Back closes it. `item`: the delivery in the address. @param {{ of: Owner, item: string }} props */
+/** The dialog of a delivery. It has an address of its own, and Back closes it. `item`: the part of the address that names the delivery. @param {{ of: Owner, item: string }} props */
 export const DeliveryDialog = ({ of, item }) => {
   const named = namedBy(item);
   const { id, webhook } = named;

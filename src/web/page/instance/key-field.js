@@ -20,7 +20,7 @@ export const KeyField = ({ label, hint, name, hasKey, error }) => html`
 `;
 
 /**
- * Returns the key as a field of the request: a new one, '' to remove the stored one, or nothing to keep it.
+ * Returns the field of the request: a new key, or '' to remove the stored key. Returns no field if the stored key stays unchanged.
  * @param {FormData} form
  * @param {string} name
  * @returns {Record<string, string>}

@@ -1,6 +1,6 @@
 /**
- * The live data of one session while its page is open: its state, its parts and its last steps. Steps come by a stream. The rest is fetched after each
- * step and every few seconds. Nothing is fetched while the page is hidden.
+ * The live data of one session while its page is open: its state, its parts and its last steps. Steps arrive on a stream. All data are fetched after
+ * each step and every few seconds. Nothing is fetched while the page is hidden.
  */
 import { batch, signal } from '@preact/signals';
 import { ApiError, bodyOf, get, send } from '../core/api.js';
@@ -33,7 +33,7 @@ import { follow } from '../core/stream.js';
  * @property {number} failures
  * @property {number | null} retryAt
  * @property {number | null} lastFrameAge
- * @property {{ readonly level: string, readonly until: number } | null} logLevel The level of this session; null if it has the level of the server.
+ * @property {{ readonly level: string, readonly until: number } | null} logLevel The log level of this session; null if the session has the log level of the server.
  * @property {{ readonly node: string, readonly since: number, readonly cause: string, readonly answers: boolean } | null} [lease] The node that owns the session; absent on a single gateway.
  * @property {readonly Part[]} parts
  * @property {readonly Step[]} steps
@@ -48,7 +48,7 @@ const refreshMs = 3_000;
 /** The debounce of the request that follows a step, in milliseconds. */
 const settleMs = 150;
 
-/** The difference between the clocks of server and browser, in milliseconds. Ages use the server's clock, because the browser's may be wrong by hours. */
+/** The difference between the clocks of server and browser, in milliseconds. Ages use the server's clock, because the clock of the browser may be wrong by hours. */
 let aheadMs = 0;
 
 /** The time of the server in Unix milliseconds. It is updated every second while the page is visible. */
@@ -57,7 +57,7 @@ export const now = signal(Date.now());
 /** @param {Response} response */
 const setClock = (response) => {
   const at = Date.parse(response.headers.get('date') ?? '');
-  // The header has no fractions of a second.
+  // The header has whole seconds, so a small difference counts as none.
   if (Number.isFinite(at)) aheadMs = Math.abs(at - Date.now()) > 2_500 ? at - Date.now() : 0;
 };
 
@@ -86,7 +86,7 @@ export class Live {
   detail = signal(/** @type {Detail | null} */ (null));
   charts = signal(/** @type {readonly DrawnMachine[]} */ ([]));
   steps = signal(/** @type {readonly Step[]} */ ([]));
-  /** True while the stream is open, so that steps arrive at once. */
+  /** True while the stream is open and steps arrive at once. */
   isLive = signal(false);
   failure = signal(/** @type {unknown} */ (null));
   /** True while the box that links a phone is open. */
@@ -162,7 +162,7 @@ export class Live {
     }
   };
 
-  /** Keeps the last steps. The step that the reader looks back to stays selected when new steps arrive. @param {readonly Step[]} all */
+  /** Stores the last steps. The step that the reader looks back to stays selected when new steps arrive. @param {readonly Step[]} all */
   #keep(all) {
     const { steps, back } = this;
     const looked = back.value === null ? undefined : steps.value[back.value];
@@ -189,8 +189,8 @@ export class Live {
 }
 
 /**
- * Returns the step that caused a step. If a step ended work of the session itself, such as the closing of its connection, the cause is the command, the
- * close or the timer that began this work.
+ * Returns the step whose reason explains a step. If the step ended work of the session itself, such as the closing of its connection, this is the earlier
+ * step that began the work. Its cause is a command, a close or a timer.
  * @param {Live} live
  * @param {Step | null} step
  */

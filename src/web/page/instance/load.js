@@ -13,11 +13,11 @@ const retryMs = 5_000;
 const pauseOf = (error) => (error instanceof ApiError && error.retryAfter !== undefined ? error.retryAfter * 1_000 : retryMs);
 
 /**
- * Asks when the part opens, and keeps the answer. While the server does not answer, the last answer stays below the banner of the shell. The part asks
- * again when the server is back.
+ * Sends a request when a part of the page opens, and stores the answer. While the server does not answer, the part shows the last answer. The part
+ * sends the request again when the contact with the server is back.
  * @template T
  * @param {() => Promise<T>} ask
- * @param {readonly unknown[]} on The values whose change makes the part ask again.
+ * @param {readonly unknown[]} on If one of these values changes, the part sends the request again.
  */
 export const useAnswer = (ask, on) => {
   const answer = useSignal(/** @type {T | null} */ (null));
@@ -25,13 +25,13 @@ export const useAnswer = (ask, on) => {
   const asked = useRef(0);
   /** @type {{ current: ReturnType<typeof setTimeout> | undefined }} */
   const retry = useRef(undefined);
-  /** The question to which the shown answer belongs. @type {{ current: unknown }} */
+  /** The version of `askFor` that got the shown answer. It changes with `on`. @type {{ current: unknown }} */
   const answered = useRef(null);
-  /** `isAgain`: the page asks without a request of the reader. A form in the part may then hold text that the reader typed. */
+  /** `isAgain`: the page repeats the request by itself. A form in the part may then contain text that the reader typed. */
   const askFor = useCallback(async (/** @type {boolean} */ isAgain) => {
     clearTimeout(retry.current);
     const own = (asked.current += 1);
-    /** False if a later request was made, perhaps with another question, whose answer may have come first. */
+    /** False if a later request was sent. The answer to the later request may have arrived first. */
     const isNewest = () => own === asked.current;
     try {
       const given = await ask();
@@ -67,7 +67,7 @@ export const useAnswer = (ask, on) => {
 };
 
 /**
- * Loads again at a steady pace while the page is visible.
+ * Loads again every `ms` milliseconds while the page is visible.
  * @param {() => Promise<void>} load
  * @param {number} ms
  */

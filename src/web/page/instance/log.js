@@ -1,4 +1,4 @@
-/** The steps as a list, the newest first. A press on a step looks back to that step. */
+/** The steps as a list, the newest first. A press on a step shows the session as it was after this step. */
 import { html } from 'htm/preact';
 import { stepLabelOf } from '../chart/scene.js';
 import { toneOf } from '../chart/tones.js';

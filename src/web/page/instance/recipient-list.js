@@ -3,7 +3,7 @@ import { ListError, rowsOf } from './csv.js';
 
 /**
  * @typedef {object} Sheet
- * @property {readonly string[]} heads Names of the columns; empty if the first row holds a number already.
+ * @property {readonly string[]} heads Names of the columns; empty if the first row already has a number.
  * @property {readonly (readonly string[])[]} rows The rows without the row of names.
  */
 
@@ -18,16 +18,16 @@ import { ListError, rowsOf } from './csv.js';
  * @property {readonly string[]} cells All columns of the row.
  */
 
-/** The largest number of recipients that the server takes (`campaignRecipients` of its settings). */
+/** The largest number of recipients that the server accepts (`campaignRecipients` of its settings). */
 export const mostRecipients = 100_000;
 
 /** Signs that people write between the digits of a number. */
 const decoration = /[\s()+.\u00A0\u2010-\u2015-]/g;
 const idForm = /^\d[\d:-]*@(?:s\.whatsapp\.net|c\.us|lid|g\.us)$/;
 
-/** Spreadsheets and data frames write a number as `5511999990001.0`. More than two zeros may be a group of the number. */
+/** Decimal zeros, as in `5511999990001.0` from spreadsheets and data frames. More than two zeros may belong to the number. */
 const zeros = /(?:(?<=\d)[.,]0|(?<=^\+?\d+)[.,]00)$/;
-/** A number with decimals is an amount. Joining its digits would make another number. */
+/** A number with decimals is an amount. Without its separator it would be another number. */
 const fraction = /^\+?\d+[.,]\d{1,2}$/;
 /** A long number in the scientific notation of a spreadsheet, which leaves digits out. */
 const scientific = /^[+-]?\d+(?:[.,]\d+)?e[+-]?\d+$/i;
@@ -44,13 +44,13 @@ const isSeveral = (text) =>
 export const longest = 100;
 
 /**
- * Returns the recipient as the interface takes it: a number of 5 to 15 digits, or an id. A recipient with a fault keeps the text of the list.
+ * Returns the recipient in the form that the API accepts: a number of 5 to 15 digits, or an id. A recipient with a fault keeps the text of the list.
  * @param {string} written
  * @returns {{ number: string, fault: Fault }}
  */
 const readNumber = (written) => {
   const text = written.trim();
-  // Most cells have digits alone. This check makes the reading of a long list several times as fast.
+  // Most cells consist of digits. This check makes reading a long list several times faster.
   if (/^\d{5,15}$/.test(text)) return { number: text, fault: '' };
   if (text.length > longest) return { number: text, fault: 'notNumber' };
   if (text.includes('@')) return { number: text, fault: idForm.test(text) ? '' : 'notNumber' };
@@ -108,7 +108,7 @@ export const readTyped = (text) => {
 
 /** Words that name a column of phone numbers. */
 const phoneWords = new Set(['phone', 'telefone', 'celular', 'whatsapp', 'fone', 'tel', 'mobile']);
-/** Words that name such a column only without other words, because a column may also have the numbers of orders. */
+/** Words that name such a column only if the name has no other words. Otherwise the column may have numbers of orders, for example. */
 const numberWords = new Set(['number', 'numero']);
 
 /** Returns 2 if all words of a column's name mean phone numbers, 1 if the name has one of `phoneWords`, and 0 otherwise. @param {string} head */
@@ -188,8 +188,8 @@ export const unknownIn = (text, heads) => [
 ];
 
 /**
- * Fills placeholders that are names of columns. Other placeholders stay, because the gateway fills them. Cells lose their braces. A cell, alone or with the
- * next one, could otherwise make a placeholder, which the gateway would fill with a note about the contact.
+ * Fills placeholders that are names of columns. Other placeholders stay, because the gateway fills them. Removes the braces of cells. Otherwise one or
+ * two cells could form a placeholder, and the gateway would fill it with a note about the contact.
  * @param {string} text
  * @param {readonly string[]} heads
  * @param {readonly string[]} cells
@@ -202,14 +202,14 @@ export const filled = (text, heads, cells) =>
 
 /**
  * Estimates for how many whole days the daily limit lengthens a campaign; 0 if the limit does not matter.
- * @param {{ cap: number, sent: number, waiting: number }} pace `cap`: the most messages within 24 hours, 0 for no limit. `waiting`: messages of other campaigns, which are sent in turn with those of this campaign.
- * @param {number} messages The messages of this campaign.
+ * @param {{ cap: number, sent: number, waiting: number }} pace `cap`: the largest number of messages within 24 hours, 0 for no limit. `sent`: messages sent in the last 24 hours. `waiting`: messages of other campaigns, which are sent in turn with those of this campaign.
+ * @param {number} messages The number of messages of this campaign.
  */
 export const stretchedDays = ({ cap, sent, waiting }, messages) =>
   cap === 0 || messages === 0 ? 0 : Math.floor((sent + Math.min(waiting, messages) + messages - 1) / cap);
 
 /**
- * Decodes a file: UTF-8, UTF-16 with a byte order mark, or Windows-1252, which older spreadsheets write.
+ * Decodes a file in UTF-8, in UTF-16 with a byte order mark, or in Windows-1252, which older spreadsheets write.
  * @param {ArrayBuffer} bytes
  */
 export const decoded = (bytes) => {

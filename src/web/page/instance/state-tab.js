@@ -31,7 +31,7 @@ const useShape = () => {
 };
 
 /**
- * The time in the current state. `Clock` reads the clock instead of `ChartPanel`, so a tick redraws one text and not the chart.
+ * The time in the current state. This component reads the clock, so that a tick redraws one text and not the chart.
  * @param {{ live: Live, chart: string }} props
  */
 const Clock = ({ live, chart }) => {
@@ -54,7 +54,7 @@ const Legend = ({ pointed }) =>
       `
     : html` <p class="legend"><strong>${pointed.name}</strong> ${pointed.description}</p> `;
 
-/** Returns the chart to show: the chosen one, else that of the selected step, else that of the supervisor while it works, else that of the session. @param {Live} live @param {string | null} chosen */
+/** Returns the id of the chart to show: the chosen chart, else the chart of the selected step, else the supervisor's chart while it works, else the session's. @param {Live} live @param {string | null} chosen */
 const shownChart = ({ steps, back, detail }, chosen) => {
   if (chosen !== null) return chosen;
   if (back.value !== null) return steps.value[back.value]?.chart ?? 'lifecycle';
@@ -69,7 +69,7 @@ const stateIn = (live, chart) => {
   return (chart === 'lifecycle' ? detail?.state : detail?.root) ?? '';
 };
 
-/** True if the reader opened the chart on a phone. The choice stays for the next session. */
+/** True if the reader opened the chart on a phone. The choice also applies to sessions that are shown later. */
 const isOpened = signal(false);
 
 /** The chart, which is closed on a phone so that the reason is seen first. @param {{ isFolding: boolean, children?: ComponentChildren }} props */
@@ -87,7 +87,7 @@ const Fold = ({ isFolding, children }) =>
       `
     : children;
 
-/** True if the housekeeping states are shown one by one. The choice stays for the next session. */
+/** True if the housekeeping states are shown one by one. The choice also applies to sessions that are shown later. */
 const isWhole = signal(false);
 
 /** Returns the machine and the layout to draw: the folded ones if they exist and the reader did not choose the whole chart. @param {DrawnMachine | undefined} machine @param {string} shape */

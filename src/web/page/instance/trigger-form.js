@@ -27,7 +27,7 @@ import { Button, Dialog, Field } from '../ui/parts.js';
 
 /** @typedef {{ id: string, shortCut: string }} QuickReply */
 
-/** The fields of a lead that a trigger can compare, and the comparisons, as the interface spells them. */
+/** The fields of a lead that a trigger can compare, and the comparisons, as the API spells them. */
 const leadFields = [
   ...['name', 'fullName', 'email', 'personalid', 'status', 'tags', 'notes', 'isTicketOpen'].map((name) => `lead_${name}`),
   ...Array.from({ length: 20 }, (_, at) => `lead_field${String(at + 1).padStart(2, '0')}`),

@@ -34,7 +34,7 @@ export const getsText = ({ excludeMessages, signed = false, headerNames = [] }, 
     .filter(Boolean)
     .join(' ');
 
-/** Returns the colour and the word of a receiver. @param {boolean} isOn @param {Courier | undefined} courier @param {boolean} [isDamaged] @returns {{ state: string, word: string }} */
+/** Returns the colour and the word of a receiver's badge. @param {boolean} isOn @param {Courier | undefined} courier @param {boolean} [isDamaged] @returns {{ state: string, word: string }} */
 const badgeOf = (isOn, courier, isDamaged = false) => {
   if (!isOn) return { state: 'disconnected', word: t('webhookOff') };
   if (isDamaged) return { state: 'person', word: t('webhookDamaged') };
@@ -122,7 +122,7 @@ export const ChatwootCard = ({ live, webhooks, chatwoot: { chatwoot_enabled: isO
   `;
 };
 
-/** `item`: the delivery in the address. @param {{ live: Live, item?: string }} props */
+/** `item`: the part of the address that names a delivery. @param {{ live: Live, item?: string }} props */
 export const Webhooks = ({ live, item }) => {
   const { answer, load, instead } = useAnswer(() => get('/webhook', { instance: live.id }), [live.id]);
   const { answer: connector } = useAnswer(() => get('/chatwoot/config', { instance: live.id }), [live.id]);
