@@ -6,7 +6,7 @@ import { post } from '../core/api.js';
 
 /** @typedef {'all' | 'unread' | 'groups'} Kind */
 
-/** Chats of one page. The server makes such a page within 10 ms. */
+/** The number of chats in one page. The server makes such a page within 10 ms. */
 const page = 100;
 /** Overlap of two pages, in chats. No chat is missed if fewer chats are deleted between two requests. */
 const overlap = 10;
@@ -71,7 +71,7 @@ export class ChatList {
   /** Loads the first page, at the beginning and for each new search. */
   load = () => this.#read(0);
 
-  /** Loads the first page after the stream was lost. Chats that are already loaded stay below the page. */
+  /** Loads the first page after the stream was lost. Other loaded chats stay below the page, except in a search and among unread chats. */
   refresh() {
     return this.#read(0, this.kind.value !== 'unread' && this.search.value.trim() === '');
   }
@@ -128,7 +128,7 @@ export class ChatList {
     }
   }
 
-  /** Moves changed chats to their places. A chat that is older than all loaded chats is left out, because its page will hold it. */
+  /** Sorts changed chats into the list. A chat that is older than all loaded chats is left out, because a later page will contain it. */
   #arrange() {
     const changed = this.#changed;
     this.#changed = new Map();
@@ -138,7 +138,7 @@ export class ChatList {
     const last = this.#hasMore ? timeOf(shown.at(-1) ?? /** @type {Chat} */ ({ wa_lastMsgTimestamp: 0 })) : 0;
     const isWanted = (/** @type {Chat} */ chat) => known.has(chat.id) || (this.#fits(chat) && timeOf(chat) >= last);
     const moved = [...changed.values()].filter(isWanted).toReversed();
-    // The sort is stable, so of two changes with the same time the later one comes first.
+    // The sort is stable. Of two chats with the same time, the chat that changed later comes first.
     this.chats.value = [...moved, ...rest].toSorted((a, b) => timeOf(b) - timeOf(a));
   }
 

@@ -12,7 +12,7 @@ import { senderOf } from './names.js';
 /** @import { Draft } from './drafts.js' */
 /** @import { Chat, Item, Message } from './types.ts' */
 
-/** Files are sent as base64 in one request. Larger files can be sent with the API, which takes an address. In bytes. */
+/** Files are sent as base64 in one request. Larger files can be sent with the API, which accepts an address. In bytes. */
 const largestFile = 16_000_000;
 
 /** @param {{ answered: Item, onEnd: () => void }} props */
@@ -47,7 +47,7 @@ export const Composer = ({ instance, chat, answered, onAnswered, onSent }) => {
   const field = useRef(/** @type {HTMLTextAreaElement | null} */ (null));
   useEffect(() => {
     if (answered === null) return;
-    // The answer is another message, even with the same text, and needs a new idempotency key.
+    // An answer is not the same message as a plain text, even with the same words, so it needs a new idempotency key.
     change({});
     field.current?.focus();
   }, [answered]);
@@ -61,7 +61,7 @@ export const Composer = ({ instance, chat, answered, onAnswered, onSent }) => {
       sent();
       onAnswered(null);
     } catch (problem) {
-      // The contact may be back at once. A sentence about lost contact would vanish before the reader learns that the text is kept.
+      // A notice about lost contact disappears when the contact is back. This notice must stay until the reader has read it.
       setFailure(isUnanswered(problem) ? new Error(t('chatSendUnknown')) : problem);
     }
     setBusy(false);
@@ -115,7 +115,7 @@ const Fields = ({ field, draft, busy, change, attach, onEnter }) => html`
         onChange=${(/** @type {Event} */ event) => {
           const input = /** @type {HTMLInputElement} */ (event.currentTarget);
           attach(input.files?.[0]);
-          // The same file can be chosen again.
+          // With the old value, choosing the same file again would cause no event.
           input.value = '';
         }}
       />
@@ -132,7 +132,7 @@ const Fields = ({ field, draft, busy, change, attach, onEnter }) => html`
       maxlength="65536"
       onInput=${(/** @type {Event} */ event) => change({ text: /** @type {HTMLTextAreaElement} */ (event.currentTarget).value })}
       onKeyDown=${(/** @type {KeyboardEvent} */ event) => {
-        // Enter that ends a composition of letters does not send.
+        // An Enter that ends the input of composed characters does not send.
         if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
         event.preventDefault();
         onEnter();

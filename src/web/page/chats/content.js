@@ -26,7 +26,7 @@ const mediaKinds = {
 /** @param {Message} message @returns {MediaKind | null} */
 export const mediaKindOf = ({ messageType }) => (Object.hasOwn(mediaKinds, messageType) ? (mediaKinds[messageType] ?? null) : null);
 
-/** Returns the facts that a message names of its file; '' and 0 for missing ones. @param {Message} message */
+/** Returns the facts about the file of a message; '' or 0 for a missing fact. @param {Message} message */
 export const fileOf = ({ content }) => {
   const fields = fieldsOf(content);
   const thumbnail = textIn(fields['JPEGThumbnail']);
@@ -47,7 +47,7 @@ export const placeOf = ({ content }) => {
   return typeof latitude === 'number' && typeof longitude === 'number' ? `${latitude}, ${longitude}` : '';
 };
 
-/** Returns the text of a quoted message, as its answer holds it, or the kind of the quoted message; '' if the answer holds neither. @param {Message} message */
+/** Returns the text of the message that this message quotes, or the kind of the quoted message; '' if the quote has neither. @param {Message} message */
 export const quotedTextOf = ({ content }) => {
   const quoted = fieldsOf(fieldsOf(fieldsOf(content)['contextInfo'])['quotedMessage']);
   for (const [name, value] of Object.entries(quoted)) {

@@ -8,7 +8,7 @@ import { itemsOf } from './fold.js';
 
 /** @import { Chat, Item, Message, UpdateEvent } from './types.ts' */
 
-/** Rows of one page. The server makes such a page within 10 ms. */
+/** The number of rows in one page. The server makes such a page within 10 ms. */
 const page = 50;
 /** Overlap of two pages, in rows. No message is missed if fewer messages are deleted between two requests. */
 const overlap = 5;
@@ -35,11 +35,11 @@ export class Conversation {
   failure = signal(/** @type {unknown} */ (null));
   /** Oldest first. @type {Message[]} */
   #rows = [];
-  /** Ids of the rows. @type {Map<string, Message>} */
+  /** The rows by message id. @type {Map<string, Message>} */
   #known = new Map();
   #isOver = false;
   #isScheduled = false;
-  /** The reading in progress. Pages are read one after the other. @type {Promise<void> | null} */
+  /** The load in progress. Loads run one after the other. @type {Promise<void> | null} */
   #reading = null;
   /** @type {Promise<void> | null} */
   #older = null;
@@ -104,7 +104,7 @@ export class Conversation {
   }
 
   /**
-   * Loads older messages until the message with this id is loaded. Returns false if it is too old or deleted.
+   * Loads older messages until the message with this id is loaded. Returns false if the message is too old or deleted.
    * @param {string} id
    */
   async find(id) {
@@ -164,7 +164,7 @@ export class Conversation {
   }
 
   /**
-   * Adds a message at its time, or replaces it. `isOlder`: the message goes before those of the same time, and not after them.
+   * Adds a message at its time, or replaces it. `isOlder`: the message goes before messages of the same time, and not after them.
    * @param {Message} row
    */
   #place(row, isOlder = false) {

@@ -1,4 +1,4 @@
-/** Drafts, which are the unsent texts and files of chats. Also sends them. */
+/** Stores and sends drafts, which are the unsent texts and files of chats. */
 import { useEffect, useState } from 'preact/hooks';
 import { dataUrlOf, newKey, post } from '../core/api.js';
 
@@ -30,8 +30,8 @@ export const send = async (instance, { wa_chatid: number }, { text, file, key },
 };
 
 /**
- * Returns the draft of one chat, which is kept when the chat is left. Every change gives the draft a new idempotency key.
- * @param {string} place
+ * Returns the draft of one chat. The draft is kept when the reader leaves the chat. Every change gives the draft a new idempotency key.
+ * @param {string} place The session and the chat.
  */
 export const useDraft = (place) => {
   const [draft, setDraft] = useState(() => drafts.get(place) ?? { text: '', file: null, key: newKey() });

@@ -1,4 +1,4 @@
-/** Makes the shown messages out of the stored ones. Reactions and edits are stored as messages, and are shown in the message that they name. Pure. */
+/** Makes the shown messages from the stored messages. Reactions and edits are stored as messages, and are shown in the message that they name. Pure. */
 
 /** @import { Item, Message, Reaction } from './types.ts' */
 
@@ -12,8 +12,8 @@ const isReaction = ({ messageType, reaction }) => reaction !== '' || messageType
 const authorOf = ({ fromMe, sender_pn: number, sender }) => (fromMe ? '' : number || sender);
 
 /**
- * Returns the last edit of each message, by the id of the message. `edited` of an edit names an older message; `edited` of an edited message names a newer
- * edit. Messages are loaded from the newest on, so a message that is not loaded is older.
+ * Returns the last edit of each message by the id of the message, and the ids of all edits. In an edit, `edited` is the id of an older message. In an
+ * edited message, `edited` is the id of a newer edit. An id that is not loaded belongs to an older message, because the newest messages are loaded first.
  * @param {readonly Message[]} rows Oldest first.
  */
 const editsOf = (rows) => {
@@ -31,7 +31,7 @@ const editsOf = (rows) => {
 };
 
 /**
- * Returns the last reaction of each author by the message that it is for. An empty text takes a reaction back.
+ * Returns the last reaction of each author, by the id of the message that has the reaction. An empty text removes a reaction.
  * @param {readonly Message[]} rows Oldest first.
  */
 const reactionsOf = (rows) => {

@@ -1,4 +1,4 @@
-/** Keeps the visible messages in place while messages are added above and below, and while pictures load. */
+/** Prevents the visible messages from moving while messages are added above and below, and while pictures load. */
 import { useRef } from 'preact/hooks';
 
 /** The distance from the newest message, in pixels, within which the list scrolls to new messages. */
@@ -7,7 +7,7 @@ const atEnd = 40;
 /** @typedef {{ isAtEnd: boolean, id: string, top: number }} Place `top`: pixels between the upper edges of the box and of the message. */
 
 /**
- * Returns `note`, which remembers the place, and `restore`, which scrolls back to the place. `follows`: true if the newest message has an element.
+ * Returns `note`, which stores the scroll position, and `restore`, which scrolls back to this position. `follows`: true if the newest message has an element.
  * @param {{ current: HTMLElement | null }} box
  * @param {boolean} follows
  */

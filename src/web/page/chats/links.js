@@ -5,7 +5,7 @@ const linkPattern = /https?:\/\/[^\s<>"`]+/giu;
 /** Signs at the end of a link that belong to the sentence around it. */
 const after = new Set(".,;:!?)]}'*_~’”");
 
-/** Returns the place where a link ends. A regular expression would take quadratic time for many signs. @param {string} link */
+/** Returns the index at which a link ends. A regular expression would take quadratic time for many signs. @param {string} link */
 const endOf = (link) => {
   let end = link.length;
   while (end > 0 && after.has(link[end - 1] ?? '')) end -= 1;

@@ -10,7 +10,7 @@ import { addressOf, lastOf, lettersOf, nameOf, shortTimeOf } from './names.js';
 
 /** The height of a row in pixels, as in `style/9-chats.css`. */
 const rowHeight = 64;
-/** Extra rows above and below those in view. */
+/** The number of extra rows above and below the rows in view. */
 const spare = 6;
 
 /** @type {readonly Kind[]} */

@@ -1,4 +1,4 @@
-/** The file of a message. It is loaded when the reader asks for it, by a download of the gateway, which then keeps the file. */
+/** The file of a message. When the reader asks for the file, the gateway downloads and stores it, and the page loads it from the gateway. */
 import { useState } from 'preact/hooks';
 import { html } from 'htm/preact';
 import { post, textOfFailure } from '../core/api.js';
@@ -9,12 +9,12 @@ import { kindOf } from './names.js';
 
 /** @import { Message } from './types.ts' */
 
-/** The largest size of a picture, in CSS pixels. */
+/** The largest width and height of a picture, in CSS pixels. */
 const widest = 300;
 const highest = 320;
 
 /**
- * Returns the address of a kept file on this server. The gateway's own address of the file may name another host than the page has.
+ * Returns the address of a stored file on the host of the page. The address from the gateway may name another host.
  * @param {string} url
  */
 const localAddress = (url) => {
@@ -43,7 +43,7 @@ const Shown = ({ message, address, onGone }) => {
   `;
 };
 
-/** Saves a file under the name that the server tells the browser. @param {string} address */
+/** Saves a file under the name in the server's answer. @param {string} address */
 const save = (address) => {
   const link = document.createElement('a');
   link.href = address;

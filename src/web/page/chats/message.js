@@ -74,7 +74,7 @@ const Body = ({ item: { message, text }, instance }) => {
 };
 
 /**
- * `isActive`: the arrow keys start from this message. `isMarked`: the reader came to this message from an answer.
+ * `isActive`: the arrow keys start from this message. `isMarked`: the reader came to this message from a quote of it.
  * @typedef {{ item: Item, quoted: Item | undefined, instance: string, isActive: boolean, isMarked: boolean, acts: MessageActs, onQuote: (id: string) => void }} MessageProps
  */
 
@@ -130,7 +130,7 @@ const isSame = (a, b) =>
 
 /**
  * Draws a message again only if it has changed. A loaded page of older messages changes none of the messages that are shown. Properties that are functions
- * are not compared, because those of all renders do the same.
+ * are not compared, because they do the same after each render.
  * @extends {Component<MessageProps>}
  */
 export class MessageView extends Component {

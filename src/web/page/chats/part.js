@@ -56,7 +56,7 @@ export const usePart = (conversation, box) => {
     restore();
     onScroll();
   }, [items, lastId]);
-  // Pictures that load, and a window whose size changes, move the messages below them.
+  // A picture that loads, or a change of the window's size, moves messages.
   useEffect(() => {
     const resized = new ResizeObserver(restore);
     const list = box.current;
@@ -69,7 +69,7 @@ export const usePart = (conversation, box) => {
     setLastId('');
     requestAnimationFrame(restore);
   };
-  /** Goes to a message, and loads the messages between. Shows a notice if the message is not found. @param {string} id */
+  /** Scrolls to a message, and loads older messages until this message is loaded. Shows a notice if the message is not found. @param {string} id */
   const goTo = async (id) => {
     const at = (await conversation.find(id)) ? conversation.items.value.findIndex(({ message }) => message.messageid === id) : -1;
     if (at === -1) {

@@ -23,7 +23,7 @@ import { Thread } from './thread.js';
 /** The emojis that the platform's own clients offer first. */
 const emojis = ['👍', '❤️', '😂', '😮', '😢', '🙏'];
 
-/** The head of a conversation. `opened`: the chat as it was when it was opened. The list has its present state if the chat is loaded there. @param {{ opened: Chat, list: ChatList }} props */
+/** The head of a conversation. `opened`: the chat as it was when it was opened. If the list has loaded the chat, it has the current state of the chat. @param {{ opened: Chat, list: ChatList }} props */
 const Head = ({ opened, list }) => {
   const { instance } = list;
   const chat = list.chats.value.find(({ id }) => id === opened.id) ?? opened;
@@ -55,7 +55,7 @@ const Head = ({ opened, list }) => {
  */
 const useActs = (conversation, onReply) => {
   const [opened, setOpened] = useState(/** @type {{ item: Item, near: DOMRect } | null} */ (null));
-  /** @param {Item} item @param {string} text '' takes the reaction back. */
+  /** @param {Item} item @param {string} text '' removes the reaction. */
   const react = async ({ message }, text) => {
     const { instance } = conversation;
     /** @type {Message | undefined} */
@@ -75,7 +75,7 @@ const useActs = (conversation, onReply) => {
   return { menu, acts };
 };
 
-/** Sentences about a stream that is not open. */
+/** The names of the texts about a stream that is not open. */
 const feedNotes = /** @type {const} */ ({ lost: 'chatNotLive', paused: 'liveTitle_paused', refused: 'chatRefused' });
 
 /** @param {{ feed: ChatFeed }} props */
@@ -113,7 +113,7 @@ const Open = ({ chat: opened, list, feed }) => {
   `;
 };
 
-/** Looks the chat of the address up. @param {{ id: string, list: ChatList, feed: ChatFeed }} props */
+/** Loads and shows the chat that the address names. @param {{ id: string, list: ChatList, feed: ChatFeed }} props */
 const Named = ({ id, list, feed }) => {
   const { answer, instead } = useAnswer(
     async () => ({ chat: list.chats.peek().find((one) => one.id === id) ?? (await findChat(list.instance, id)) }),

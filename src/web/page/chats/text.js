@@ -6,10 +6,10 @@ import { visible } from '../texts/visible.js';
 import { asWritten } from '../ui/shown.js';
 import { piecesOf } from './links.js';
 
-/** Characters that are shown at first. A stranger may send 65,536. */
+/** The number of characters that are shown at first. A message may have 65,536. */
 const shown = 3_000;
 
-/** Overrides of direction (UAX 9) are not needed in a conversation, and can show words that the text does not hold. Languages need marks and isolates. */
+/** Overrides of direction (UAX 9) can show words that the text does not contain. Marks and isolates are not replaced, because some languages need them. */
 const overrides = /[\u202D\u202E]/g;
 
 /** The text of a message. The title of a link has the host as the browser reads it, so that letters that look alike can be told apart. @param {{ text: string }} props */

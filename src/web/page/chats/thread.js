@@ -12,7 +12,7 @@ import { usePart } from './part.js';
 /** @import { MessageActs } from './message.js' */
 /** @import { Item } from './types.ts' */
 
-/** The place above the first message, with a button that loads older messages. @param {{ conversation: Conversation, isWhole: boolean }} props */
+/** The area above the first message, with a button that loads older messages. @param {{ conversation: Conversation, isWhole: boolean }} props */
 const Beginning = ({ conversation, isWhole }) => {
   const { failure, hasMore, isLoading } = conversation;
   const load = () => conversation.loadOlder();
@@ -28,7 +28,7 @@ const Beginning = ({ conversation, isWhole }) => {
 };
 
 /**
- * Moves the focus between messages, and opens the actions of one.
+ * Handles keys that move the focus between messages, and the key that opens the actions of a message.
  * @param {readonly Item[]} part
  * @param {(id: string) => HTMLElement | null} elementOf
  */

@@ -4,7 +4,7 @@ export interface Chat {
   /** The short id, which is part of the page's address. */
   readonly id: string;
   readonly wa_chatid: string;
-  /** The other address of a person; '' if it is not known. */
+  /** The second id of the same person; '' if it is not known. */
   readonly wa_chatlid: string;
   readonly name: string;
   readonly wa_name: string;
@@ -48,7 +48,7 @@ export interface Message {
   readonly fileURL: string;
 }
 
-/** A message event holds its chat. */
+/** The event of a message, with the chat of the message. */
 export interface MessageEvent {
   readonly data: Message & { readonly chat: Chat };
 }
