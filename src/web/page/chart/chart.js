@@ -104,7 +104,7 @@ const describe = (machine, leaves, leaf, isCurrent) => {
 };
 
 /**
- * Names the boxes of a folded chart. A box that holds the current state has the name of this state.
+ * Completes a box of a folded chart with its description and name. The housekeeping box has the name of the current state, if it contains this state.
  * @param {Leaf} leaf
  * @param {string} current
  * @returns {Leaf}
@@ -133,7 +133,7 @@ const unfolding = (on, unfold) => ({
 });
 
 /**
- * Returns the current state, the last step and the states as the chart draws them. A folded chart shows boxes in place of the states inside.
+ * Returns the current state, the last step and the states as the chart draws them. A folded chart shows a box instead of the states in the box.
  * @param {Machine} machine
  * @param {Layout} layout
  * @param {string} current
@@ -153,8 +153,8 @@ const useScene = (machine, layout, current, last, isFolded) => {
 };
 
 /**
- * Draws a chart. `state`: the id of the current state; '' for none. `step`: the transition that led to this state. `clock`: shown in its box.
- * `onUnfold` is called with the box that was pressed; null if the chart is not folded.
+ * Draws a chart. `state`: the id of the current state; '' for none. `step`: the transition that led to this state. `clock`: shown in the box of the current state.
+ * `onUnfold` is called with the folded box that was pressed; null if the chart is not folded.
  * @param {{ machine: Machine, layout: Layout, state: string, step: Step | null, clock: ComponentChildren, label: string, onPoint: (leaf: Leaf | null) => void,
  *   onUnfold: ((box: string) => void) | null }} props
  */

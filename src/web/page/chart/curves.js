@@ -1,4 +1,4 @@
-/** Curves between states that are not in the layout: those of the last transition and of the next ones. */
+/** Computes curves that the layout does not contain: the curves of the last transition and of the next transitions. */
 
 import { routeBetween } from './route.js';
 
@@ -14,7 +14,7 @@ const sides = [
 ];
 const bows = [0.3, 0.5, 0.8];
 const samples = 20;
-/** The longest curves have 2,000 pixels, and words are 14 pixels high. One sample every five pixels hits every word. */
+/** The number of samples that hits every word. The longest curves have 2,000 pixels, and words are 14 pixels high. */
 const fineSamples = 400;
 
 /** @param {Box} box @returns {Point} */
@@ -86,7 +86,7 @@ const loop = (box) => {
 };
 
 /**
- * Returns the curve that overlaps the fewest boxes and words, among all pairs of sides with three bows each. If each overlaps some, returns a way around.
+ * Returns the curve that overlaps the fewest boxes and words, among all pairs of sides with three bows each. If every curve overlaps one, returns a route around them, if there is one.
  * @param {Box} from
  * @param {Box} to
  * @param {readonly Box[]} boxes
@@ -121,7 +121,7 @@ export const curveBetween = (from, to, boxes, words = [], rooms = []) => {
 };
 
 /**
- * Returns the place of words on a curve where they cover the fewest boxes. Of equal places, the nearest to the middle of the curve wins.
+ * Returns the position on a curve at which words cover the fewest boxes. Among equal positions, the nearest to the middle of the curve wins.
  * @param {Curve} curve
  * @param {number} width
  * @param {number} height

@@ -1,11 +1,11 @@
 /**
- * Folds the housekeeping states of the session into one box each, so that the chart at rest shows the states that matter to an operator. The page and
- * the layout program of the charts share this file.
+ * Folds the housekeeping states of a disconnected session into one box, and the states of unlinking into another box. The folded chart shows the states
+ * that matter to an operator. The page and the layout program of the charts share this file.
  */
 
 /** @import { Machine, State, Transition } from './words.js' */
 
-/** The box of the housekeeping states of a disconnected session. Its name is as wide as the longest name that the box shows. */
+/** The box of the housekeeping states of a disconnected session. This name is as wide as the longest name of a state that the box shows, because the layout program measures it. */
 export const housekeeping = 'disconnected.housekeepingSteps';
 
 const ofDisconnected = new Set(
@@ -24,7 +24,7 @@ export const isFoldBox = (id) => id === housekeeping || id === 'unlinking';
 export const canFold = ({ states }) => states.some(({ id }) => boxOf(id) !== id);
 
 /**
- * Returns the machine with its housekeeping states folded. Transitions inside a box are left out.
+ * Returns the machine with its housekeeping states folded. Transitions between two states of one box are left out.
  * @param {Machine} machine
  * @returns {Machine}
  */

@@ -1,4 +1,4 @@
-/** Measures the width of a text by the browser itself. */
+/** Measures the width of a text with a canvas of the browser. */
 
 const context = document.createElement('canvas').getContext('2d');
 

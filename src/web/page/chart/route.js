@@ -1,15 +1,15 @@
-/** Finds the way of an arrow around boxes and words: the cheapest way over a grid, straightened where nothing lies between, with round bends. */
+/** Finds the route of an arrow around boxes and words: the cheapest path over a grid, straightened where no obstacle is in between, with round bends. */
 
 /** @import { Box } from './words.js' */
 /** @typedef {{ readonly x: number, readonly y: number }} Point */
 /** `at` returns the point at a part of the length, from 0 to 1. @typedef {{ readonly path: string, readonly at: (part: number) => Point }} Curve */
 
-/** Pixels between two places of the grid. */
+/** The distance between two cells of the grid, in pixels. */
 const step = 8;
 /** The distances of an arrow from boxes and from words, in pixels. */
 const roomOfBox = 5;
 const roomOfWords = 4;
-/** The costs of a step over a box, over words, and through a parent of other states, as the pixels of a detour that costs the same. */
+/** The costs of a step over a box, over words, and through a parent of other states, in pixels of a detour that costs the same. */
 const overBox = 300;
 const overWords = 150;
 const throughRoom = 120;
@@ -21,7 +21,7 @@ const moves = [-1, 0, 1].flatMap((x) => [-1, 0, 1].map((y) => ({ x, y }))).filte
 const isIn = ({ x, y, width, height }, point, room) =>
   point.x > x - room && point.x < x + width + room && point.y > y - room && point.y < y + height + room;
 
-/** Returns the places outside a box where an arrow may begin or end, each with its place on the edge. @param {Box} box */
+/** Returns the points outside a box where an arrow may begin or end, each with its point on the edge. @param {Box} box */
 const portsOf = ({ x, y, width, height }) =>
   [0.25, 0.5, 0.75].flatMap((part) => [
     { edge: { x: x + width * part, y }, out: { x: x + width * part, y: y - 2 * step } },
@@ -148,7 +148,7 @@ const roundedAlong = (points) => {
 };
 
 /**
- * Returns the way from box to box around all other boxes. The way crosses a box only if each way around costs more; null if there is none.
+ * Returns the route from box to box around all other boxes; null if there is none. The route crosses a box only if every detour costs more.
  * @param {Box} from
  * @param {Box} to
  * @param {{ readonly others: readonly Box[], readonly words: readonly Box[], readonly rooms: readonly Box[] }} obstacles

@@ -50,7 +50,7 @@ export const leavesOf = ({ states }, { states: placed, parents }) => {
 };
 
 /**
- * Returns the boxes of the names of the parents that hold states.
+ * Returns the boxes of the names of the parents that contain states.
  * @param {Layout} layout
  * @param {readonly Leaf[]} leaves
  * @returns {(Box & { readonly id: string })[]}
@@ -63,7 +63,7 @@ export const titlesOf = ({ parents }, leaves) =>
 /** Returns the boxes of all texts beside the states. @param {Layout} layout @param {readonly Leaf[]} leaves @returns {Box[]} */
 const wordsIn = (layout, leaves) => [...titlesOf(layout, leaves), ...layout.arrows.flatMap(({ label }) => label ?? [])];
 
-/** Returns the parents that hold states, without those of `from` and `to`. @param {Layout} layout @param {readonly Leaf[]} leaves @param {Leaf} from @param {Leaf} to @returns {Box[]} */
+/** Returns the parents that contain states, without the parents of `from` and `to`. @param {Layout} layout @param {readonly Leaf[]} leaves @param {Leaf} from @param {Leaf} to @returns {Box[]} */
 const roomsBeside = ({ parents }, leaves, from, to) =>
   parents.filter(({ id }) => !leaves.some((leaf) => leaf.id === id) && id !== topOf(from.id) && id !== topOf(to.id));
 
@@ -76,7 +76,7 @@ export const stepLabelOf = (machine, { edge, event, cause }) => {
 };
 
 /**
- * Returns the drawing of the last transition: along its arrow, or on a curve of its own. null if one of its states is not drawn.
+ * Returns the drawing of the last transition: along its arrow, or on a curve of its own; null if one of its states is not drawn.
  * @param {Machine} machine
  * @param {Layout} layout
  * @param {readonly Leaf[]} leaves
@@ -108,7 +108,7 @@ const meet = (one, other) =>
   one.x < other.x + other.width && other.x < one.x + one.width && one.y < other.y + other.height && other.y < one.y + one.height;
 
 /**
- * Returns the place of a tag at its state: above or below it, where it covers the least, and in the middle if that is free.
+ * Returns the position of a tag above or below its state: the position that covers the fewest boxes, and the middle among equal positions.
  * @param {Box} to
  * @param {number} width
  * @param {Layout} layout
@@ -126,7 +126,7 @@ const placeOfTag = (to, width, layout, taken) => {
 };
 
 /**
- * Returns the next transitions of a state: a curve to each target, and its words as a tag above the target.
+ * Returns the next transitions of a state: a curve to each target, and its words as a tag above or below the target.
  * @param {Machine} machine
  * @param {Layout} layout
  * @param {readonly Leaf[]} leaves

@@ -1,4 +1,4 @@
-/** The colour of a state in a chart: that of its word in the API, or that of a problem which only a person can solve. */
+/** The colour of a state in a chart: the colour of its status in the API, or the colour of a problem that only a person can solve. */
 
 /** @typedef {'connected' | 'connecting' | 'hibernated' | 'disconnected' | 'person'} Tone */
 

@@ -1,6 +1,6 @@
 /**
  * Makes the words of a chart's arrows from the names in the machine, and joins transitions into arrows. The page and the layout program of the charts
- * share this file, so that each word fits its place.
+ * share this file, so that the words fit the layout.
  *
  * @typedef {object} Transition A transition, as `GET /admin/machines` answers it.
  * @property {string} id `from>to`.
@@ -40,7 +40,7 @@
  * @property {boolean} quiet Between parents; drawn in a weaker colour.
  * @property {readonly string[]} lines
  * @property {string} path In the notation of SVG.
- * @property {Box} [label] The box of its words; absent if the layout found no place for them.
+ * @property {Box} [label] The box of its words; absent if the layout found no free space for them.
  *
  * @typedef {Box & {
  *   readonly machine: string,
@@ -94,7 +94,7 @@ export const joined = (transitions) => {
 };
 
 /**
- * Returns the transitions that lead on from a state: its own and those of its parents, with the words of each target together.
+ * Returns the transitions that lead on from a state: its own and those of its parents, grouped by target.
  * @param {Machine} machine
  * @param {string} id
  * @returns {{ leaf: string, words: string[] }[]}
