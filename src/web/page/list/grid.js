@@ -7,11 +7,11 @@ import { RowElement, rowHeight } from './row.js';
 /** @import { Row } from '../sessions/types.ts' */
 /** @import { Rows } from '../sessions/rows.js' */
 
-/** The rows above and below the visible ones that are filled before they are scrolled into view. */
+/** The number of rows above and below the visible rows that are filled in advance. */
 const spare = 4;
-/** The time for which the order of the rows stays after the last move of the pointer over them, in milliseconds. */
+/** The time for which the order of the rows stays unchanged after the last move of the pointer over the rows, in milliseconds. */
 const holdMs = 10_000;
-/** Milliseconds between two updates of the ages. */
+/** The time between two updates of the ages, in milliseconds. */
 const ageMs = 5_000;
 
 /**
@@ -110,7 +110,7 @@ export class Grid {
     const now = Date.now();
     const chosen = rows.chosen.value;
     let activeNode = '';
-    // A row keeps its element while it is visible, so that little is written.
+    // A row keeps its element while it is visible, so that few values are written.
     for (let index = first; index < first + size; index += 1) {
       const element = this.#pool[index % size];
       const row = shown[index];
@@ -140,7 +140,7 @@ export class Grid {
   }
 
   /**
-   * Selects or deselects a session; with Shift, also all sessions between it and the one that was pressed before.
+   * Selects or deselects a session. `isRange`: also all sessions between this session and the session that was pressed before.
    * @param {Row} row
    * @param {boolean} isRange
    */

@@ -1,4 +1,4 @@
-/** The part above the list: the shares of the states, the five counts that filter, and the search. */
+/** The part above the list: the shares of the states, the five counts that act as filters, and the search. */
 import { html } from 'htm/preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { count, t } from '../texts.js';

@@ -1,4 +1,4 @@
-/** One row element of the pool. It is made once, and filled with one session after the other. Only changed values are written. */
+/** One row element of the pool. The element is created once and filled with one session after the other. Only changed values are written. */
 import { sessionAddress } from '../core/router.js';
 import { visible } from '../texts/visible.js';
 import { age, count, t } from '../texts.js';
@@ -34,7 +34,7 @@ const icon = (name = '') => {
 };
 
 /**
- * Returns the last hour as a CSS background, with a colour stop at each change of the state.
+ * Returns the states of the last hour as a CSS background, with a colour stop at each change of the state.
  * @param {string} hour
  */
 const stripeOf = (hour) => {
@@ -53,7 +53,7 @@ const stripeOf = (hour) => {
 };
 
 /**
- * Returns the stripe in words, for screen readers.
+ * Returns the states of the last hour in words, for screen readers.
  * @param {string} hour
  */
 const stripeText = (hour) => {
@@ -80,7 +80,7 @@ export class RowElement {
   #queue = el('span', { role: 'gridcell', class: 'c-queue' });
   #outbox = el('span', { role: 'gridcell', class: 'c-outbox' });
   #more = el('button', { type: 'button', class: 'button quiet square', tabindex: '-1', 'aria-haspopup': 'menu' }, [icon('more').svg]);
-  /** The written values, by place. @type {Map<string, string | number>} */
+  /** The values that the elements of the row have, by a name for each value. @type {Map<string, string | number>} */
   #written = new Map();
 
   /** @param {number} slot */
@@ -169,7 +169,7 @@ export class RowElement {
   }
 
   /**
-   * Shows a picture when the row has rested. The picture of the session before goes at once, and a row that only scrolls past loads none.
+   * Shows a picture when the row has had the same session for `restMs`. The old picture is removed at once. A row that scrolls past loads no picture.
    * @param {string} address
    */
   #show(address) {
