@@ -1,4 +1,4 @@
-/** Actions on one session or on many: the call, the condition under which the action makes sense, and the question before it. */
+/** Actions on one session or on many: the call, the condition under which the action is offered, and the question before the call. */
 import { call, post, textOfFailure } from '../core/api.js';
 import { may } from '../core/session.js';
 import { t } from '../texts.js';
@@ -7,7 +7,7 @@ import { needsPhone } from './words.js';
 
 /** @import { Row } from './types.ts' */
 
-/** The number of calls of a bulk action at once. The server limits connections with a gate of its own. */
+/** The largest number of concurrent calls of a bulk action. The server limits the number of new connections itself. */
 const atOnce = 4;
 
 /** @typedef {'connect' | 'hibernate' | 'disconnect' | 'delete'} ActName */
@@ -15,7 +15,7 @@ const atOnce = 4;
 /**
  * @typedef {object} Act
  * @property {(row: Pick<Row, 'status' | 'state' | 'linked'>) => boolean} fits
- * @property {boolean} asks True if the action cannot be undone in the dashboard.
+ * @property {boolean} asks True if the action cannot be undone in the dashboard, and is confirmed by a question.
  * @property {(id: string) => Promise<unknown>} run Throws an ApiError.
  */
 
@@ -78,13 +78,13 @@ export const act = async (name, row) => {
 };
 
 /**
- * Runs an action on many sessions, some at once, after one question. Resolves when all calls have ended.
+ * Asks one question, and then runs an action on many sessions, several at a time. Resolves when all calls have ended.
  * @param {ActName} name
  * @param {readonly Row[]} rows
  * @param {{ readonly onDone?: (id: string) => void, readonly signal?: AbortSignal, readonly onProgress?: (done: number, of: number) => void }} [options]
  */
 export const actOnAll = async (name, rows, { onDone = () => undefined, signal, onProgress = () => undefined } = {}) => {
-  // A session without credentials needs a phone.
+  // A session without credentials needs a phone, so a bulk action does not connect it.
   const fitting = rows.filter((row) => acts[name].fits(row) && (name !== 'connect' || row.linked));
   const values = { n: fitting.length };
   if (fitting.length === 0) return toast(t('bulkNone', { act: actLabel(name).toLowerCase() }), 'bad');

@@ -1,4 +1,4 @@
-/** Keeps the rows up to date. They are loaded in pages, of which the first is small so that the list appears at once. Then the stream reports changes. */
+/** Keeps the rows up to date. Loads them in pages. The first page is small, so that the list appears at once. Afterwards the stream reports changes. */
 import { signal } from '@preact/signals';
 import { ApiError, get } from '../core/api.js';
 import { follow } from '../core/stream.js';
@@ -8,14 +8,14 @@ import { follow } from '../core/stream.js';
 
 const firstPage = 200;
 const furtherPages = 1_000;
-/** The time between two loads of a small list and of a large one, in milliseconds. Queues, last events and hours are not part of the stream. */
+/** The reload intervals of a small and of a large list, in milliseconds. Queues, last events and the last hour are not part of the stream. */
 const quickMs = 20_000;
 const slowMs = 120_000;
-/** The time between two loads without a stream, in milliseconds. */
+/** The reload interval of a small list without a stream, in milliseconds. */
 const lostMs = 5_000;
 const quickRows = 1_000;
 
-/** A session with the state '' is gone. @typedef {[id: string, state: string, since: number, reason: string, status: Status, needsPerson: boolean, linked: boolean]} Change */
+/** `state`: '' if the session was deleted. @typedef {[id: string, state: string, since: number, reason: string, status: Status, needsPerson: boolean, linked: boolean]} Change */
 
 export class Feed {
   /** @type {Rows} */
@@ -28,7 +28,7 @@ export class Feed {
   /** The sessions that the current load has found. @type {Set<string>} */
   #seen = new Set();
 
-  /** True when the first page is loaded. */
+  /** True after the first page was loaded. */
   ready = signal(false);
   /** The error of the last load; null if it succeeded. */
   failure = signal(/** @type {unknown} */ (null));
@@ -36,7 +36,7 @@ export class Feed {
   silent = signal(/** @type {readonly string[]} */ ([]));
   /** Warnings of the server that an operator should check. */
   warnings = signal(/** @type {readonly string[]} */ ([]));
-  /** True while the stream is open, so that changes arrive at once. */
+  /** True while the stream is open and changes arrive at once. */
   live = signal(false);
 
   /** @param {Rows} rows */
@@ -91,7 +91,7 @@ export class Feed {
     try {
       this.#rows.put([/** @type {Row} */ (await get(`/admin/actors/${encodeURIComponent(id)}`))]);
     } catch (error) {
-      // A 404 says that the session is gone again. The next load repeats other failures.
+      // 404 means that the session was deleted meanwhile. After other failures the next load gets the session.
       if (error instanceof ApiError && error.status === 404) this.#rows.remove(id);
     }
   }

@@ -1,4 +1,4 @@
-/** Creates a session and goes on to link it, in one box. */
+/** Creates a session and links it, in one dialog. */
 import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
 import { post } from '../core/api.js';

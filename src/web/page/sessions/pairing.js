@@ -1,4 +1,4 @@
-/** Connects a session and shows the ways to link it: a QR code that is renewed, a pairing code instead, or the simulated phone. */
+/** Connects a session and shows how to link it: with a QR code that is renewed, with a pairing code, or with the simulated phone. */
 import { html } from 'htm/preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { get, post, textOfFailure } from '../core/api.js';
@@ -53,7 +53,7 @@ const useSession = (id) => {
       () => post('/instance/connect', { phone }, { instance: id }),
       (problem) => setPhoneError(textOfFailure(problem)),
     );
-  /** Joins a pairing that is under way. A new request would replace a code that the owner of the phone is typing. */
+  /** Connects a disconnected session, but joins a pairing that is under way. A new request would replace a code that somebody is typing on the phone. */
   const begin = () =>
     take(async () => {
       const seen = /** @type {SessionAnswer} */ (await get('/instance/status', { instance: id }));
@@ -66,7 +66,7 @@ const useSession = (id) => {
       if (document.hidden) return;
       show(/** @type {SessionAnswer} */ (await get('/instance/status', { instance: id })));
     };
-    // The next poll repeats one that fails.
+    // A failed poll is ignored, because the next poll repeats it.
     const timer = setInterval(() => look().catch(() => undefined), pollMs);
     void begin();
     return () => {
@@ -145,7 +145,7 @@ const SimulatedPhone = ({ id }) => {
   `;
 };
 
-/** Leads to the page of the simulated phones, where the phone of the asking number takes the code. */
+/** Shows a link to the page of the simulated phones, where the pairing code can be typed. */
 const SimulatedKeyboard = () => {
   const page = session.value?.sandboxPage ?? '';
   if (page === '') return null;
@@ -178,7 +178,7 @@ const Waiting = ({ text, turning = true }) => html`
 const isAboutPasskey = ({ lastDisconnectReason = '' }) => /passkey|code that the phone showed/.test(lastDisconnectReason);
 
 /**
- * Shows the pairing of a session. `onConnected` is called once, with the session's view. `onCode` is called with true while a pairing code is shown,
+ * Shows the pairing of a session. `onConnected` is called when the session is connected. `onCode` is called with true while a pairing code is shown,
  * and `onPasskey` with true while the platform asks for a passkey, at each change.
  * @param {{ id: string, onConnected?: (view: SessionView) => void, onCode?: (isCode: boolean) => void, onPasskey?: (isAsked: boolean) => void }} props
  */

@@ -1,4 +1,4 @@
-/** Guides through linking an account that has a passkey: with the extension, or by hand. */
+/** Shows the steps that link an account with a passkey: with the extension, or by hand. */
 import { html } from 'htm/preact';
 import { useEffect, useState } from 'preact/hooks';
 import { call, get, post, textOfFailure } from '../core/api.js';
@@ -13,11 +13,11 @@ const site = 'https://web.whatsapp.com/';
 
 /** @typedef {{ readonly code: string, readonly expires: string }} Code */
 
-/** Returns the link that the extension takes. @param {Code} made */
+/** Returns the link that the extension accepts. @param {Code} made */
 const linkOf = ({ code }) => `${location.origin}#${code}`;
 
 /**
- * Returns the time left until `expires`, in milliseconds, and counts it down. The clocks of server and browser may differ, so at most `wholeMs` is left.
+ * Returns the time left until `expires`, in milliseconds, and updates it every second. It is at most `wholeMs`, because the clock of the browser may be wrong.
  * @param {string} expires @param {number} wholeMs
  */
 const useLeft = (expires, wholeMs) => {

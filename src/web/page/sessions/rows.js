@@ -39,7 +39,7 @@ const orders = {
 };
 
 /**
- * Returns the sort key of a name in natural order, as the server makes it: `shop 2` precedes `shop 10`.
+ * Returns the sort key of a name. The keys sort `shop 2` before `shop 10`, as the server does.
  * @param {string} name
  */
 const naturalOf = (name) =>
@@ -56,9 +56,9 @@ const noCounts = () => /** @type {Record<Group, number>} */ (Object.fromEntries(
 export class Rows {
   /** @type {Map<string, Row>} */
   #rows = new Map();
-  /** The names in lower case, for the search. @type {Map<string, string>} */
+  /** The names in lower case by session id, for the search. @type {Map<string, string>} */
   #names = new Map();
-  /** Sort keys of the names. @type {Map<string, string>} */
+  /** The sort keys of the names, by session id. @type {Map<string, string>} */
   #keys = new Map();
   /** @type {readonly Row[]} */
   #shown = [];
@@ -78,7 +78,7 @@ export class Rows {
   node = signal('');
   /** The names of all nodes that have a session, sorted. Empty for a single gateway. */
   nodes = signal(/** @type {readonly string[]} */ ([]));
-  /** The ids of the selected sessions. The set is replaced by each change. */
+  /** The ids of the selected sessions. Each change replaces the set. */
   chosen = signal(/** @type {ReadonlySet<string>} */ (new Set()));
   sort = signal(/** @type {{ by: Sort, turned: boolean }} */ ({ by: 'trouble', turned: false }));
 
@@ -140,13 +140,13 @@ export class Rows {
     this.#onChange(false);
   }
 
-  /** Returns the sessions that a bulk action acts on: the selected ones, or all that are shown if none is selected. */
+  /** Returns the sessions that a bulk action acts on: the selected sessions, or all shown sessions if none is selected. */
   get targets() {
     const chosen = this.chosen.value;
     return chosen.size === 0 ? this.#shown : [...chosen].flatMap((id) => this.#rows.get(id) ?? []);
   }
 
-  /** True if a filter leaves sessions out. */
+  /** True if a filter, a node or a search is set. */
   get isFiltered() {
     return this.filter.value !== '' || this.node.value !== '' || this.search.value.trim() !== '';
   }

@@ -9,7 +9,7 @@ export type Group = Status | 'person';
 export interface Row {
   readonly id: string;
   name: string;
-  /** The last four digits, such as `…1234`; '' without an account. */
+  /** The last four digits of the phone number, such as `…1234`; '' without an account. */
   number: string;
   /** The version of the picture, which changes with the picture; '' without a picture. */
   picture: string;
@@ -24,11 +24,11 @@ export interface Row {
   reason: string;
   cause: string;
   lastEvent: number;
-  /** Messages that wait to be sent. */
+  /** The number of messages that wait to be sent. */
   queue: number;
-  /** Deliveries that wait for their webhooks. */
+  /** The number of deliveries that wait for their webhooks. */
   outbox: number;
-  /** The last hour in 24 letters, oldest first. */
+  /** The states of the last hour as 24 letters, oldest first. */
   hour: string;
   /** The node of the session; '' if no node has the session. Absent on a single gateway. */
   node?: string;
@@ -37,7 +37,7 @@ export interface Row {
 export interface RowPage {
   readonly total: number;
   readonly rows: Row[];
-  /** '' on the last page. */
+  /** The `after` of the next page; '' on the last page. */
   readonly next: string;
   /** Nodes that did not answer. */
   readonly silent?: readonly string[];
@@ -60,12 +60,12 @@ export interface SessionAnswer {
   readonly status?: { readonly passkey?: PasskeyNotice };
 }
 
-/** One session, as the calls of the interface answer it, without its token. */
+/** One session, as the calls of the API return it, without its token. */
 export interface SessionView {
   readonly id: string;
   readonly name: string;
   readonly status: Status;
-  /** The picture of the code as a data URL; '' while no code is shown. */
+  /** The QR code as a data URL; '' while there is none. */
   readonly qrcode: string;
   readonly paircode: string;
   readonly owner: string;

@@ -1,9 +1,9 @@
-/** The name and the colour of a session, for all views. */
+/** The words, the colours and the initials of sessions, for all views. */
 import { dayOrMinute, said, t } from '../texts.js';
 
 /** @import { Group, Row, Status } from './types.ts' */
 
-/** In the order in which they are shown. @type {readonly Group[]} */
+/** The groups in the order in which the page shows them. @type {readonly Group[]} */
 export const groups = ['connected', 'connecting', 'hibernated', 'disconnected', 'person'];
 
 /**
@@ -17,7 +17,7 @@ export const groupOf = ({ status, needsPerson }) => (needsPerson ? 'person' : st
 export const isLinking = (state) => state === 'connecting.pairing' || state.startsWith('connecting.passkey');
 
 /**
- * Returns true if only a phone can connect the session, because the session has no credentials and no step of the gateway is under way.
+ * Returns true if only a phone can connect the session, because the session has no credentials and is disconnected or being linked.
  * @param {Pick<Row, 'status' | 'state' | 'linked'>} row
  */
 export const needsPhone = ({ status, state, linked }) => !linked && (status === 'disconnected' || isLinking(state));
@@ -34,7 +34,7 @@ const leafOf = (state) => said((state.split('.').at(-1) ?? '').replaceAll(/[A-Z]
  */
 export const wordOf = ({ state, linked, needsPerson, cause }) => {
   if (state !== 'disconnected.idle') return leafOf(state);
-  // A logged-out or refused session starts in `idle` after a restart, and still needs a person. `receiverFailed` concerns a webhook and not the session.
+  // A logged-out or refused session starts in `idle` after a restart of the gateway, and still needs a person. `receiverFailed` concerns a webhook and not the session.
   if (needsPerson && cause !== 'receiverFailed') return leafOf(cause === 'loggedOut' ? 'loggedOut' : 'refused');
   return linked ? t('state_disconnected') : t('wordUnpaired');
 };
@@ -45,7 +45,7 @@ export const wordOf = ({ state, linked, needsPerson, cause }) => {
  */
 export const pictureOf = ({ id, picture = '' }) => (picture === '' ? '' : `/admin/actors/${encodeURIComponent(id)}/picture?of=${picture}`);
 
-/** Texts of the states for which the state alone decides. @type {Readonly<Record<string, () => string>>} */
+/** The texts of states whose text does not depend on the reason. @type {Readonly<Record<string, () => string>>} */
 const plainReasons = {
   'connecting.pairing': () => t('whyPairing'),
   'connecting.admission': () => t('whyAdmission'),
@@ -67,13 +67,13 @@ export const whyOf = ({ status, state, reason, since, linked }) => {
 };
 
 /**
- * Returns true if a refused send is about the recipient, so that the refusal belongs under that field.
+ * Returns true if the refusal of a send is about the recipient. The forms show such a refusal under the field of the number.
  * @param {string} sentence
  */
 export const isAboutNumber = (sentence) => /number|account|group|chat/i.test(sentence);
 
 /**
- * Returns two letters that stand in place of a picture.
+ * Returns up to two letters that are shown instead of a picture.
  * @param {string} name
  */
 export const initialsOf = (name) => {
