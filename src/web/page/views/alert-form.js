@@ -32,7 +32,7 @@ const secretsOf = {
   webhook: ['webhookUrl', 'webhookSecret'],
 };
 
-/** Formats minutes since midnight such as `22:30`. @param {number} minutes */
+/** Formats minutes since midnight as a time such as `22:30`. @param {number} minutes */
 const clockOf = (minutes) => `${String(Math.floor(minutes / 60)).padStart(2, '0')}:${String(minutes % 60).padStart(2, '0')}`;
 
 /** Returns the minutes since midnight; null for an empty field. @param {string} clock */
@@ -42,7 +42,7 @@ const minutesOf = (clock) => {
 };
 
 /**
- * Returns the body of the request. A secret that is left empty is left out, so that the stored one stays.
+ * Returns the body of the request. An empty secret is left out, so that the server keeps the stored secret.
  * @param {FormData} form
  */
 export const bodyOf = (form) => {
@@ -120,7 +120,7 @@ const TelegramFields = ({ telegram }) => html`
 `;
 
 /**
- * One channel with its switch, its fields, its secrets and a test. `children`: the last attempt.
+ * One channel with its switch, its fields, its secrets and a test. `children`: the outcome of the last attempt.
  * @param {{ channel: Channel, settings: Settings, secrets: readonly Secret[], onTest: (channel: Channel) => void, children?: import('preact').ComponentChildren }} props
  */
 export const ChannelFields = ({ channel, settings, secrets, onTest, children }) => {

@@ -39,15 +39,15 @@ export const DrainButton = ({ node: { name, state }, onDrained }) => {
   return html`<${Button} busy=${busy.value} onClick=${drain} aria-label=${t('drainOf', { name })}>${t('drain')}<//>`;
 };
 
-/** The last number of sessions of each node that this page saw before a drain, by the name of the node. @type {Map<string, number>} */
+/** The number of sessions that each node had before its drain, as far as this page saw it, by the name of the node. @type {Map<string, number>} */
 const begunWith = new Map();
 
 /** @param {readonly Node[]} nodes */
 const movedOf = (nodes) => nodes.reduce((sum, { state, taken }) => sum + (state === 'draining' ? 0 : (taken['drained'] ?? 0)), 0);
 
 /**
- * Returns the number of sessions at the beginning of the drain. A page that was opened later adds the sessions that are left and those that other nodes
- * took from a draining node within the last hour.
+ * Returns the number of sessions at the beginning of the drain. A page that was opened later estimates the number: it adds the sessions that are left and
+ * the sessions that other nodes took by a drain within the last hour. If several nodes drain, it returns only the sessions that are left.
  * @param {Node} node
  * @param {readonly Node[]} nodes
  */

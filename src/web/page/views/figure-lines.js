@@ -25,7 +25,7 @@ export const figures = [
 export const mostLines = 5;
 
 /**
- * Returns the values of a node in the unit of the figure. Counts become counts a minute, by the seconds that each step covers.
+ * Returns the values of a node in the unit of the figure. Converts counts into counts per minute, with the number of seconds that each step covers.
  * @param {Node} node
  * @param {Name} name
  * @returns {Values}
@@ -52,8 +52,8 @@ const joined = (all, steps, join) =>
   });
 
 /**
- * Returns the lines of one figure. The line of all nodes comes last, so that it is drawn on top. It is the sum of the nodes, but for the delay of the event
- * loop it is the value of the slowest node.
+ * Returns the lines of one figure. The line of all nodes comes last, so that it is drawn on top. For the delay of the event loop, it has the largest value
+ * of the nodes. For other figures, it has the sum of the nodes.
  * @param {Answer} answer
  * @param {Name} name
  * @param {string | null} only The name of the only node that is shown; null for all nodes.
@@ -79,5 +79,5 @@ export const linesOf = ({ nodes, steps }, name, only) => {
 /** @param {readonly number[]} values */
 const sumOf = (values) => values.reduce((sum, value) => sum + value, 0);
 
-/** Returns the beginnings of the steps in Unix seconds. @param {Answer} answer */
+/** Returns the start time of each step, in Unix seconds. @param {Answer} answer */
 export const timesOf = ({ from, step, steps }) => Array.from({ length: steps }, (_, index) => from / 1_000 + index * step * 60);

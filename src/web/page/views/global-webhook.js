@@ -30,7 +30,7 @@ import { Page } from '../ui/shell.js';
 
 const refreshMs = 5_000;
 
-/** Returns null if there is no global webhook. @returns {Promise<Webhook | null>} */
+/** Loads the global webhook; null if there is none. @returns {Promise<Webhook | null>} */
 const loadWebhook = () =>
   get('/globalwebhook').catch((error) => {
     if (error instanceof ApiError && error.status === 404) return null;
@@ -130,7 +130,7 @@ const Failures = () => {
   `;
 };
 
-/** `item`: the delivery in the address. @param {{ item?: string }} props */
+/** `item`: the part of the address that names a delivery. @param {{ item?: string }} props */
 export const GlobalWebhook = ({ item }) => {
   const { answer, load, instead } = useAnswer(async () => ({ webhook: await loadWebhook() }), []);
   const [edited, setEdited] = useState(/** @type {Partial<Webhook> | null} */ (null));

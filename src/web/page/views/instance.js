@@ -108,7 +108,7 @@ const Head = ({ live }) => {
 /** @param {{ id: string, tab: string }} props */
 const Tabs = ({ id, tab }) => {
   const tabsOf = useRef(/** @type {HTMLElement | null} */ (null));
-  // On a phone the tabs scroll, and the present tab must be visible.
+  // On a phone the tabs scroll, and the current tab must be visible.
   useEffect(() => tabsOf.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' }), [tab]);
   return html`
     <nav ref=${tabsOf} class="tabs" aria-label=${t('tabs')}>

@@ -1,4 +1,4 @@
-/** Imports sessions of another gateway by one upload, with a dry run first, and shows the outcome for each session. */
+/** Imports sessions of another gateway with one upload, or tries the import in a dry run, and shows the outcome for each session. */
 import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
 import { call, textOfFailure } from '../core/api.js';

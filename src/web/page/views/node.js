@@ -15,7 +15,7 @@ import { DrainButton, DrainProgress, groups } from './drain.js';
 
 const refreshMs = 2_000;
 const pageRows = 50;
-/** The largest page of the server. */
+/** The largest number of rows in one page of the server. */
 const mostRows = 1_000;
 
 /** @param {{ name: string, drains: boolean }} props */

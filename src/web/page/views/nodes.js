@@ -1,4 +1,4 @@
-/** The nodes of the cluster: their sessions, the rest of their leases, the causes of recent takeovers, and the progress of a drain. */
+/** The nodes of the cluster: their sessions, the time left of their leases, the causes of recent takeovers, and the progress of a drain. */
 import { html } from 'htm/preact';
 import { get } from '../core/api.js';
 import { useAnswer, useRefresh } from '../instance/load.js';

@@ -1,4 +1,4 @@
-/** The own account: the password, and one-time codes. */
+/** The account of the user who is signed in: the password, and one-time codes. */
 import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
 import { post } from '../core/api.js';
@@ -33,7 +33,7 @@ const OwnPasswordField = ({ error = '' }) => html`
   <${Field} label=${t('ownOld')} error=${error} name="password" type="password" required autocomplete="current-password" />
 `;
 
-/** The picture of a new secret, and the form that confirms it. `password`: typed for the offer, and sent again to confirm. @param {{ offer: Offer, password: string }} props */
+/** The QR code of a new secret, and the form that confirms the secret. `password`: typed for the offer, and sent again to confirm. @param {{ offer: Offer, password: string }} props */
 const Offered = ({ offer: { secret, picture }, password }) => html`
   <p>${t('codeScan')}</p>
   <img class="code-picture" src=${picture} alt=${t('codePicture')} width="200" height="200" />

@@ -1,4 +1,4 @@
-/** The people who operate the gateway: users with their roles, the own account, and open sessions of the dashboard. */
+/** The people who operate the gateway: the account of the user who is signed in, all users with their roles, and open sessions of the dashboard. */
 import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
 import { get, post } from '../core/api.js';
@@ -33,7 +33,7 @@ import { OwnAccount } from './people-own.js';
  * @property {boolean} own
  */
 
-/** Loads the users and the session again, because a change of the own user ends the session. @param {() => Promise<void>} load */
+/** Loads the list and the sign-in again. The change may have ended the sign-in of this page. @param {() => Promise<void>} load */
 const reload = async (load) => {
   await load();
   await loadSession().catch(() => undefined);

@@ -1,4 +1,4 @@
-/** A sentence of the documentation, in which names stand between backticks. */
+/** Shows a sentence of the documentation. Names in the sentence are between backticks. */
 import { html } from 'htm/preact';
 
 /** Draws a sentence without its asterisks, and its names as code. The sentences are English in every language of the page. @param {{ text: string }} props */

@@ -1,4 +1,4 @@
-/** The proxies of all sessions: the way that each session takes, the last test, and a form that changes the proxy. */
+/** The proxies of all sessions: the mode and the last test of each session, and a form that changes the proxy. */
 import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';

@@ -1,4 +1,4 @@
-/** Asks for the admin token, or for a name and a password. The server then sets a cookie, and the page keeps none of them. */
+/** Asks for the admin token, or for a name and a password. The server then sets a cookie. The page does not store the token or the password. */
 import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
 import { ApiError, textOfFailure } from '../core/api.js';
@@ -9,7 +9,7 @@ import { Shell } from '../ui/shell.js';
 
 /** @typedef {'token' | 'name'} Way */
 
-/** The key under which the browser stores the way of the last sign-in, which is no secret. */
+/** The key of the local storage for the way of the last sign-in: with the token or with a name. */
 const wayKey = 'signIn';
 
 /** @returns {Way} */

@@ -1,4 +1,4 @@
-/** Guides from an empty server to the first message in three steps, of which one is open. */
+/** Shows three steps from an empty server to the first message. One step is open. */
 import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
 import { ApiError, get, post } from '../core/api.js';
@@ -78,7 +78,7 @@ const MessageForm = ({ id, onSent }) => {
   `;
 };
 
-/** Returns the call that the page made as a command of a shell. @param {Sent} sent */
+/** Returns the request of the page as a shell command. @param {Sent} sent */
 const curlOf = (sent) => `curl -X POST ${location.origin}/send/text \\
   -H "token: $TOKEN" \\
   -H 'content-type: application/json' \\
@@ -112,7 +112,7 @@ const Done = ({ made, sent }) => {
  * @property {Sent | null} sent The last text that was sent by an API call; null if there is none.
  */
 
-/** Returns the last text that this session sent by an API call; null if there is none, or if the role may not see messages. @param {string} instance @returns {Promise<Sent | null>} */
+/** Returns the last text that this session sent by an API call; null if there is none, or if the user may not read messages. @param {string} instance @returns {Promise<Sent | null>} */
 const lastSent = async (instance) => {
   const wish = { fromMe: true, limit: 50 };
   /** @type {{ messages: readonly { chatid: string, text: string, wasSentByApi: boolean }[] }} */
