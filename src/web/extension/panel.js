@@ -5,7 +5,7 @@
 
 const mark = '#dormouse=';
 const followMs = 1_500;
-/** The consecutive answers without a stage that do not yet end linking. Between the last step and the login the gateway reports no stage. */
+/** The number of consecutive answers without a stage that the panel accepts. Between the last step and the login the gateway reports no stage. */
 const looksUntilOver = 8;
 
 const texts = {
@@ -38,11 +38,11 @@ button.main { background: #1f6354; color: #fff; border-color: #1f6354 } button {
 output { font: 600 28px/36px ui-monospace, monospace; letter-spacing: 2px } [role=alert] { color: #a02a20 }
 `;
 
-/** Returns the gateway and the code of a link, or null. The address may have a path. */
+/** Returns the gateway and the code of a link; null if the text is no link. The address may have a path. */
 const readLink = (text) => {
   const link = URL.parse(text.trim());
   if (link === null || !['https:', 'http:'].includes(link.protocol) || link.hash.length < 9) return null;
-  // Without its slashes at the end: an expression would take quadratic time for a hostile address.
+  // Removes the slashes at the end. A regular expression would take quadratic time for a hostile address.
   let path = link.pathname;
   while (path.endsWith('/')) path = path.slice(0, -1);
   return { gateway: link.origin + path, host: link.host, code: decodeURIComponent(link.hash.slice(1)) };
@@ -50,7 +50,7 @@ const readLink = (text) => {
 
 const ask = (link, step, body) => chrome.runtime.sendMessage({ gateway: link.gateway, code: link.code, step, body });
 
-/** Makes an element with attributes and children. `press` is called for presses of a person, not of a script. */
+/** Makes an element with attributes and children. `press` is called for clicks of a person, not of a script. */
 const make = (tag, { press, ...attributes } = {}, ...children) => {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
@@ -99,7 +99,7 @@ const askForLink = (problem = '') => {
   input.focus();
 };
 
-/** Asks the gateway for the stage of linking until linking has ended. `looks`: the number of answers without a stage in a row. */
+/** Asks the gateway for the stage of linking until linking has ended. `looks`: the number of consecutive answers without a stage. */
 const follow = async (link, looks = 0) => {
   if (host === null) return;
   const { status, body } = await ask(link, 'follow');

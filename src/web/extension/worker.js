@@ -5,10 +5,10 @@
 
 const site = 'https://web.whatsapp.com/';
 
-/** The steps that a code allows. */
+/** The method and the path of the request of each step. A code allows only these requests. */
 const steps = { follow: ['GET', '/passkey'], answer: ['POST', '/passkey'], confirm: ['POST', '/passkey/confirm'] };
 
-/** Sends a request to the gateway. Never rejects: a failure is an answer with the status 0. */
+/** Sends a request to the gateway. Never rejects. After a failure the answer has the status 0. */
 const ask = async ({ gateway, code, step, body }) => {
   const [method, path] = steps[step];
   try {
@@ -32,7 +32,7 @@ chrome.runtime.onMessage.addListener((message, sender, respond) => {
   return true;
 });
 
-/** Shows the panel, in a new tab if the present one is on another site. A tab that is older than the extension has no panel, so it is loaded again. */
+/** Shows the panel, in a new tab if the current tab shows another site. A tab that was opened before the extension was installed is reloaded with the panel. */
 chrome.action.onClicked.addListener((tab) => {
   if (!tab.url?.startsWith(site)) return void chrome.tabs.create({ url: `${site}#dormouse=` });
   chrome.tabs.sendMessage(tab.id, 'show').catch(() => chrome.tabs.update(tab.id, { url: `${site}?#dormouse=` }));
