@@ -14,7 +14,7 @@ interface ZipFile {
 const date = 0x0021;
 const version = 20;
 
-/** Makes the fields that both headers of a file share, from "version needed" to "extra field length". */
+/** Returns the fields that both headers of a file share, from "version needed" to "extra field length". */
 const common = ({ name, bytes }: ZipFile): Buffer => {
   const fields = Buffer.alloc(26);
   fields.writeUInt16LE(version, 0);
@@ -35,7 +35,7 @@ export const zipOf = (files: readonly ZipFile[]): Buffer => {
   for (const file of files) {
     const name = Buffer.from(file.name, 'ascii');
     const entry = Buffer.concat([signature('\x03\x04'), common(file), name, file.bytes]);
-    // Comment, disk and attributes are zero; the last four bytes say where the entry begins.
+    // The comment length, the disk number and the attributes are zero. The last four bytes are the offset of the entry.
     const rest = Buffer.alloc(14);
     rest.writeUInt32LE(offset, 10);
     const madeBy = Buffer.from([version, 0]);

@@ -1,4 +1,4 @@
-/** The files of the dashboard that the browser loads: those in `page/`, seven modules and a style sheet of packages, and one font. There is no build step. */
+/** The files of the dashboard that the browser loads: the files of `page/`, and modules, a style sheet and a font of packages. There is no build step. */
 import { createHash } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
@@ -6,7 +6,7 @@ import { extname } from 'node:path';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 
-/** Packages that a module of the page may import beside its neighbours. All of them import `preact` by this name too, so the page loads one copy of it. */
+/** Modules of packages that the modules of the page may import. These modules import `preact` by the same name, so the page loads one copy of `preact`. */
 export const library = ['preact', 'preact/hooks', 'htm', 'htm/preact', '@preact/signals-core', '@preact/signals', 'uplot'] as const;
 
 /** Modules of packages whose main file is not for browsers. */
@@ -27,7 +27,7 @@ const types: Readonly<Record<string, string>> = {
 const folder = new URL('page/', import.meta.url);
 const libraryFile = (name: string): string => `lib/${name.replaceAll('/', '-').replace('@', '')}.js`;
 
-/** Returns the files by name. The table is read once. No request can therefore reach another file on the disk. */
+/** Returns the files by name. Requests can only reach the files of this table. */
 const readTable = (): ReadonlyMap<string, URL> => {
   const page = readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .map((name) => name.replaceAll('\\', '/'))
@@ -64,7 +64,7 @@ const fileOf = async (type: string, bytes: Buffer): Promise<PageFile> => ({
 
 /**
  * Returns the content security policy. The browser may run and load files of this server only, and send requests to this server only. The
- * import map is the one inline script, and its hash allows it.
+ * import map is the only inline script. The policy allows it by its hash.
  */
 const policyOf = (importMap: string): string =>
   [
@@ -80,7 +80,7 @@ const policyOf = (importMap: string): string =>
     "frame-ancestors 'none'",
   ].join('; ');
 
-/** Returns the document. It names all modules, so the browser requests them at once and not level by level. */
+/** Returns the document. It names the modules that the first view needs, so the browser requests them at once and not level by level. */
 const documentOf = (importMap: string, base: string, names: readonly string[], icons: string): string => {
   const of = (ending: string): readonly string[] => names.filter((name) => name.endsWith(ending)).map((name) => base + name);
   const modules = of('.js').filter(
@@ -124,8 +124,8 @@ export class PageFiles {
   readonly #kept = new Map<string, { readonly changed: number; readonly file: PageFile }>();
 
   /**
-   * Returns the document, which is the same for every view. It names the files by addresses with their version, so browsers keep them for ever. The
-   * version is that of the files on the disk, so after a change of the page a reload is enough.
+   * Returns the document, which is the same for every view. The addresses of its files contain a version, so browsers may cache the files without a
+   * time limit. The version changes with the files on the disk. After such a change, a reload of the page is enough.
    */
   async document(): Promise<PageDocument> {
     const base = `/admin/files/${await versionOf(this.#table)}/`;

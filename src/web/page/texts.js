@@ -1,4 +1,4 @@
-/** Texts of the page by name, in the language of the reader or of the browser. A new language needs files in `texts/` and a line in `languages`. */
+/** Texts of the page by name, in the language that the reader chose, or else in that of the browser. A new language needs files in `texts/` and a line in `languages`. */
 import { filler } from './texts/fill.js';
 import { en } from './texts/en.js';
 import { stateWords } from './texts/en-said.js';
@@ -20,12 +20,12 @@ export const languages = {
 
 const known = /** @type {readonly Language[]} */ (Object.keys(languages));
 
-/** Returns the language that was chosen in this browser; null if none was. */
+/** Returns the language that the reader chose in this browser; null if there is none. */
 const chosen = () => {
   try {
     return localStorage.getItem('language');
   } catch {
-    // Storage is forbidden in some private windows: the page follows the browser then.
+    // Some private windows forbid storage. The page then uses the language of the browser.
     return null;
   }
 };
@@ -38,7 +38,7 @@ document.documentElement.lang = tag;
 export const nextLanguage = () => known[(known.indexOf(language) + 1) % known.length] ?? 'en';
 
 /**
- * Chooses a language for this browser. Texts are read when modules load, so the page loads again.
+ * Chooses a language for this browser. Modules read texts while they load, so the page is reloaded.
  * @param {Language} id
  */
 export const chooseLanguage = (id) => {
@@ -56,14 +56,14 @@ export const said = translator(sentences);
 const fill = filler(tag);
 
 /**
- * Returns a text with its values, and with the plural forms that fit the numbers. Characters of a value that would reverse the text are shown as codes.
+ * Returns a text with its values, and with the plural forms that fit the numbers. Characters of a value that change the direction of the text are shown as codes.
  * @param {keyof typeof en} name
  * @param {Readonly<Record<string, string | number>>} [values]
  */
 export const t = (name, values = {}) => fill(table[name], values);
 
 /**
- * Returns a text; '' if there is none of this name.
+ * Returns a text; '' if no text has this name.
  * @param {string} name
  */
 export const textOf = (name) => (name in table ? t(/** @type {keyof typeof en} */ (name)) : '');
