@@ -6,7 +6,7 @@ import { hasAnswered, isSilent, ofProxies } from './contact.js';
 export class ApiError extends Error {
   /**
    * @param {number} status 0 if the server did not answer.
-   * @param {string} message One sentence, fit to be shown.
+   * @param {string} message One sentence that the page can show.
    * @param {number} [retryAfter] Seconds.
    */
   constructor(status, message, retryAfter) {
@@ -30,8 +30,8 @@ export const whenSignedOut = (listener) => {
 /**
  * @typedef {object} CallOptions
  * @property {string} [instance] The id of the instance in whose name the request is made.
- * @property {unknown} [body] Sent as JSON.
- * @property {Blob} [bytes] Sent unchanged.
+ * @property {unknown} [body] The body, which is sent as JSON.
+ * @property {Blob} [bytes] Sent unchanged as the body.
  * @property {AbortSignal} [signal]
  * @property {Record<string, string>} [headers]
  */
@@ -80,7 +80,10 @@ export const send = async (method, path, options = {}) => {
   return response;
 };
 
-/** Returns the parsed body; an empty object if the body is no JSON, such as the error page of a proxy. Throws an ApiError if the body ends early. @param {Response} response */
+/**
+ * Returns the parsed body; an empty object if the body is no JSON, such as the error page of a proxy. Throws an ApiError if the body ends early.
+ * @param {Response} response
+ */
 export const bodyOf = (response) =>
   response.json().catch((error) => {
     if (error instanceof SyntaxError) return {};
@@ -142,7 +145,10 @@ export const isUnanswered = (failure) => failure instanceof ApiError && (failure
 /** Returns true for a temporary failure: the server does not answer, or is not ready. @param {unknown} failure */
 export const isPassing = (failure) => isUnanswered(failure) || (failure instanceof ApiError && failure.status === 503);
 
-/** Returns the text of a failure, which may be any thrown value, in the language of the page. Names of fields are replaced by their labels. @param {unknown} failure */
+/**
+ * Returns the text of a failure, which may be any thrown value, in the language of the page. Names of fields are replaced by their labels.
+ * @param {unknown} failure
+ */
 export const textOfFailure = (failure) => withLabels(said(failure instanceof Error ? failure.message : String(failure)), t);
 
 /** Returns the fields of an object; none for another value. @param {unknown} value @returns {Readonly<Record<string, unknown>>} */

@@ -17,7 +17,7 @@ export const guardPlace = (own) => {
   guard = own;
 };
 
-/** The number of the present entry in the history of this tab. Each entry stores its number, so that the router knows the steps between two entries. */
+/** The number of the current entry in the history of this tab. Each entry stores its number, so that the router knows the steps between two entries. */
 let entry = Number(history.state?.entry ?? 0);
 
 /**

@@ -1,6 +1,6 @@
 /**
- * Seats for the event streams of one browser. Over HTTP/1.1 a browser opens at most six connections to a server for all its windows. Streams on all six would block
- * every call. Windows tell each other over a `BroadcastChannel` which of them want a stream, and the windows that were used last get a seat. A window
+ * Seats for the event streams of one browser. Over HTTP/1.1 a browser opens at most six connections to a server for all its windows. Streams on all six would
+ * block every call. Windows tell each other over a `BroadcastChannel` which of them want a stream, and the windows that were used last get a seat. A window
  * without a seat loads its content at intervals. HTTP/2 carries any number of streams over one connection, so each window has a seat.
  */
 import { signal } from '@preact/signals';
@@ -69,7 +69,7 @@ document.addEventListener('visibilitychange', () => {
   if (!document.hidden) use();
 });
 
-// Some browsers close a window without hiding it first. A window that is restored announces itself again.
+// Some browsers close a window without hiding it first. A window that the browser restores announces itself again.
 addEventListener('pagehide', () => {
   for (const id of own.keys()) tell({ gone: id });
 });

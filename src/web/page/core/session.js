@@ -12,12 +12,12 @@ import { call, get, whenSignedOut } from './api.js';
  * @property {boolean} demo True on a public demo server, where nobody can sign in.
  * @property {string} [user] Name of the user; '' for the admin token.
  * @property {Role} [role]
- * @property {boolean} [hasCode] The user signs in with a one-time code.
- * @property {boolean} [sandbox] The platform is simulated, and its phone can scan.
+ * @property {boolean} [hasCode] True if the user signs in with a one-time code.
+ * @property {boolean} [sandbox] True if the platform is simulated, with a phone that can scan.
  * @property {string} [sandboxPage] The address of the simulated phones; '' with the real platform.
  * @property {string} [version]
- * @property {ClientVersion} [clientVersion] The version of the web client that new connections name.
- * @property {boolean} [cluster] There are several nodes.
+ * @property {ClientVersion} [clientVersion] The version of the web client that new connections use.
+ * @property {boolean} [cluster] True if there are several nodes.
  * @property {readonly string[]} [eventTypes] The types of events that a webhook can choose.
  * @property {readonly string[]} [messageFilters] The filters of messages that a webhook can choose.
  * @property {readonly string[]} [streamTypes] The types of events that a stream can choose.
@@ -26,10 +26,10 @@ import { call, get, whenSignedOut } from './api.js';
 /** The sign-in; null until the server has answered. */
 export const session = signal(/** @type {Session | null} */ (null));
 
-/** True if the session ended without a sign-out. The sign-in view says so. */
+/** True if the sign-in expired. The sign-in view shows this. */
 export const expired = signal(false);
 
-/** Loads the session from the server. Throws an ApiError if the server does not answer. */
+/** Loads the sign-in from the server. Throws an ApiError if the server does not answer. */
 export const loadSession = async () => {
   session.value = await get('/admin/session');
 };
@@ -52,16 +52,16 @@ export const signInAs = async (credentials) => {
   expired.value = false;
 };
 
-/** The roles, from the one with the fewest rights to the one with the most. @type {readonly Role[]} */
+/** The roles, from the role with the fewest rights to the role with the most rights. @type {readonly Role[]} */
 export const roles = ['viewer', 'operator', 'administrator'];
 
 /**
- * Returns true if the session has the rights of this role. The page hides actions that the server would refuse.
+ * Returns true if the user has the rights of this role. The page hides actions that the server would refuse.
  * @param {Role} least
  */
 export const may = (least) => roles.indexOf(session.value?.role ?? 'administrator') >= roles.indexOf(least);
 
-/** Signs out and loads the page again, so that the data of the session leave the memory. */
+/** Signs out and reloads the page, so that the page has no more data in its memory. */
 export const signOut = async () => {
   await call('DELETE', '/admin/session').catch(() => undefined);
   location.assign('/admin');
