@@ -70,8 +70,8 @@ export const guardBoxes = (own) => {
 };
 
 /**
- * Shows a modal box. `onClose` is called for Escape, for the close button, for a press beside the box, and when another view is shown. Escape and the press beside the
- * box ask the guard first, because readers often do both by mistake.
+ * Shows a modal box. `onClose` is called for Escape, for the close button, for a press beside the box, and when another view is shown. Escape and the press
+ * beside the box ask the guard first, because readers often do both by mistake.
  * @param {{ title: string, onClose: () => void, children?: ComponentChildren, class?: string }} props
  */
 export const Dialog = ({ title, onClose, children, class: more = '' }) => {

@@ -5,7 +5,7 @@ import { compactNumber, minuteOfDay } from '../texts.js';
 
 /** @import uPlot from 'uplot' */
 
-/** @typedef {{ readonly ink: string, readonly isMain: boolean, readonly values: readonly (number | null)[] }} PlotLine `ink`: a class that gives the colour. */
+/** @typedef {{ readonly ink: string, readonly isMain: boolean, readonly values: readonly (number | null)[] }} PlotLine `ink`: the CSS class with the colour. */
 
 const height = 140;
 
@@ -19,7 +19,11 @@ const lonely = ({ data }, series) => {
   return [...values.keys()].filter((at) => isKnown(at) && !isKnown(at - 1) && !isKnown(at + 1));
 };
 
-/** Returns the colour of a class. A canvas has no CSS variables, so the colour is read from an element with the class. @param {HTMLElement} box @param {string} ink */
+/**
+ * Returns the colour of a CSS class. A canvas has no CSS variables, so the colour is read from an element with the class.
+ * @param {HTMLElement} box
+ * @param {string} ink
+ */
 const colourOf = (box, ink) => {
   const probe = box.querySelector(`.inks > .${ink.replaceAll(' ', '.')}`);
   return probe === null ? '' : getComputedStyle(probe).color;

@@ -109,7 +109,8 @@ export const Shell = ({ title, fixed = false, crumbs = [], live, children }) => 
 };
 
 /**
- * A page with a heading and, below the heading, the sentence `lead`. `heading`: the heading, if it differs from `title`. The other properties are those of `Shell`.
+ * A page with a heading and, below the heading, the sentence `lead`. `heading`: the heading, if it differs from `title`. The other properties are those of
+ * `Shell`.
  * @param {{ title: string, heading?: string, lead?: string, crumbs?: readonly { text: string, href?: string }[], children?: ComponentChildren }} props
  */
 export const Page = ({ title, heading = title, lead, crumbs, children }) => html`

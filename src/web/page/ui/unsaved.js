@@ -53,7 +53,7 @@ export const guardForms = () => {
     isNeeded: (box) => begun().some((form) => box.contains(form)),
     async ask(box) {
       const isLeft = await askToLeave();
-      // A box with an address of its own changes the address next, and the router must not ask a second time.
+      // A box with an address of its own changes the address when it closes. The router must not ask a second time.
       if (isLeft) for (const form of begun()) if (box.contains(form)) saved(form);
       return isLeft;
     },
