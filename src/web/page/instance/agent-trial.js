@@ -24,7 +24,10 @@ import { Button, Field } from '../ui/parts.js';
 const mostTurns = 100;
 const longestTurn = 8_000;
 
-/** Returns the messages of the request. Failed answers have no text and are left out. Long texts are cut to the limit of the API. @param {readonly Said[]} all */
+/**
+ * Returns the messages of the request. Failed answers have no text and are left out. Long texts are cut to the limit of the API.
+ * @param {readonly Said[]} all
+ */
 const turnsOf = (all) =>
   all
     .filter(({ text }) => text.trim() !== '')

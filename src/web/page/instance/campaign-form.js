@@ -42,7 +42,12 @@ const noSheet = { heads: [], rows: [] };
 /** @param {FormData} form @param {string} name */
 const textOf = (form, name) => String(form.get(name) ?? '').trim();
 
-/** Returns the fields of the message without its text. Throws an error with a sentence for the form. @param {FormData} form @param {Kind} kind @param {boolean} isOwn */
+/**
+ * Returns the fields of the message without its text. Throws an error with a sentence for the form.
+ * @param {FormData} form
+ * @param {Kind} kind
+ * @param {boolean} isOwn
+ */
 const fileOf = async (form, kind, isOwn) => {
   if (kind === 'text') return {};
   const address = textOf(form, 'address');
@@ -55,7 +60,7 @@ const fileOf = async (form, kind, isOwn) => {
 };
 
 /**
- * Returns the request for a campaign. A text with names of columns needs a message for each recipient.
+ * Returns the request for a campaign. If the text has placeholders for columns, each recipient needs a message of its own.
  * @param {FormData} form
  * @param {{ kind: Kind, heads: readonly string[], recipients: readonly Recipient[] }} parts Valid recipients.
  */
@@ -144,7 +149,10 @@ const quickList = 20_000;
 /** The debounce of a longer list, in milliseconds. */
 const restMs = 300;
 
-/** The field of a typed list. `onList` gets the list, or a sentence that says why the list cannot be read. @param {{ error: string, onList: (read: Sheet | string) => void }} props */
+/**
+ * The field of a typed list. `onList` gets the list, or a sentence that says why the list cannot be read.
+ * @param {{ error: string, onList: (read: Sheet | string) => void }} props
+ */
 const TypedField = ({ error, onList }) => {
   const resting = useRef(/** @type {ReturnType<typeof setTimeout> | undefined} */ (undefined));
   useEffect(() => () => clearTimeout(resting.current), []);
@@ -286,7 +294,10 @@ const Pace = () => html`
 /** @param {readonly Recipient[]} recipients */
 const validOf = (recipients) => recipients.filter(({ fault }) => fault === '');
 
-/** Reads the typed list again, because the preview may lack the last keystrokes. Returns the valid recipients. Throws an error with a sentence for the form. @param {FormData} form */
+/**
+ * Reads the typed list again, because the preview may lack the last keystrokes. Returns the valid recipients. Throws an error with a sentence for the form.
+ * @param {FormData} form
+ */
 const typedIn = (form) => {
   const sheet = typedSheetOf(textOf(form, 'numbers'));
   if (typeof sheet === 'string') throw new Error(sheet);

@@ -76,7 +76,10 @@ const Figures = ({ folder }) => {
   `;
 };
 
-/** Returns the reason of a failure without numbers and ids of contacts. Equal reasons thus become equal texts, which can be counted. @param {Message} message */
+/**
+ * Returns the reason of a failure without numbers and ids of contacts. Equal reasons thus become equal texts, which can be counted.
+ * @param {Message} message
+ */
 const reasonOf = ({ error, status }) => {
   if (error !== '') return error.replaceAll(/\b\d[\d:-]{4,}(?:@[\w.]+)?/g, '…');
   return t(status === 'Unknown' ? 'campaignReasonUnknown' : status === 'Skipped' ? 'campaignSkipped' : 'campaignReasonNone');

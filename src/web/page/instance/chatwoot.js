@@ -26,7 +26,7 @@ import { ChatwootCard } from './webhooks.js';
  * @property {boolean} chatwoot_create_new_conversation
  */
 
-/** Stands for the stored token in requests. */
+/** The value that means the stored token in a request. */
 const storedToken = '***';
 
 /** @param {FormData} form @param {boolean} hasToken */

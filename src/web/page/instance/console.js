@@ -17,7 +17,7 @@ import { timeText } from './times.js';
 
 const kept = 200;
 
-/** Returns a short text of an event: its person or object, and its text. @param {unknown} data */
+/** Returns a summary of an event: the chat or the status that it is about, and its text. @param {unknown} data */
 const glance = (data) => {
   const event = fieldsOf(data);
   const body = fieldsOf(event['data'] ?? event);
@@ -41,7 +41,7 @@ const Row = ({ line: { at, type, data, isOwn } }) => html`
   </li>
 `;
 
-/** The last number, kept while the page is open, because tests usually go to the same number. */
+/** The last number to which a message was sent. Most tests go to the same number. */
 let lastNumber = '';
 
 /** @param {{ live: Live, onAnswer: (type: string, data: unknown) => void }} props */

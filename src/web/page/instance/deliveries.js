@@ -81,7 +81,11 @@ const Row = ({ of, delivery, host, isPicked, onPick, onOpen, onReplay }) => {
   `;
 };
 
-/** Names each receiver by its host, and also by its path if another webhook has the same host. @param {readonly Webhook[]} webhooks @returns {Map<string, string>} */
+/**
+ * Names each receiver by its host, and also by its path if another webhook has the same host.
+ * @param {readonly Webhook[]} webhooks
+ * @returns {Map<string, string>}
+ */
 const receiversOf = (webhooks) => {
   const parsed = webhooks.map(({ id, url }) => ({ id, host: URL.parse(url)?.host ?? url, path: URL.parse(url)?.pathname ?? '' }));
   const isAlone = (/** @type {string} */ host) => parsed.filter((one) => one.host === host).length === 1;
@@ -113,7 +117,10 @@ const Filters = ({ filter, hosts }) => {
   `;
 };
 
-/** The controls that select all shown deliveries and send the selected deliveries again. @param {{ of: Owner, deliveries: readonly Delivery[], picked: Signal<ReadonlySet<string>>, onReplay: () => Promise<void> }} props */
+/**
+ * The controls that select all shown deliveries and send the selected deliveries again.
+ * @param {{ of: Owner, deliveries: readonly Delivery[], picked: Signal<ReadonlySet<string>>, onReplay: () => Promise<void> }} props
+ */
 const Selection = ({ of, deliveries, picked, onReplay }) => {
   const able = deliveries.filter(canReplay);
   const chosen = able.filter((one) => picked.value.has(keyOf(one)));

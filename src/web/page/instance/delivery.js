@@ -36,7 +36,11 @@ const refreshMs = 3_000;
 /** @param {Owner} of @returns {{ instance?: string }} */
 export const callerOf = ({ instance }) => (instance === undefined ? {} : { instance });
 
-/** Returns the address of the deliveries in the dashboard, or of one delivery. @param {Owner} of @param {Pick<Delivery, 'id' | 'webhook'>} [delivery] */
+/**
+ * Returns the address of one delivery in the dashboard; without a delivery, the address of all deliveries.
+ * @param {Owner} of
+ * @param {Pick<Delivery, 'id' | 'webhook'>} [delivery]
+ */
 export const deliveryAddress = ({ instance }, delivery) => {
   const item = delivery === undefined ? undefined : `${delivery.webhook}~${delivery.id}`;
   if (instance !== undefined) return sessionAddress(instance, 'webhooks', item);
@@ -119,7 +123,10 @@ const Content = ({ details: { id, state, created, next_attempt: next, url, heade
   <${Block} title=${t('deliveryPayload')} text=${JSON.stringify(payload, null, 2)} />
 `;
 
-/** The dialog of a delivery. It has an address of its own, and Back closes it. `item`: the part of the address that names the delivery. @param {{ of: Owner, item: string }} props */
+/**
+ * The dialog of a delivery. It has an address of its own, and Back closes it. `item`: the part of the address that names the delivery.
+ * @param {{ of: Owner, item: string }} props
+ */
 export const DeliveryDialog = ({ of, item }) => {
   const named = namedBy(item);
   const { id, webhook } = named;

@@ -1,4 +1,4 @@
-/** Links the session with a phone: a dialog that the reader opens, and a panel for pairing that did not begin on this page. */
+/** Links the session with a phone: a dialog that the reader opens, and a panel that is shown without the dialog while the session is being linked. */
 import { html } from 'htm/preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { isLinking } from '../sessions/words.js';
@@ -30,7 +30,11 @@ export const LinkDialog = ({ live }) => {
   `;
 };
 
-/** The panel that links a phone. The panel stays while a phone that scanned the code logs in. It closes when the session has another status or waits for a retry. @param {{ live: Live }} props */
+/**
+ * The panel that links a phone. The panel stays while a phone that scanned the code logs in. It closes when the session has another status or waits for a
+ * retry.
+ * @param {{ live: Live }} props
+ */
 export const LinkPanel = ({ live }) => {
   const isShown = useRef(false);
   const detail = live.detail.value;

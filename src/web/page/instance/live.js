@@ -48,7 +48,10 @@ const refreshMs = 3_000;
 /** The debounce of the request that follows a step, in milliseconds. */
 const settleMs = 150;
 
-/** The difference between the clocks of server and browser, in milliseconds. Ages use the server's clock, because the clock of the browser may be wrong by hours. */
+/**
+ * The difference between the clocks of server and browser, in milliseconds. Ages use the server's clock, because the clock of the browser may be wrong by
+ * hours.
+ */
 let aheadMs = 0;
 
 /** The time of the server in Unix milliseconds. It is updated every second while the page is visible. */

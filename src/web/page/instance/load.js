@@ -25,7 +25,7 @@ export const useAnswer = (ask, on) => {
   const asked = useRef(0);
   /** @type {{ current: ReturnType<typeof setTimeout> | undefined }} */
   const retry = useRef(undefined);
-  /** The version of `askFor` that got the shown answer. It changes with `on`. @type {{ current: unknown }} */
+  /** The version of `askFor` that got the shown answer. `askFor` changes with the values in `on`. @type {{ current: unknown }} */
   const answered = useRef(null);
   /** `isAgain`: the page repeats the request by itself. A form in the part may then contain text that the reader typed. */
   const askFor = useCallback(async (/** @type {boolean} */ isAgain) => {

@@ -63,7 +63,7 @@ const readNumber = (written) => {
   return { number, fault: number.length < 5 || number.length > 15 ? 'length' : '' };
 };
 
-/** Returns true for a text that is a number of a person. Shorter numbers are usually amounts or years. @param {string} text */
+/** Returns true for a text that is a phone number with at least eight digits, or an id. Shorter numbers are usually amounts or years. @param {string} text */
 const isPhone = (text) => {
   const { number, fault } = readNumber(text);
   return fault === '' && number.length >= 8;
@@ -76,7 +76,7 @@ const isMeantAsNumber = (text) => {
 };
 
 /**
- * Reads a CSV file. The first row holds names if it has no number. Throws a ListError.
+ * Reads a CSV file. The first row contains names if it has no number. Throws a ListError.
  * @param {string} text
  * @returns {Sheet}
  */
@@ -86,13 +86,13 @@ export const readSheet = (text) => {
   return first.some(isMeantAsNumber) ? { heads: [], rows } : { heads: first.map((head) => head.trim()), rows: rows.slice(1) };
 };
 
-/** The largest number of rows of a typed list. Browsers take seconds to show a field with 100,000 lines, and as long to paste them (Chromium 2025). */
+/** The largest number of rows of a typed list. Browsers take seconds to show or to paste 100,000 lines in a field (Chromium 2025). */
 export const mostTyped = 10_000;
 
 /** Returns the rows of a typed list. @param {string} text */
 const typedRows = (text) => text.split(/[\n,;]/).filter((line) => line.trim() !== '');
 
-/** Returns true if a text has more rows than a typed list takes. @param {string} text */
+/** Returns true if a text has more rows than a typed list may have. @param {string} text */
 export const isTypedLong = (text) => text.length > mostTyped && typedRows(text).length > mostTyped;
 
 /**
@@ -126,7 +126,7 @@ const rankOf = (head) => {
   return words.some((word) => phoneWords.has(word)) ? 1 : 0;
 };
 
-/** The number of rows that decide the number of columns and the column with the most phone numbers. */
+/** The number of rows that are read to find the number of columns, and the column with the most phone numbers. */
 const looked = 500;
 
 /** Returns the number of columns. @param {Sheet} sheet */
@@ -144,7 +144,7 @@ export const numberColumn = (sheet) => {
 };
 
 /**
- * Returns all rows with their faults. The second of two equal numbers is at fault.
+ * Returns all rows with their faults. Of equal numbers, all but the first have a fault.
  * @param {Sheet} sheet
  * @param {number} column Index of the column with the numbers.
  * @returns {readonly Recipient[]}
@@ -201,7 +201,7 @@ export const filled = (text, heads, cells) =>
   });
 
 /**
- * Estimates for how many whole days the daily limit lengthens a campaign; 0 if the limit does not matter.
+ * Estimates by how many whole days the daily limit lengthens a campaign; 0 if the limit has no effect.
  * @param {{ cap: number, sent: number, waiting: number }} pace `cap`: the largest number of messages within 24 hours, 0 for no limit. `sent`: messages sent in the last 24 hours. `waiting`: messages of other campaigns, which are sent in turn with those of this campaign.
  * @param {number} messages The number of messages of this campaign.
  */

@@ -54,7 +54,12 @@ const Legend = ({ pointed }) =>
       `
     : html` <p class="legend"><strong>${pointed.name}</strong> ${pointed.description}</p> `;
 
-/** Returns the id of the chart to show: the chosen chart, else the chart of the selected step, else the supervisor's chart while it works, else the session's. @param {Live} live @param {string | null} chosen */
+/**
+ * Returns the id of the chart to show: the chosen chart, else the chart of the selected step. Without both, returns the chart of the session if the
+ * supervisor is running, resting or stopped, and the chart of the supervisor in its other states.
+ * @param {Live} live
+ * @param {string | null} chosen
+ */
 const shownChart = ({ steps, back, detail }, chosen) => {
   if (chosen !== null) return chosen;
   if (back.value !== null) return steps.value[back.value]?.chart ?? 'lifecycle';
@@ -90,7 +95,11 @@ const Fold = ({ isFolding, children }) =>
 /** True if the housekeeping states are shown one by one. The choice also applies to sessions that are shown later. */
 const isWhole = signal(false);
 
-/** Returns the machine and the layout to draw: the folded ones if they exist and the reader did not choose the whole chart. @param {DrawnMachine | undefined} machine @param {string} shape */
+/**
+ * Returns the machine and the layout to draw: the folded machine and layout if they exist and the reader did not choose the whole chart.
+ * @param {DrawnMachine | undefined} machine
+ * @param {string} shape
+ */
 const drawingOf = (machine, shape) => {
   const short = machine?.layouts[`${shape}Folded`];
   if (machine !== undefined && short !== undefined && !isWhole.value) return { drawn: folded(machine), layout: short, canFold: true };

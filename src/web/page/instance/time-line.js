@@ -1,4 +1,4 @@
-/** The last steps as a time line, on which the reader can look back. */
+/** The last steps as a time line, on which the reader selects an earlier step. */
 import { html } from 'htm/preact';
 import { toneOf } from '../chart/tones.js';
 import { nameOf } from '../chart/words.js';

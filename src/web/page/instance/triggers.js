@@ -1,4 +1,4 @@
-/** The triggers of a session, which choose the texts that an agent or a quick reply answers. */
+/** The triggers of a session. A trigger chooses the messages that an agent or a quick reply answers. */
 import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { get, post } from '../core/api.js';
@@ -57,7 +57,7 @@ export const Triggers = ({ live, agents }) => {
       ),
     [live.id],
   );
-  /** The trigger in the open form; `{}` for a new one. */
+  /** The trigger in the open form; `{}` for a new trigger; null if no form is open. */
   const edited = useSignal(/** @type {Partial<Trigger> | null} */ (null));
   const [triggers, replies] = answer.value ?? [[], []];
   /** @param {Trigger} trigger */

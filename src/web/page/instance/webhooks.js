@@ -34,7 +34,13 @@ export const getsText = ({ excludeMessages, signed = false, headerNames = [] }, 
     .filter(Boolean)
     .join(' ');
 
-/** Returns the colour and the word of a receiver's badge. @param {boolean} isOn @param {Courier | undefined} courier @param {boolean} [isDamaged] @returns {{ state: string, word: string }} */
+/**
+ * Returns the colour and the word of a receiver's badge.
+ * @param {boolean} isOn
+ * @param {Courier | undefined} courier
+ * @param {boolean} [isDamaged]
+ * @returns {{ state: string, word: string }}
+ */
 const badgeOf = (isOn, courier, isDamaged = false) => {
   if (!isOn) return { state: 'disconnected', word: t('webhookOff') };
   if (isDamaged) return { state: 'person', word: t('webhookDamaged') };
@@ -126,7 +132,7 @@ export const ChatwootCard = ({ live, webhooks, chatwoot: { chatwoot_enabled: isO
 export const Webhooks = ({ live, item }) => {
   const { answer, load, instead } = useAnswer(() => get('/webhook', { instance: live.id }), [live.id]);
   const { answer: connector } = useAnswer(() => get('/chatwoot/config', { instance: live.id }), [live.id]);
-  /** The webhook in the open form; `{}` for a new one. */
+  /** The webhook in the open form; `{}` for a new webhook; null if no form is open. */
   const edited = useSignal(/** @type {Partial<Webhook> | null} */ (null));
   if (instead !== null) return instead;
   /** @type {readonly Webhook[]} */

@@ -15,7 +15,11 @@ const wishes = { online: t('wanted_online'), offline: t('wanted_offline'), aslee
 /** @param {Live} live @param {string} state */
 const meaningOf = ({ charts }, state) => charts.value.flatMap(({ states }) => states).find(({ id }) => id === state)?.description ?? '';
 
-/** Returns the node of the session, with the time and the reason of its takeover. Returns none on a single gateway. @param {Detail} detail @returns {[string, string][]} */
+/**
+ * Returns the node of the session, with the time and the reason of its takeover. Returns none on a single gateway.
+ * @param {Detail} detail
+ * @returns {[string, string][]}
+ */
 const nodeFigures = ({ lease }) => {
   if (lease === undefined) return [];
   if (lease === null) return [[t('node'), t('nodeNone')]];
