@@ -8,19 +8,19 @@ import { post } from '../core/api.js';
 
 /** The number of chats in one page. The server makes such a page within 10 ms. */
 const page = 100;
-/** Overlap of two pages, in chats. No chat is missed if fewer chats are deleted between two requests. */
+/** The overlap of two pages, in chats. No chat is missed if fewer chats are deleted between two requests. */
 const overlap = 10;
-/** Debounce of the search, because letters come faster than answers. In milliseconds. */
+/** The debounce of the search, in milliseconds. Letters come faster than answers. */
 const typingMs = 250;
-/** Events within this time are shown together, because a busy account has many. In milliseconds. */
+/** The time for which events are batched before they are shown, in milliseconds. A busy account has many events. */
 const settleMs = 100;
 
 /** @type {Readonly<Record<Kind, Readonly<Record<string, string>>>>} */
 const filters = { all: {}, unread: { wa_unreadCount: '>0' }, groups: { wa_isGroup: 'true' } };
 
 /**
- * Returns the filter of a search. The tilde means "contains", also before a text that begins with another operator. The id of a chat has its number in
- * digits, however the number is written. A comparison of the written numbers of 45,000 chats would take the database almost three times as long.
+ * Returns the filter of a search. The tilde means "contains", also before a text that begins with another operator. A number is compared with the ids of
+ * chats, which contain the digits of the number only. With 45,000 chats, a comparison with formatted numbers would take almost three times as long.
  * @param {string} text
  */
 const searching = (text) => ({

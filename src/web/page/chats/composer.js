@@ -1,4 +1,4 @@
-/** The field that writes into a chat: a text, a file, an answer to a message. */
+/** The form that sends a text or a file to a chat, also as an answer to a message. */
 import { html } from 'htm/preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { isUnanswered } from '../core/api.js';
@@ -12,7 +12,7 @@ import { senderOf } from './names.js';
 /** @import { Draft } from './drafts.js' */
 /** @import { Chat, Item, Message } from './types.ts' */
 
-/** Files are sent as base64 in one request. Larger files can be sent with the API, which accepts an address. In bytes. */
+/** The largest size of a file, in bytes. The page sends a file as base64 in one request. For a larger file, the API accepts an address. */
 const largestFile = 16_000_000;
 
 /** @param {{ answered: Item, onEnd: () => void }} props */

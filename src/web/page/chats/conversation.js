@@ -10,7 +10,7 @@ import { itemsOf } from './fold.js';
 
 /** The number of rows in one page. The server makes such a page within 10 ms. */
 const page = 50;
-/** Overlap of two pages, in rows. No message is missed if fewer messages are deleted between two requests. */
+/** The overlap of two pages, in rows. No message is missed if fewer messages are deleted between two requests. */
 const overlap = 5;
 /** The largest number of pages that are read to close the gap after a lost stream. */
 const mostPages = 10;

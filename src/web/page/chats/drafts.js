@@ -4,7 +4,7 @@ import { dataUrlOf, newKey, post } from '../core/api.js';
 
 /** @import { Chat, Item, Message } from './types.ts' */
 
-/** @typedef {{ text: string, file: File | null, key: string }} Draft `key`: the idempotency key, so that repeated presses send a draft once. */
+/** @typedef {{ text: string, file: File | null, key: string }} Draft `key`: the idempotency key, so that repeated presses send the draft only once. */
 
 /** Drafts of chats, by session and chat. They are lost when the page is closed. @type {Map<string, Draft>} */
 const drafts = new Map();

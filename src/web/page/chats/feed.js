@@ -9,7 +9,10 @@ import { follow } from '../core/stream.js';
 
 const types = ['messages', 'messages_update', 'chats'];
 
-/** `opening`: there was no stream yet. `paused`: other windows have the seats for streams. @typedef {'opening' | 'open' | 'lost' | 'paused' | 'refused'} FeedState */
+/**
+ * `opening`: there was no stream yet. `paused`: other windows have the seats for streams.
+ * @typedef {'opening' | 'open' | 'lost' | 'paused' | 'refused'} FeedState
+ */
 
 /** The time between two loads without a stream. In milliseconds. */
 const pausedMs = 10_000;

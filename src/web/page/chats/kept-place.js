@@ -7,7 +7,8 @@ const atEnd = 40;
 /** @typedef {{ isAtEnd: boolean, id: string, top: number }} Place `top`: pixels between the upper edges of the box and of the message. */
 
 /**
- * Returns `note`, which stores the scroll position, and `restore`, which scrolls back to this position. `follows`: true if the newest message has an element.
+ * Returns `note`, which stores the scroll position, and `restore`, which scrolls back to this position. `follows`: true if the newest message has an HTML
+ * element.
  * @param {{ current: HTMLElement | null }} box
  * @param {boolean} follows
  */

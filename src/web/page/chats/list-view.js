@@ -1,4 +1,4 @@
-/** The list of chats: a search, a filter, and rows. Only the rows in view have elements, however many chats are loaded. */
+/** The list of chats: a search, a filter, and rows. Only the rows in view have HTML elements, however many chats are loaded. */
 import { html } from 'htm/preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { count, t } from '../texts.js';
@@ -80,7 +80,11 @@ const Row = ({ chat, at, size, instance, isCurrent, isFirst }) => {
   `;
 };
 
-/** Returns the rows that have elements, by the scroll position of the box. Loads more chats near the end. @param {{ current: HTMLElement | null }} box @param {ChatList} list */
+/**
+ * Returns the rows that have HTML elements, by the scroll position of the box. Loads more chats near the end.
+ * @param {{ current: HTMLElement | null }} box
+ * @param {ChatList} list
+ */
 const useRows = (box, list) => {
   const [view, setView] = useState({ first: 0, rows: 30 });
   const size = list.chats.value.length;
@@ -105,7 +109,7 @@ const focusRow = (box, at) => {
   const [top, bottom] = [at * rowHeight, (at + 1) * rowHeight];
   if (top < box.scrollTop) box.scrollTop = top;
   else if (bottom > box.scrollTop + box.clientHeight) box.scrollTop = bottom - box.clientHeight;
-  // The row may get its element with the next frame.
+  // The row may get its HTML element only in the next frame.
   requestAnimationFrame(() =>
     requestAnimationFrame(() => /** @type {HTMLElement | null} */ (box.querySelector(`[data-at="${at}"]`))?.focus()),
   );

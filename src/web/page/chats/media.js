@@ -29,7 +29,10 @@ const roomOf = ({ width, height }) => {
   return { width: `${Math.round(Math.max(120, Math.min(widest, width, highest * ratio)))}px`, aspectRatio: String(ratio) };
 };
 
-/** Shows a file by its kind. `onGone` is called if the server no longer has the file. @param {{ message: Message, address: string, onGone: () => void }} props */
+/**
+ * Shows a file by its kind. `onGone` is called if the server no longer has the file.
+ * @param {{ message: Message, address: string, onGone: () => void }} props
+ */
 const Shown = ({ message, address, onGone }) => {
   const [kind, file] = [mediaKindOf(message), fileOf(message)];
   const label = kindOf(message.messageType);

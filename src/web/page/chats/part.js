@@ -1,4 +1,4 @@
-/** The part of a conversation that has elements. The part moves when the reader scrolls to one of its ends. Older messages are loaded at the upper end. */
+/** The part of a conversation that has HTML elements. The part moves when the reader scrolls to one of its ends. Older messages are loaded at the upper end. */
 import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
 import { t } from '../texts.js';
 import { toast } from '../ui/asking.js';
@@ -7,14 +7,18 @@ import { useKeptPlace } from './kept-place.js';
 /** @import { Conversation } from './conversation.js' */
 /** @import { Item } from './types.ts' */
 
-/** The largest number of messages that have elements. */
+/** The largest number of messages that have HTML elements. */
 const most = 150;
 /** The number of messages by which the part moves. */
 const step = 50;
 /** The distance from an end at which the part moves. In pixels. */
 const near = 300;
 
-/** Returns the range of the part. `lastId`: the last message of the part; '' follows the newest. @param {readonly Item[]} items @param {string} lastId */
+/**
+ * Returns the range of the part. `lastId`: the id of the last message of the part; '' for the newest message.
+ * @param {readonly Item[]} items
+ * @param {string} lastId
+ */
 const rangeOf = (items, lastId) => {
   const found = lastId === '' ? -1 : items.findLastIndex(({ message }) => message.messageid === lastId);
   const end = found === -1 ? items.length : found + 1;
@@ -56,7 +60,7 @@ export const usePart = (conversation, box) => {
     restore();
     onScroll();
   }, [items, lastId]);
-  // A picture that loads, or a change of the window's size, moves messages.
+  // A picture that loads, or a change of the window's size, moves messages. The scroll position is then restored.
   useEffect(() => {
     const resized = new ResizeObserver(restore);
     const list = box.current;

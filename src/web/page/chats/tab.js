@@ -23,7 +23,10 @@ import { Thread } from './thread.js';
 /** The emojis that the platform's own clients offer first. */
 const emojis = ['👍', '❤️', '😂', '😮', '😢', '🙏'];
 
-/** The head of a conversation. `opened`: the chat as it was when it was opened. If the list has loaded the chat, it has the current state of the chat. @param {{ opened: Chat, list: ChatList }} props */
+/**
+ * The head of a conversation. `opened`: the chat as it was when it was opened. If the list has loaded the chat, it has the current state of the chat.
+ * @param {{ opened: Chat, list: ChatList }} props
+ */
 const Head = ({ opened, list }) => {
   const { instance } = list;
   const chat = list.chats.value.find(({ id }) => id === opened.id) ?? opened;

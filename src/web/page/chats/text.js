@@ -12,7 +12,10 @@ const shown = 3_000;
 /** Overrides of direction (UAX 9) can show words that the text does not contain. Marks and isolates are not replaced, because some languages need them. */
 const overrides = /[\u202D\u202E]/g;
 
-/** The text of a message. The title of a link has the host as the browser reads it, so that letters that look alike can be told apart. @param {{ text: string }} props */
+/**
+ * The text of a message. The title of a link has the host as the browser reads it, so that letters that look alike can be told apart.
+ * @param {{ text: string }} props
+ */
 export const MessageText = ({ text }) => {
   const [isWhole, setWhole] = useState(false);
   const part = isWhole ? text : text.slice(0, shown);

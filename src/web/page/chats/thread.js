@@ -1,4 +1,4 @@
-/** The messages of a chat on the page. At most 150 of them have elements, however many are loaded. */
+/** The messages of a chat on the page. At most 150 messages have HTML elements, however many are loaded. */
 import { html } from 'htm/preact';
 import { useRef, useState } from 'preact/hooks';
 import { textOfFailure } from '../core/api.js';
