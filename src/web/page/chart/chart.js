@@ -96,7 +96,13 @@ const Tags = ({ next }) =>
     `,
   );
 
-/** Returns the meaning of a state and the next transitions, for screen readers. @param {Machine} machine @param {readonly Leaf[]} leaves @param {Leaf} leaf @param {boolean} isCurrent */
+/**
+ * Returns the meaning of a state and its next transitions in words, for screen readers.
+ * @param {Machine} machine
+ * @param {readonly Leaf[]} leaves
+ * @param {Leaf} leaf
+ * @param {boolean} isCurrent
+ */
 const describe = (machine, leaves, leaf, isCurrent) => {
   const words = nextOf(machine, leaf.id).map((one) => `${leaves.find(({ id }) => id === one.leaf)?.name} (${one.words.join(', ')})`);
   const leads = words.length === 0 ? t('chartEnd') : t('chartNext', { next: words.join('; ') });
@@ -117,7 +123,7 @@ const withFold = (leaf, current) => {
 };
 
 /**
- * Makes a press on a folded box unfold it.
+ * Returns the handlers of a folded box: the given handlers, but a press unfolds the box.
  * @param {Readonly<Record<string, (event: never) => void>>} on
  * @param {() => void} unfold
  * @returns {Readonly<Record<string, (event: never) => void>>}
@@ -153,8 +159,8 @@ const useScene = (machine, layout, current, last, isFolded) => {
 };
 
 /**
- * Draws a chart. `state`: the id of the current state; '' for none. `step`: the transition that led to this state. `clock`: shown in the box of the current state.
- * `onUnfold` is called with the folded box that was pressed; null if the chart is not folded.
+ * Draws a chart. `state`: the id of the current state; '' for none. `step`: the transition that led to this state. `clock`: shown in the box of the current
+ * state. `onUnfold` is called with the folded box that was pressed; null if the chart is not folded.
  * @param {{ machine: Machine, layout: Layout, state: string, step: Step | null, clock: ComponentChildren, label: string, onPoint: (leaf: Leaf | null) => void,
  *   onUnfold: ((box: string) => void) | null }} props
  */

@@ -5,7 +5,7 @@ import { routeBetween } from './route.js';
 /** @import { Box } from './words.js' */
 /** @import { Curve, Point } from './route.js' */
 
-/** Directions in which a curve leaves a box. */
+/** The directions in which a curve can leave a box. */
 const sides = [
   { x: 1, y: 0 },
   { x: 0, y: 1 },
@@ -51,7 +51,13 @@ const near = ({ x, y, width, height }, point, room) =>
  * @typedef {{ readonly others: readonly Box[], readonly words: readonly Box[], readonly rooms: readonly Box[] }} Obstacles
  */
 
-/** Returns the cost of a curve: its overlap with boxes and words, and its length. @param {Curve} curve @param {Obstacles} obstacles @param {Box} from @param {Box} to */
+/**
+ * Returns the cost of a curve. It grows with the overlap with boxes and words, and with the length.
+ * @param {Curve} curve
+ * @param {Obstacles} obstacles
+ * @param {Box} from
+ * @param {Box} to
+ */
 const costOf = (curve, { others, words, rooms }, from, to) => {
   let [cost, before] = [0, curve.at(0)];
   for (let n = 1; n <= samples; n += 1) {
@@ -86,7 +92,8 @@ const loop = (box) => {
 };
 
 /**
- * Returns the curve that overlaps the fewest boxes and words, among all pairs of sides with three bows each. If every curve overlaps one, returns a route around them, if there is one.
+ * Returns the curve with the lowest cost, among curves between all pairs of sides with three bows each. If this curve runs over an obstacle, returns a route
+ * around the obstacles, if there is one.
  * @param {Box} from
  * @param {Box} to
  * @param {readonly Box[]} boxes

@@ -7,7 +7,11 @@ import { neighbour } from './scene.js';
 /** @type {Readonly<Record<string, { x: number, y: number }>>} */
 const directions = { ArrowLeft: { x: -1, y: 0 }, ArrowRight: { x: 1, y: 0 }, ArrowUp: { x: 0, y: -1 }, ArrowDown: { x: 0, y: 1 } };
 
-/** Tracks the state that the mouse, the keyboard or a press points at. The Tab key reaches only one state. @param {readonly Leaf[]} leaves @param {string} current */
+/**
+ * Tracks the state that the mouse, the keyboard or a press points at. The Tab key reaches only one state.
+ * @param {readonly Leaf[]} leaves
+ * @param {string} current
+ */
 export const usePointing = (leaves, current) => {
   const [hovered, setHovered] = useState('');
   const [focused, setFocused] = useState('');

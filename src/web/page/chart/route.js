@@ -9,7 +9,7 @@ const step = 8;
 /** The distances of an arrow from boxes and from words, in pixels. */
 const roomOfBox = 5;
 const roomOfWords = 4;
-/** The costs of a step over a box, over words, and through a parent of other states, in pixels of a detour that costs the same. */
+/** The extra costs of a step over a box, over words, and through a parent of other states. Each is the length of an equally expensive detour, in pixels. */
 const overBox = 300;
 const overWords = 150;
 const throughRoom = 120;
@@ -101,7 +101,7 @@ class Grid {
   }
 }
 
-/** Leaves out points that a straight line without obstacles can skip. @param {readonly Point[]} points @param {(from: Point, to: Point) => boolean} isFree */
+/** Removes points that a straight line without obstacles can skip. @param {readonly Point[]} points @param {(from: Point, to: Point) => boolean} isFree */
 const straightened = (points, isFree) => {
   /** @type {Point[]} */
   const kept = [];

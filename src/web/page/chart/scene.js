@@ -28,7 +28,7 @@ import { nameOf, nextOf, spaced, wordOf } from './words.js';
  */
 
 /**
- * Returns the states that can be pointed at, which are those without children. A state at the top without children is drawn as a parent.
+ * Returns the states without children. The reader can point at these states. A top-level state without children is drawn like a parent.
  * @param {Machine} machine
  * @param {Layout} layout
  * @returns {Leaf[]}
@@ -63,7 +63,14 @@ export const titlesOf = ({ parents }, leaves) =>
 /** Returns the boxes of all texts beside the states. @param {Layout} layout @param {readonly Leaf[]} leaves @returns {Box[]} */
 const wordsIn = (layout, leaves) => [...titlesOf(layout, leaves), ...layout.arrows.flatMap(({ label }) => label ?? [])];
 
-/** Returns the parents that contain states, without the parents of `from` and `to`. @param {Layout} layout @param {readonly Leaf[]} leaves @param {Leaf} from @param {Leaf} to @returns {Box[]} */
+/**
+ * Returns the parents that contain states, without the parents of `from` and `to`.
+ * @param {Layout} layout
+ * @param {readonly Leaf[]} leaves
+ * @param {Leaf} from
+ * @param {Leaf} to
+ * @returns {Box[]}
+ */
 const roomsBeside = ({ parents }, leaves, from, to) =>
   parents.filter(({ id }) => !leaves.some((leaf) => leaf.id === id) && id !== topOf(from.id) && id !== topOf(to.id));
 
