@@ -1,4 +1,4 @@
-/** Actions on the selected sessions, or on all sessions of a filter or a search, with their progress. */
+/** Actions on the selected sessions, or on all sessions that match the filter or the search, and the progress of the actions. */
 import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
 import { actLabel, actNames, actOnAll, mayDo } from '../sessions/acts.js';

@@ -102,7 +102,7 @@ const NodeFilter = ({ rows }) => {
   `;
 };
 
-/** The version of the web client that new connections name, and the error of its look-up. */
+/** The version of the web client that new connections use, and the error of its look-up. */
 const ClientVersion = () => {
   const shown = session.value?.clientVersion;
   if (!shown) return null;

@@ -8,7 +8,7 @@ import { groupOf, groupOfLetter, initialsOf, pictureOf, whyOf, wordOf } from '..
 
 export const rowHeight = 44;
 
-/** A row that shows the same session for this time loads its picture. In milliseconds. */
+/** A row loads a picture after it has shown the same session for this time, in milliseconds. */
 const restMs = 100;
 
 /**
@@ -145,7 +145,7 @@ export class RowElement {
       this.#sign.use.setAttribute('href', `#i-${group}`);
     });
     this.node.setAttribute('aria-selected', String(chosen));
-    // A press on the checkbox has changed its property already, so the property is always set.
+    // A press on the checkbox changes the property `checked` without this code, so the property is always set.
     /** @type {HTMLInputElement} */ (this.#choose).checked = chosen;
     this.#text(this.#word, 'word', wordOf(row));
     this.#write('name', row.name, () => this.#name(row));
