@@ -46,7 +46,7 @@ export const actNames = ['connect', 'hibernate', 'disconnect', 'delete'];
 export const mayDo = (name) => may(name === 'delete' ? 'administrator' : 'operator');
 
 /**
- * Returns the label of an action's button. The call that connects also wakes a hibernated session, and starts the pairing of a session without credentials.
+ * Returns the label of an action's button. `connect` also wakes a hibernated session, and starts the pairing of a session without credentials.
  * @param {ActName} name
  * @param {Pick<Row, 'status' | 'state' | 'linked'>} [row]
  */

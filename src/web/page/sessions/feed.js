@@ -15,7 +15,10 @@ const slowMs = 120_000;
 const lostMs = 5_000;
 const quickRows = 1_000;
 
-/** `state`: '' if the session was deleted. @typedef {[id: string, state: string, since: number, reason: string, status: Status, needsPerson: boolean, linked: boolean]} Change */
+/**
+ * `state`: '' if the session was deleted.
+ * @typedef {[id: string, state: string, since: number, reason: string, status: Status, needsPerson: boolean, linked: boolean]} Change
+ */
 
 export class Feed {
   /** @type {Rows} */
@@ -32,7 +35,7 @@ export class Feed {
   ready = signal(false);
   /** The error of the last load; null if it succeeded. */
   failure = signal(/** @type {unknown} */ (null));
-  /** Nodes that did not answer. */
+  /** The names of the nodes that did not answer. */
   silent = signal(/** @type {readonly string[]} */ ([]));
   /** Warnings of the server that an operator should check. */
   warnings = signal(/** @type {readonly string[]} */ ([]));

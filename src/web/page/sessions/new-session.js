@@ -38,7 +38,7 @@ export const NameForm = ({ onMade, submit = t('newCreate') }) => {
 };
 
 /**
- * Links one session. Without `made`, the session is created first.
+ * The dialog that links one session. Without `made`, the dialog creates the session first.
  * @param {{ made?: Made, onMade?: (made: Made) => void, onClose: () => void }} props
  */
 export const ConnectDialog = ({ made: given, onMade = () => undefined, onClose }) => {

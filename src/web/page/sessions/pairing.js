@@ -11,7 +11,7 @@ import { Passkey } from './passkey.js';
 /** @import { PasskeyNotice, SessionAnswer, SessionView } from './types.ts' */
 
 const pollMs = 1_000;
-/** The time for which each QR code is valid, in milliseconds. A pairing of two minutes has six codes. */
+/** The time for which each QR code is valid, in milliseconds. A pairing takes at most two minutes and has six codes. */
 const codeMs = 20_000;
 
 /**

@@ -1,6 +1,6 @@
 /**
  * All sessions in the memory of the page. Ten thousand sessions take some megabytes, and search, filters and sorting need no request.
- * Changes are published at most once a frame. The rows are sorted again at most once a second, and not while the order is held.
+ * Changes from the server are shown at most once per frame. The rows are sorted at most once a second, and not while the order is held.
  */
 import { signal } from '@preact/signals';
 import { groupOf, groups, letterOf } from './words.js';

@@ -5,7 +5,7 @@ export type Status = 'connected' | 'connecting' | 'hibernated' | 'disconnected';
 /** The groups by which the page counts and filters. `person`: disconnected until a person acts. */
 export type Group = Status | 'person';
 
-/** One session in the list. Times are Unix milliseconds; 0 is never. */
+/** One session in the list. Times are Unix milliseconds, and 0 means never. */
 export interface Row {
   readonly id: string;
   name: string;
@@ -39,7 +39,7 @@ export interface RowPage {
   readonly rows: Row[];
   /** The `after` of the next page; '' on the last page. */
   readonly next: string;
-  /** Nodes that did not answer. */
+  /** The names of the nodes that did not answer. */
   readonly silent?: readonly string[];
   /** Warnings about the server that a person should check. */
   readonly warnings?: readonly string[];
