@@ -1,4 +1,4 @@
-/** Alerts: the problems that need a person now, and the form of their kinds, channels and times. */
+/** Alerts: the problems that need a person now, and the form for their kinds, channels and times. */
 import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
 import { get, post } from '../core/api.js';

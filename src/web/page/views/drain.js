@@ -39,7 +39,7 @@ export const DrainButton = ({ node: { name, state }, onDrained }) => {
   return html`<${Button} busy=${busy.value} onClick=${drain} aria-label=${t('drainOf', { name })}>${t('drain')}<//>`;
 };
 
-/** The number of sessions that each node had before its drain, as far as this page saw it, by the name of the node. @type {Map<string, number>} */
+/** The last number of sessions that this page saw on each node before its drain, by the name of the node. @type {Map<string, number>} */
 const begunWith = new Map();
 
 /** @param {readonly Node[]} nodes */
@@ -58,7 +58,7 @@ const beginningOf = ({ name, owned }, nodes) => {
   return isAlone ? owned + movedOf(nodes) : owned;
 };
 
-/** The progress of a drain; empty for a node that does not drain. @param {{ node: Node, nodes: readonly Node[] }} props */
+/** The progress of a drain; nothing for a node that does not drain. @param {{ node: Node, nodes: readonly Node[] }} props */
 export const DrainProgress = ({ node, nodes }) => {
   const { name, state, owned } = node;
   if (state !== 'draining') {

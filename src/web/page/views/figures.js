@@ -15,7 +15,7 @@ const refreshMs = 60_000;
 
 const periods = /** @type {const} */ ([1, 6, 24]);
 
-/** The colours of the nodes in their order. The legend names the nodes in words. */
+/** The classes for the colours of the nodes, in the order of the nodes. */
 const inks = ['ink-1', 'ink-2', 'ink-3', 'ink-4', 'ink-5'];
 
 /** @param {number} index @param {boolean} isMain */

@@ -134,7 +134,7 @@ const Failures = () => {
 export const GlobalWebhook = ({ item }) => {
   const { answer, load, instead } = useAnswer(async () => ({ webhook: await loadWebhook() }), []);
   const [edited, setEdited] = useState(/** @type {Partial<Webhook> | null} */ (null));
-  // The table of deliveries shows the time until the next attempt, so the clock of the page ticks.
+  // The table of deliveries shows the time until the next attempt, so the time of the page is updated every second.
   useEffect(() => {
     const timer = setInterval(() => (now.value = Date.now()), 1_000);
     return () => clearInterval(timer);

@@ -38,7 +38,10 @@ const tabs = {
 /** Tabs whose objects have an address of their own. @type {ReadonlySet<string>} */
 const withItems = new Set(['chats', 'webhooks', 'campaigns', 'chatbot']);
 
-/** Tabs with a stream of their own. A window has one stream, so the head of the session is loaded every few seconds in these tabs. @type {ReadonlySet<string>} */
+/**
+ * Tabs with a stream of their own. A window has one stream, so the head of the session is loaded every few seconds in these tabs.
+ * @type {ReadonlySet<string>}
+ */
 const withStreams = new Set(['chats', 'console']);
 
 /** The least role that a tab needs. @type {Readonly<Record<string, import('../core/session.js').Role>>} */

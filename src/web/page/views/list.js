@@ -20,7 +20,7 @@ import { Shell } from '../ui/shell.js';
 /** @import { Sort } from '../sessions/rows.js' */
 /** @import { Made } from '../sessions/new-session.js' */
 
-/** All sessions. The rows outlive the view, so that a reader who comes back finds the list unchanged. */
+/** All sessions. The rows stay in memory when the reader leaves the view, so that the list is unchanged afterwards. */
 const rows = new Rows();
 let scrolledTo = 0;
 
@@ -104,7 +104,7 @@ const Head = () => {
 };
 
 /**
- * The table of sessions. Preact draws its frame once, and the grid fills the rows without Preact.
+ * The table of sessions. Preact draws the table once, and the grid fills the rows without Preact.
  * @param {{ onMenu: (row: Row, near: DOMRect) => void }} props
  */
 const Table = ({ onMenu }) => {

@@ -33,7 +33,10 @@ const OwnPasswordField = ({ error = '' }) => html`
   <${Field} label=${t('ownOld')} error=${error} name="password" type="password" required autocomplete="current-password" />
 `;
 
-/** The QR code of a new secret, and the form that confirms the secret. `password`: typed for the offer, and sent again to confirm. @param {{ offer: Offer, password: string }} props */
+/**
+ * The QR code of a new secret, and the form that confirms the secret. `password`: typed for the offer, and sent again to confirm.
+ * @param {{ offer: Offer, password: string }} props
+ */
 const Offered = ({ offer: { secret, picture }, password }) => html`
   <p>${t('codeScan')}</p>
   <img class="code-picture" src=${picture} alt=${t('codePicture')} width="200" height="200" />

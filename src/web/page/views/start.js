@@ -108,11 +108,15 @@ const Done = ({ made, sent }) => {
 /**
  * @typedef {object} Progress
  * @property {Row | null} made
- * @property {boolean} linked True if a phone was linked, so that a message can be sent.
+ * @property {boolean} linked True if the session can send a message.
  * @property {Sent | null} sent The last text that was sent by an API call; null if there is none.
  */
 
-/** Returns the last text that this session sent by an API call; null if there is none, or if the user may not read messages. @param {string} instance @returns {Promise<Sent | null>} */
+/**
+ * Returns the last text that this session sent by an API call; null if there is none, or if the user may not read messages.
+ * @param {string} instance
+ * @returns {Promise<Sent | null>}
+ */
 const lastSent = async (instance) => {
   const wish = { fromMe: true, limit: 50 };
   /** @type {{ messages: readonly { chatid: string, text: string, wasSentByApi: boolean }[] }} */
