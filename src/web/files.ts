@@ -112,7 +112,7 @@ ${icons}
 `;
 };
 
-/** Returns a hash of the state of all files on the disk. */
+/** Returns a hash of the names, times and sizes of all files. */
 const versionOf = async (table: ReadonlyMap<string, URL>): Promise<string> => {
   const stats = await Promise.all([...table.values()].map((url) => stat(url)));
   const marks = [...table.keys()].map((name, at) => `${name} ${stats[at]?.mtimeMs} ${stats[at]?.size}`);

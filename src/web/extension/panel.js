@@ -1,6 +1,6 @@
 /**
  * A panel on web.whatsapp.com, the only site on which browsers let the passkey of an account sign. The panel takes the link that the dashboard shows, asks for
- * the signature, and follows linking to its end. Nothing is signed or confirmed unless the person at the page presses a button.
+ * the signature, and shows the progress until linking has ended. Nothing is signed or confirmed unless the person at the page presses a button.
  */
 
 const mark = '#dormouse=';
@@ -66,7 +66,7 @@ const close = () => {
   host = null;
 };
 
-/** Replaces what the panel shows. */
+/** Replaces the content of the panel, and opens the panel if it is closed. */
 const show = (...parts) => {
   if (host === null) {
     host = make('dormouse-panel');
@@ -159,7 +159,7 @@ chrome.runtime.onMessage.addListener((message, sender) => {
   if (sender.id === chrome.runtime.id && message === 'show') askForLink();
 });
 
-// The link is read before the page's own script changes the address. The code is removed from the history.
+// Reads the link before the script of the page changes the address, and removes the code from the address.
 if (location.hash.startsWith(mark)) {
   const given = decodeURIComponent(location.hash.slice(mark.length));
   history.replaceState(null, '', location.pathname + location.search);

@@ -1,14 +1,14 @@
 /**
  * Starts the dashboard. Shows the view of the address, or the sign-in view if nobody is signed in.
  *
- * The modules run in the browser without a build step. Preact draws, htm writes elements as templates, and signals contain the changing values. The
- * folders: `core/` (address, requests, streams, session), `ui/` (parts, notices, questions, the frame), `texts/` (every shown word), `style/` (loaded
- * in the order of their names). `views/` uses `list/`, `sessions/` (for any session), `instance/` (the page of one session), `chats/` (its chats) and `chart/` (its
- * statechart; `chart/scene.js` is pure and decides what is drawn). Types are JSDoc, and `npm run typecheck` checks them.
+ * The modules run in the browser without a build step. Preact draws, htm writes elements as templates, and signals contain the changing values. The folders:
+ * `core/` (address, requests, streams, session), `ui/` (parts, notices, questions, the frame), `texts/` (every shown word), `style/` (loaded in the order of
+ * their names). `views/` uses `list/`, `sessions/` (for any session), `instance/` (the page of one session), `chats/` (its chats) and `chart/` (its statechart;
+ * `chart/scene.js` is pure and decides what is drawn). Types are JSDoc, and `npm run typecheck` checks them.
  *
  * A new view needs a module in `views/` with a component that draws a `Shell`, and a line in the table below. It needs its path in `views` of
- * `src/http/dashboard.ts` if the address is of a new kind. Its texts go to `texts/en.js` and `texts/pt.js`, and its style to a file of `style/`, with the variables of
- * `1-tokens.css`. Elements take `class` and `style` objects. A `style` text in a template violates the Content-Security-Policy.
+ * `src/http/dashboard.ts` if the address is of a new kind. Its texts go to `texts/en.js` and `texts/pt.js`, and its style to a file of `style/`, with the
+ * variables of `1-tokens.css`. Elements take `class` and `style` objects. A `style` text in a template violates the Content-Security-Policy.
  *
  * `ui/shown.js` shows characters that change the direction of a text as codes, in everything that Preact draws. Views need not do so.
  *

@@ -1,4 +1,7 @@
-/** Texts of the page by name, in the language that the reader chose, or else in that of the browser. A new language needs files in `texts/` and a line in `languages`. */
+/**
+ * Texts of the page by name, in the language that the reader chose, or else in that of the browser. A new language needs files in `texts/` and a line in
+ * `languages`.
+ */
 import { filler } from './texts/fill.js';
 import { en } from './texts/en.js';
 import { stateWords } from './texts/en-said.js';
@@ -56,7 +59,8 @@ export const said = translator(sentences);
 const fill = filler(tag);
 
 /**
- * Returns a text with its values, and with the plural forms that fit the numbers. Characters of a value that change the direction of the text are shown as codes.
+ * Returns a text with its values, and with the plural forms that fit the numbers. Characters of a value that change the direction of the text are shown as
+ * codes.
  * @param {keyof typeof en} name
  * @param {Readonly<Record<string, string | number>>} [values]
  */
@@ -108,7 +112,7 @@ export const minuteOfDay = (at) => minutes.format(at);
 const days = new Intl.DateTimeFormat(tag, { dateStyle: 'medium' });
 
 /**
- * Formats a time of the last 20 hours such as `23:24`, and an earlier one as its day, such as `Nov 25, 2026`.
+ * Formats a time of the last 20 hours as `23:24`, and an earlier time as `Nov 25, 2026`.
  * @param {number} at Unix milliseconds.
  */
 export const dayOrMinute = (at) => (Date.now() - at < 20 * 3_600_000 ? minutes : days).format(at);
@@ -147,7 +151,7 @@ const units = [
 ];
 
 /**
- * Formats a duration in its largest unit, such as `40 min`.
+ * Formats a duration in its largest whole unit, such as `40 min`.
  * @param {number} ms
  */
 export const age = (ms) => {
