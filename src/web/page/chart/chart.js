@@ -56,7 +56,7 @@ const Ground = ({ layout, leaves, state, heads }) => {
 };
 
 /**
- * Draws the words above the lines, on a background of their own, so that no line runs through them.
+ * Draws the words on top of the lines. The words have a background, so that no line crosses them.
  * @param {{ layout: Layout, leaves: readonly Leaf[], taken: Taken }} props
  */
 const Words = ({ layout, leaves, taken }) => html`

@@ -83,7 +83,8 @@ export const stepLabelOf = (machine, { edge, event, cause }) => {
 };
 
 /**
- * Returns the drawing of the last transition: along its arrow, or on a curve of its own; null if one of its states is not drawn.
+ * Returns the path and the chip of the last transition; null if one of its states is not drawn. The path follows the arrow of the transition. Without an
+ * arrow, it is a curve of its own.
  * @param {Machine} machine
  * @param {Layout} layout
  * @param {readonly Leaf[]} leaves
