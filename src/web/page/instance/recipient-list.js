@@ -129,7 +129,7 @@ const rankOf = (head) => {
 /** The number of rows that are read to find the number of columns, and the column with the most phone numbers. */
 const looked = 500;
 
-/** Returns the number of columns. @param {Sheet} sheet */
+/** Returns the largest number of columns in the first rows. @param {Sheet} sheet */
 export const widthOf = ({ heads, rows }) => rows.slice(0, looked).reduce((width, row) => Math.max(width, row.length), heads.length);
 
 /** Returns the index of the column with the recipients: by its name, then by its numbers. @param {Sheet} sheet */

@@ -111,7 +111,7 @@ const Card = ({ live, webhook, onChange, onEdit }) => {
 
 /** @typedef {{ chatwoot_enabled: boolean, chatwoot_url: string, chatwoot_inbox_id: number }} Chatwoot */
 
-/** The connector to Chatwoot, whose courier belongs to no webhook. @param {{ live: Live, webhooks: readonly Webhook[], chatwoot: Chatwoot }} props */
+/** Shows the state of the connector to Chatwoot. The courier of the connector belongs to no webhook. @param {{ live: Live, webhooks: readonly Webhook[], chatwoot: Chatwoot }} props */
 export const ChatwootCard = ({ live, webhooks, chatwoot: { chatwoot_enabled: isOn, chatwoot_url: url, chatwoot_inbox_id: inbox } }) => {
   const host = URL.parse(url)?.host ?? url;
   const isWebhook = (/** @type {string | undefined} */ courierOf) => webhooks.some(({ id }) => id === courierOf);
