@@ -80,7 +80,7 @@ export class RowElement {
   #queue = el('span', { role: 'gridcell', class: 'c-queue' });
   #outbox = el('span', { role: 'gridcell', class: 'c-outbox' });
   #more = el('button', { type: 'button', class: 'button quiet square', tabindex: '-1', 'aria-haspopup': 'menu' }, [icon('more').svg]);
-  /** The values that the elements of the row have, by a name for each value. @type {Map<string, string | number>} */
+  /** The last written values, by a name for each value, such as `why`. @type {Map<string, string | number>} */
   #written = new Map();
 
   /** @param {number} slot */
