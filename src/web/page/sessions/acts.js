@@ -7,7 +7,7 @@ import { needsPhone } from './words.js';
 
 /** @import { Row } from './types.ts' */
 
-/** The largest number of concurrent calls of a bulk action. The server limits the number of new connections itself. */
+/** The largest number of concurrent calls of a bulk action. The server also limits new connections itself. */
 const atOnce = 4;
 
 /** @typedef {'connect' | 'hibernate' | 'disconnect' | 'delete'} ActName */
