@@ -49,7 +49,7 @@ const LanguageButton = () => {
 /** @type {Readonly<Record<LiveState, string>>} */
 const liveGroups = { live: 'connected', lost: 'connecting', stale: 'person' };
 
-/** Returns the end of the names of the texts about a state. `paused`: other windows have the seats for streams. @param {LiveState} state */
+/** Returns the last word of the names of the texts about a state. `paused`: other windows have the seats for streams. @param {LiveState} state */
 const wordOf = (state) => (state !== 'stale' && isPaused.value ? 'paused' : state);
 
 /** @param {{ state: LiveState }} props */
