@@ -6,10 +6,10 @@ import { extname } from 'node:path';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 
-/** Modules of packages that the modules of the page may import. These modules import `preact` by the same name, so the page loads one copy of `preact`. */
+/** Modules of packages that the modules of the page may import. Modules that need `preact` import it by this name, so the page loads one copy of it. */
 export const library = ['preact', 'preact/hooks', 'htm', 'htm/preact', '@preact/signals-core', '@preact/signals', 'uplot'] as const;
 
-/** Modules of packages whose main file is not for browsers. */
+/** The browser modules of packages whose main file is not for browsers. */
 const moduleOf: Readonly<Partial<Record<(typeof library)[number], string>>> = { uplot: 'uplot/dist/uPlot.esm.js' };
 
 /** Modules that a view loads when it is opened. The document does not request them. */
