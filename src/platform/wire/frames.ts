@@ -1,13 +1,13 @@
 /**
- * The frames of a socket in both directions. All frames that are written in one turn of the event loop leave in one system call. Received frames wait
- * for turns that all sessions share, so that a flooded session does not delay the others.
+ * The frames of a socket in both directions. All frames that are written in one turn of the event loop leave in one system call. Received frames wait in a
+ * scheduler that all sessions share, so that a flooded session does not delay the others.
  */
 import type { Socket } from 'node:net';
 
 // A fair FIFO scheduler for small tasks of all sessions. It yields to the event loop between two turns.
 
 interface TurnLimits {
-  /** The minimum number of tasks in a turn. */
+  /** The number of tasks that every turn may run. */
   readonly least: number;
   /** Approximate processor time of a task. In milliseconds. */
   readonly cost: number;
@@ -19,7 +19,7 @@ export interface SharedTurns {
   readonly messages: Turns;
 }
 
-/** The share of the time since the last turn that a turn may use. If other work keeps the loop busy, turns are rarer, so they must have more tasks. */
+/** A turn may use this share of the time since it was scheduled. If other work keeps the event loop busy, turns are rarer, and each runs more tasks. */
 const share = 0.25;
 
 export class Turns {
@@ -71,14 +71,14 @@ export class Turns {
 export interface FrameSocket {
   readonly readyState: number;
   readonly OPEN: number;
-  /** The TCP or TLS socket; null before the upgrade. */
+  /** The TCP or TLS socket; null before the WebSocket is open. */
   readonly _socket: Pick<Socket, 'cork' | 'uncork' | 'destroy'> | null;
   send(frame: Uint8Array, done?: (error?: Error) => void): void;
-  /** Ends the connection, also during its opening. */
+  /** Ends the connection, even while it is being opened. */
   terminate(): void;
 }
 
-/** The permission to act for the session. The check uses the moment of the call. */
+/** The permission to write for the session. `granted` returns true if this process owns the session at the time of the call. */
 export interface Permission {
   granted(): boolean;
   /** Reports a denied write, after the connection was ended. */
@@ -86,11 +86,11 @@ export interface Permission {
 }
 
 /**
- * Gathers the frames of a turn into one system call. The sender continues at once, because the library handles messages one by one and waits for the write
- * of each receipt. If a frame cannot be written, the connection ends, and its listeners report that.
+ * Gathers the frames of one turn of the event loop into one system call. `done` is called before the write. Otherwise the library, which handles messages one
+ * by one, would wait for the write of each receipt. If a frame cannot be written, the connection ends, and the listeners of the socket report that.
  *
- * The permission is checked before each frame, and again before the gathered frames leave. The process may have been suspended in between, for longer than
- * it owned the session.
+ * The permission is checked before each frame, and again before the gathered frames leave. The process may have been suspended in between, and another process
+ * may own the session by then.
  */
 export const gatherFrames = (raw: FrameSocket, permission: Permission): void => {
   const send = raw.send.bind(raw);
@@ -131,9 +131,9 @@ export interface TurnSocket {
   resume(): void;
 }
 
-/** The number of waiting frames of one socket from which the socket is not read. */
+/** A socket is paused while this many of its frames wait. */
 const mostWaiting = 64;
-/** Events that are passed on in turn. The end of the connection comes after all earlier frames. */
+/** Events that wait for a turn. The end of the connection waits too, so that its listeners are called after all earlier frames. */
 const events = ['message', 'error', 'close'] as const;
 
 /**

@@ -23,7 +23,10 @@ export const userOf = (jid: string): string => {
   return end < 0 ? jid : jid.slice(0, end);
 };
 
-/** Other names of servers. `hosted` and `hosted.lid` are devices that a provider runs for the same people. `c.us` is the former name of the person server. */
+/**
+ * Other names of servers, with the present names. `hosted` and `hosted.lid` are for devices that a provider runs for the same people. `c.us` is the former name
+ * of the person server.
+ */
 const servers: ReadonlyMap<string, string> = new Map([
   ['c.us', personServer],
   ['hosted', personServer],
@@ -35,7 +38,7 @@ export const bare = (jid: string | null | undefined): string => {
   if (!jid) return '';
   const at = jid.indexOf('@');
   if (at < 0) return '';
-  // Most addresses need no change, and each message has a dozen of them.
+  // This check saves time. Most addresses need no change, and each message has a dozen addresses.
   if (jid.search(userEnd) === at && (isPerson(jid) || isLid(jid) || isGroup(jid))) return jid;
   const server = jid.slice(at + 1);
   return `${userOf(jid)}@${servers.get(server) ?? server}`;
@@ -48,8 +51,8 @@ export const lidJid = (digits: string): string => digits + lidSuffix;
 const brazilian = /^55([1-9]\d)(9?)([6-9]\d{7})$/;
 
 /**
- * Returns the ids under which the platform may know a number, the number itself first. Accounts of Brazilian mobile numbers are known with or without
- * the ninth digit. Other numbers have one form, because a number with one more or one less digit may belong to another person.
+ * Returns the addresses under which the platform may know a number. The given address is the first. Accounts of Brazilian mobile numbers are known with or
+ * without the ninth digit. Other numbers have one form, because a number with one more or one less digit may belong to another person.
  */
 export const formsOf = (jid: string): readonly string[] => {
   const [, area, ninth, rest = ''] = brazilian.exec(userOf(jid)) ?? [];
@@ -66,7 +69,7 @@ const shapes: readonly { readonly suffix: string; readonly user: RegExp; readonl
   { suffix: '@c.us', user: /^\d{5,15}$/, what: 'contact' },
 ];
 
-/** Returns the address of a send to this `number`. Device parts are dropped, because messages go to people, not devices. */
+/** Returns the address to which a message for this `number` is sent. Device parts are dropped, because messages go to people, not devices. */
 export const resolveTarget = (number: string): Target => {
   const written = number.trim();
   if (written === '') return { ok: false, message: 'number is missing' };
@@ -132,7 +135,7 @@ export const personOf = (
   ...addressesOf(directory, id, ...others),
 });
 
-/** Returns the id and the addresses of a chat. The id of a chat with a person is the phone JID if known. */
+/** Returns the id and the addresses of a chat. The id of a chat with a person is the phone JID if known, and otherwise the LID. */
 export const chatOf = (
   directory: Directory,
   jid: string | null | undefined,
@@ -149,7 +152,7 @@ export const isMe = (directory: Directory, jid: string | null | undefined): bool
   return user !== '' && (user === directory.me.pn || user === directory.me.lid);
 };
 
-/** Returns the key of type `lid-mapping` under which Baileys stores the other address. Each direction has its own key. */
+/** Returns the key of type `lid-mapping` under which Baileys stores a person's other address (number or LID). Each direction has its own key. */
 export const mappingKey = (jid: string): string => (isLid(jid) ? `${userOf(jid)}_reverse` : userOf(jid));
 
 export const mappingKeysOf = (jids: readonly string[]): readonly string[] =>

@@ -6,9 +6,9 @@ import { done, type Entry, type Refusal, refuse, type Result } from '#actors/mod
 import type { Close, Outcome } from '#actors/ports.ts';
 import { personServer } from './jid.ts';
 
-// The conversion of an error that ended a connection into a `Close`. The close policy interprets it.
+// The conversion of an error that ended a connection into a `Close`. The close policy decides what follows from the `Close`.
 
-/** The shape of Boom errors. The library does not promise that an error is one. */
+/** The used fields of a Boom error. Other errors lack them. */
 interface Boomlike {
   readonly message?: unknown;
   readonly data?: unknown;
@@ -66,10 +66,13 @@ const dialTrouble = (error: unknown): string | null => {
   return code !== undefined && (syscall === 'getaddrinfo' || syscall === 'connect') ? (dialTroubles[code] ?? code) : null;
 };
 
-/** The library's text if the HMAC of a pairing does not match the secret of the code. The library throws a plain error with status 500. */
+/**
+ * The library's text if the HMAC of a pairing does not match the secret of the code. Only the text identifies this error, because its status is the library's
+ * default, 500.
+ */
 const wrongSecret = 'Invalid account signature';
 
-/** Returns the close for a failed connection attempt. `url`: the address of the platform if it is not the real one. */
+/** Returns the close for a failed connection attempt. `url`: the configured address of the platform; null for the real platform. */
 const unreachable = (trouble: string, url: string | null): Close => ({
   code: null,
   message: trouble,
@@ -83,7 +86,7 @@ export const silenceOf = (isOpen: boolean, url: string | null): Close => (isOpen
 export const isSilent = (close: Close): boolean =>
   close === ownCloses.handshakeTimeout || (close.message === noAnswer && close.code === null);
 
-/** Converts an error into a close. `url`: the address of the platform if it is not the real one. */
+/** Converts an error into a close. `url`: the configured address of the platform; null for the real platform. */
 export const closeOf = (error: unknown, url: string | null = null): Close => {
   if (typeof error !== 'object' || error === null) return { code: null, message: 'closed without a reason' };
   const boom: Boomlike = error;
@@ -216,10 +219,10 @@ const read = (node: BinaryNode | undefined): { readonly data: Json; readonly err
   }
 };
 
-/** Returns the content of a notification. */
+/** Returns the data of a `mex` notification; an empty object for invalid JSON. */
 export const mexNews = (notification: BinaryNode): Json => read(getBinaryNodeChild(notification, 'update')).data;
 
-/** Makes an error in the library's form for a refused stanza: its `data` is the platform's code. */
+/** Makes an error of the form that the library gives to a refused request. Its `data` is the platform's code. */
 const refusal = ([first]: readonly MexError[]): Error => {
   const code = Number(first?.extensions?.error_code ?? 400) || 400;
   const text = typeof first?.message === 'string' && first.message !== '' ? first.message : `the platform refused with ${code}`;

@@ -1,7 +1,7 @@
 /**
- * Verifies the signatures that the library does not verify. Its `Curve.verify` expects an exception of libsignal, which returns false instead. The library
- * checks neither the dates of the server's certificates nor their key. libsignal ignores the signature of a signed pre-key. Without these checks, a
- * man in the middle could impersonate the platform, the account's phone or a contact.
+ * Verifies the signatures that the library does not verify. Its `Curve.verify` expects that libsignal throws for a wrong signature, but libsignal returns
+ * false. The library checks neither the dates of the server's certificates nor their key. libsignal ignores the signature of a signed pre-key. Without these
+ * checks, a man in the middle could impersonate the platform, the account's phone or a contact.
  */
 import { createPublicKey, verify } from 'node:crypto';
 import { createRequire } from 'node:module';
@@ -53,12 +53,11 @@ export const verifySignature = (key: Uint8Array, message: Uint8Array, signature:
   return verify(null, message, publicKey, plain);
 };
 
-// The platform's Noise certificates. A built-in root key signs an intermediate certificate, which signs the certificate of the server's static
-// key.
+// The platform's Noise certificates. A root key, which is built into Baileys, signs an intermediate certificate. The intermediate key signs the certificate of
+// the server's static key.
 
 type Certificate = proto.CertChain.INoiseCertificate | null | undefined;
 
-/** The certificates of a chain. */
 interface ShownChain {
   readonly leaf?: Certificate;
   readonly intermediate?: Certificate;
@@ -81,7 +80,10 @@ const opened = (certificate: Certificate, signer: Uint8Array): proto.CertChain.N
   return details && signature && verifySignature(signer, details, signature) ? Details.decode(details) : null;
 };
 
-/** Returns the fault of a certificate's dates, which are Unix seconds; null for valid dates. A missing date counts as 1970, so it has expired. */
+/**
+ * Returns the fault of a certificate's dates, which are Unix seconds; null for valid dates. A missing date counts as 1970, so a certificate without an end has
+ * expired.
+ */
 const datesProblem = ({ notBefore, notAfter }: proto.CertChain.NoiseCertificate.IDetails, now: number): string | null => {
   if (now < Number(notBefore ?? 0) * 1000) return 'is not valid yet';
   return now > Number(notAfter ?? 0) * 1000 ? 'has expired' : null;
@@ -136,7 +138,7 @@ const verifyAccount = (): void => {
   };
 };
 
-/** Certificates that the library's own check must accept. */
+/** Contents of unsigned certificates that the library's own check must accept (see `believable`). */
 const believed = new WeakSet<Uint8Array>();
 
 /** Makes a chain that the library accepts. Under the rule `warn`, this chain replaces a faulty one. */
@@ -187,7 +189,7 @@ const verifyGroupMessages = (): void => {
   };
 };
 
-/** Applies the checks once per process. Later calls change only the rules. */
+/** Replaces the library's checks once per process. Later calls change only the rules. */
 export const checkSignatures = (given: SignatureRules): void => {
   rules = given;
   if (repaired) return;

@@ -4,11 +4,11 @@ import { deserialize, serialize } from 'node:v8';
 import { type BinaryNode, decodeBinaryNode, encodeBinaryNode } from '@whiskeysockets/baileys';
 import { refuse, type Result } from '#actors/model.ts';
 
-/** The address of a person's device. The device number is one byte. */
+/** The address of a person's device. The encoding has one byte for the device number, so two digits always fit. */
 const device = /^\d+:\d{1,2}@(s\.whatsapp\.net|lid)$/;
 
 /**
- * Returns true if a text survives the library's encoding. Measured with 7.0.0: a text with `@` is written as an address. So `5:30@Bar` becomes
+ * Returns true if a text survives the library's encoding. Measured with Baileys 7.0.0: a text with `@` is written as an address. `5:30@Bar` becomes
  * `5:30@s.whatsapp.net`, `a_b@c` becomes `a@c`, and `Shop@` cannot be decoded.
  */
 export const isCarried = (text: string): boolean => {
@@ -30,19 +30,19 @@ const isFaithful = ({ attrs, content }: BinaryNode): boolean =>
 /** The first byte of V8's serialization. The library's encoding begins with 0. */
 const serialized = 0xff;
 
-/** Encodes a stanza. The library's encoding is used if it changes no text, because earlier versions can read it. */
+/** Encodes a stanza. The library's encoding is used if it changes no text, because earlier versions of the gateway can read it. */
 export const encodeStanza = (node: BinaryNode): Uint8Array => (isFaithful(node) ? encodeBinaryNode(node) : serialize(node));
 
 export const decodeStanza = async (stanza: Uint8Array): Promise<BinaryNode> =>
   stanza[0] === serialized ? (deserialize(stanza) as BinaryNode) : decodeBinaryNode(Buffer.from(stanza));
 
-// The second layer of encryption of messages about a message. It uses the secret of that message, and is inside the Signal encryption.
+// A message that edits another message has a second layer of encryption inside the Signal encryption. Its key is derived from the secret of the edited message.
 
 export interface SecretContext {
-  /** The platform id of the message with the secret. */
+  /** The platform id of the message with the secret: the poll, the event or the edited message. */
   readonly messageId: string;
   readonly secret: Uint8Array;
-  /** The JIDs without a device of the author of that message, and of the author of the change. */
+  /** The JIDs, without a device, of the author of this message (`author`), and of the person who votes, answers or edits (`writer`). */
   readonly author: string;
   readonly writer: string;
 }
@@ -66,7 +66,7 @@ export const sealEdit = (plain: Uint8Array, purpose: Purpose, context: SecretCon
   return { encPayload: Buffer.concat([cipher.update(plain), cipher.final(), cipher.getAuthTag()]), encIv };
 };
 
-/** Decrypts. Null if the context is wrong. */
+/** Decrypts an edit. Returns null if the context is wrong, or if the payload is too short. */
 export const openEdit = ({ encPayload, encIv }: Sealed, purpose: Purpose, context: SecretContext): Uint8Array | null => {
   if (encPayload.length <= tagBytes || encIv.length === 0) return null;
   const decipher = createDecipheriv('aes-256-gcm', keyOf(context, purpose), encIv);

@@ -12,12 +12,12 @@ import { loopbackHosts } from '#src/base/loopback.ts';
 export type MediaTrust = {
   readonly uploads: HttpsAgent;
   readonly downloads: Dispatcher;
-  /** The certificates and hosts for connections that do not use `uploads` or `downloads`. */
+  /** `ca` and `place`: the root certificate and the redirection for connections that do not use `uploads` or `downloads`. */
   readonly ca: string;
   place(options: buildConnector.Options): buildConnector.Options;
 } | null;
 
-/** Returns the address of `/trust` for a simulated platform at `ws://127.0.0.1:port/…`. Returns null for an address of another machine. */
+/** Returns the address of `/trust` for a simulated platform at `ws://127.0.0.1:port/…`. Returns null for any other address. */
 export const trustAddress = (platformUrl: string): string | null => {
   const url = new URL(platformUrl);
   if (url.protocol !== 'ws:' || !loopbackHosts.has(url.hostname)) return null;
@@ -45,7 +45,7 @@ const fetchRoots = async (address: string, timeoutMs: number): Promise<Roots> =>
   return roots;
 };
 
-/** The host from which the library downloads files that have a path and no address, such as snapshots of the shared state. */
+/** The host from which the library downloads files for which the platform names only a path, such as snapshots of the shared state. */
 const realMediaHost = 'mmg.whatsapp.net';
 
 /** Redirects connections to the real media host to that of the simulated platform. */
@@ -73,7 +73,10 @@ export class Trust {
     this.#timeoutMs = timeoutMs;
   }
 
-  /** Fetches the roots of a simulated platform. Call this before every connection. Rejects if the simulated platform does not answer. */
+  /**
+   * Fetches the roots of a simulated platform, unless they are known. Returns null for the real platform. Call this before every connection. Rejects if the
+   * simulated platform does not answer.
+   */
   async establish(): Promise<MediaTrust> {
     const address = this.#address;
     if (address === null) return null;
@@ -86,7 +89,7 @@ export class Trust {
     }
   }
 
-  /** Drops the certificates after they were refused. The next connection fetches them again. */
+  /** Drops the roots. Call this after a certificate was refused. The next connection fetches the roots again. */
   forget(): void {
     void this.close();
   }

@@ -9,7 +9,7 @@ export interface KeyChange {
   readonly value: string | null;
 }
 
-/** A logged stanza. `seq` is its position in the order of arrival, which is unique within the instance. */
+/** A logged stanza. `seq` increases in the order of arrival, and is unique within the instance. */
 interface LoggedStanza {
   readonly seq: number;
   readonly stanza: Uint8Array;
@@ -28,9 +28,9 @@ export interface VaultChange {
 export interface Vault {
   /** Reads the credentials as JSON text; null if the instance has none. Throws `CorruptCredentials` if they cannot be read or decrypted. */
   credentials(instance: string): Promise<string | null>;
-  /** Reads the values of the existing keys among these. */
+  /** Reads the values of these keys. The result lacks the ids of keys that do not exist. */
   keys(instance: string, type: string, ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
-  /** Reads the ids of the keys of a type that begin with `prefix`, in no order. */
+  /** Reads the ids of the keys of a type that begin with `prefix`, in any order. */
   idsWithPrefix(instance: string, type: string, prefix: string): Promise<readonly string[]>;
   /** Reads all keys of several types with one query, to fill a cache. The caller must leave out types with thousands of keys (`pre-key`). */
   allKeys(
@@ -47,7 +47,7 @@ export interface Vault {
   /** Counts one more try for these stanzas. Rejects like `write`. */
   tried(instance: string, epoch: number, seqs: readonly number[]): Promise<void>;
   /**
-   * Reads the logged stanzas in order, except stanzas with `tries` or more tries, and stanzas in damaged rows. Both exceptions are only counted, and are
+   * Reads the logged stanzas in order. Leaves out stanzas with `tries` or more tries, and stanzas in damaged rows. `aside` is the number of both. They are
    * deleted after a month.
    */
   logged(
@@ -55,8 +55,8 @@ export interface Vault {
     tries: number,
   ): Promise<{ readonly stanzas: readonly (LoggedStanza & { readonly tries: number })[]; readonly aside: number }>;
   /**
-   * Ends the session. Afterwards `credentials` returns null. `setAside`: the credentials are kept apart, with the time and the reason. Keys and the log are
-   * deleted too. If there are many of them, the deletion continues after the call (see `cleared`).
+   * Ends the session. Afterwards `credentials` returns null. `setAside`: the credentials are moved to another table, with the time and the reason. Keys and the
+   * log are deleted in both cases. If there are many of them, the deletion continues after the call (see `cleared`).
    */
   discard(instance: string, epoch: number, how: 'delete' | 'setAside', reason: string): Promise<void>;
   /** Resolves when no key and no stanza of a former session is left. Wait for this before the first read or write of a new session's keys. */
@@ -98,7 +98,7 @@ export class StorageRetry {
     }
   }
 
-  /** Makes waiting work reject. Later work waits again. */
+  /** Ends all waits. Waiting work is tried once more, and rejects if this try fails. Later calls of `wait` retry again. */
   giveUp(): void {
     this.#round += 1;
     for (const wake of this.#pausing) wake();
