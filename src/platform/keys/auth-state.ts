@@ -28,7 +28,7 @@ export interface AuthState {
   saveCredentials(): void;
   /** Writes the credentials. Resolves when they are stored, and rejects if they never will be. */
   storeCredentials(): Promise<void>;
-  /** Returns the value of a key from memory. Returns null if the key does not exist, undefined if only the vault knows. */
+  /** Returns the value of a key from memory. Returns null if the key does not exist, and undefined if the vault must be read. */
   peek<T extends keyof SignalDataTypeMap>(type: T, id: string): SignalDataTypeMap[T] | null | undefined;
   /** Loads keys into memory, with at most one query. Waits while the storage is unavailable or busy. With `now`, rejects with `StorageFailure` instead. */
   load(type: keyof SignalDataTypeMap, ids: readonly string[], when?: 'now'): Promise<void>;
@@ -39,8 +39,8 @@ export interface AuthState {
   /** Notes that a person (by LID if known) got a privacy token with a message. `at`: Unix milliseconds. */
   tokenIssued(jid: string, at: number): void;
   /**
-   * Delays the storing of versions of the shared state. After a version is set, `stored` is called, and the version is stored when it resolves with true.
-   * The changes of a version must be stored first, because the platform never repeats them. With false the old version stays stored.
+   * Delays the storing of versions of the shared state. After a version is set, `stored` is called, and the version is stored when it resolves with true. The
+   * changes of a version must be stored first, because the platform never repeats them. If it resolves with false, the old version stays stored.
    */
   holdVersions(stored: () => Promise<boolean>): void;
   readonly patches: PatchNotes;
@@ -79,14 +79,14 @@ interface AuthOptions {
  */
 const cacheLimit = 500;
 /**
- * The size of the cached keys, in bytes of their stored texts. The cache may hold twice as many bytes. A Signal session has 0.9 to 1.4 KB, so 500 of them
- * fit. Values of busy groups are larger: the map of a group of 500 has 17 KB, and a sender key with skipped messages has up to 200 KB.
+ * The limit for the size of the cached keys, in bytes of their stored texts. The cache may hold twice as many bytes. A Signal session has 0.9 to 1.4 KB, so 500
+ * of them fit. Values of busy groups are larger: the map of a group of 500 has 17 KB, and a sender key with skipped messages has up to 200 KB.
  */
 const cacheBytes = 1024 * 1024;
 const versionType = 'app-state-sync-version';
 /** Types with few keys, which a session needs first. Every start reads all of them with one query. */
 const warmTypes = [versionType, 'app-state-sync-key', runType, plainType, finishedType, patchType] as const;
-/** Returns the week of a Unix time. A person gets a privacy token at most once in each week. */
+/** Returns the number of the week of a Unix time in seconds. A person gets a privacy token at most once in each week. */
 const weekOf = (seconds: number): number => Math.floor(seconds / 604_800);
 
 type KeyType = keyof SignalDataTypeMap;
@@ -103,7 +103,7 @@ class SessionKeys {
   #runs: Runs;
   /** The number of devices in each cached map of `memoryType` at its last read or write. */
   readonly #devices = new WeakMap<object, number>();
-  /** Numbers of the unstored changes by sends, the oldest first. At most `unstoredSends` messages may leave before their changes are stored. */
+  /** The number of the last change of each unstored send, the oldest first. At most `unstoredSends` messages may leave before their changes are stored. */
   #sends: number[] = [];
   /** The number of the last change that must be stored before a message leaves. Such changes mark the open run, or move chains forward after a kill. */
   #storedFirst = 0;
@@ -137,8 +137,8 @@ class SessionKeys {
   }
 
   /**
-   * Encodes a value for the vault, and reports its size to the cache. Before the write, the value counts 0 in the cache, because the writer holds it
-   * anyway.
+   * Encodes a value for the vault, and reports its size to the cache. Before the write, the cache counts the size as 0, because the writer has the value in
+   * memory anyway.
    */
   #encoded(type: string, id: string, value: unknown): string {
     const text = encodeKey(this.#runs.stamp(type, value));
@@ -189,8 +189,8 @@ class SessionKeys {
 
   /**
    * Resolves when the frame of a message may leave. Usually it leaves before its chain is stored, because the start after a kill moves chains forward by
-   * `unstoredSends` keys. It waits for the storage in three cases: so many sends are unstored, the step used a fresh key (the contact answers with it), or
-   * changes up to `#storedFirst` are unstored.
+   * `unstoredSends` keys. It waits for the storage in three cases: `unstoredSends` sends are unstored, the step used a fresh key (the contact answers with it),
+   * or changes up to `#storedFirst` are unstored.
    */
   async mayLeave({ touched }: Step): Promise<void> {
     const { writer } = this;
@@ -217,7 +217,7 @@ class SessionKeys {
     this.#holding += 1;
     const before = this.#held;
     const run = async (): Promise<void> => {
-      // The library reports the changes of a version in the turn in which it sets the version. They are pending from the next turn on.
+      // The library reports the changes of a version in the turn of the event loop in which it sets the version. They are pending from the next turn on.
       await new Promise(setImmediate);
       const isStored = await stored();
       await before;

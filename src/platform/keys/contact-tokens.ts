@@ -1,7 +1,7 @@
 /**
- * Privacy tokens (tctoken) that contacts gave to the account. A message to a contact without its token may be refused with 463. The library
- * attaches the token to first sends, presence subscriptions and picture queries. It stores tokens from notifications and from the history.
- * The callers of this file handle all other cases.
+ * Privacy tokens (tctoken) that contacts gave to the account. A message to a contact without its token may be refused with 463. The library attaches the token
+ * to first sends, presence subscriptions and picture queries. It stores tokens from notifications and from the history. The callers of this file handle
+ * resends, members that are added to a group, and tokens in messages.
  */
 import { hash } from 'node:crypto';
 import type { SignalDataSet, SignalDataTypeMap, SignalKeyStore } from '@whiskeysockets/baileys';
@@ -15,7 +15,7 @@ export interface ContactToken {
   readonly at: number;
 }
 
-/** The key under which the library lists the people whose expired tokens it removes. */
+/** The id under which the library lists the people with a token. It removes their expired tokens. */
 const listKey = '__index';
 /** A token is valid in the week of its issue and in the three weeks after it (tulir/whatsmeow `tctoken.go`). */
 const week = 604_800;
@@ -24,7 +24,7 @@ const weeksValid = 4;
 const isValid = ({ token, timestamp }: Entry, now: number): boolean =>
   token.length > 0 && Number(timestamp ?? 0) >= (Math.floor(now / 1000 / week) - (weeksValid - 1)) * week;
 
-/** Returns the valid token of a contact, by its LID, or null. `now` is in milliseconds. */
+/** Returns the valid token of the contact with this LID; null if there is none. `now` is in milliseconds. */
 export const tokenOf = async (keys: Store, lid: string, now: number): Promise<Uint8Array | null> => {
   const { [lid]: entry } = await keys.get('tctoken', [lid]);
   return entry && isValid(entry, now) ? entry.token : null;
@@ -48,7 +48,7 @@ export const keepToken = async (keys: Store, lid: string, { token, at }: Contact
 // The list of people with a privacy token. The library stores the list under one key, and writes the whole list for each new token (160 KB
 // with 5,000 contacts). The gateway splits the list into pages, and writes only changed pages.
 
-/** The library's key of the list, which is among the tokens. */
+/** The id of the library's list. The list has the key type of the tokens. */
 const indexKey = '__index';
 export const tokenPageType = 'gateway-token-page';
 /** The number of pages. With 5,000 contacts a page has 5 KB. A start reads all pages with one query. */

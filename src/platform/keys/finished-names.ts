@@ -1,8 +1,8 @@
 /**
- * Stores the names of the last finished stanzas, so that a repetition after a kill is recognised and only acknowledged. The platform repeats a stanza
- * whose acknowledgement it did not get. A kill can lose acknowledgements that were sent: if the killed process had unread bytes, its kernel resets the
- * connection. The platform's kernel then drops the bytes that it has received. A repeated message cannot be decrypted a second time, because its
- * ratchet has moved on.
+ * Stores the names of the last finished stanzas, so that a repetition after a kill is recognised and only acknowledged. The platform repeats a stanza whose
+ * acknowledgement it did not get. A kill can lose acknowledgements that were sent: if the killed process had unread bytes, its kernel resets the connection.
+ * The platform's kernel then drops received bytes that the platform has not read. A repeated message cannot be decrypted a second time, because its ratchet has
+ * moved on.
  */
 
 /** The key type under which the names of finished stanzas are stored. */
@@ -17,13 +17,16 @@ export interface Page {
   readonly names: readonly string[];
 }
 
-/** Names of a page. Each finished stanza writes its page, so a page is small: 200 bytes on average. */
+/** The number of names in a page. Each finished stanza writes its page, so a page is small: 200 bytes on average. */
 const pageSize = 16;
-/** Pages of the ring, which have 4,096 names. At the highest rate so many arrive in five seconds. A connection that loses acknowledgements longer ends. */
+/**
+ * The number of pages in the ring. Together they have 4,096 names. At the highest rate, so many stanzas arrive in five seconds. A connection that loses
+ * acknowledgements for a longer time ends.
+ */
 const pageCount = 256;
 /**
- * The age of a page from which the beginning of a new page drops it. In milliseconds. A new page begins only while stanzas arrive, and then the platform
- * has already repeated the older stanzas whose acknowledgements it missed.
+ * Pages of this age are dropped when a new page begins. In milliseconds. A new page begins only while stanzas arrive, and then the platform has already
+ * repeated the older stanzas whose acknowledgements it missed.
  */
 const pageAge = 10 * 60_000;
 

@@ -28,7 +28,7 @@ export class ForgedKeyNotes implements KeyJudge {
     this.#found();
   }
 
-  /** Returns true if the last keys of the person were forged, under either address. */
+  /** Returns true if the last keys under one of the two addresses of the person were forged. */
   has(directory: Directory, jid: string): boolean {
     const { pn, lid } = addressesOf(directory, jid);
     return [pn, lid].some((address) => this.#people.get(address) === true);

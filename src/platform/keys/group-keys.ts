@@ -36,7 +36,7 @@ const groupOf = (id: string): string => id.slice(0, Math.max(0, id.indexOf('::')
 
 /** Devices that must get the own keys again, and the work that must run before. */
 interface Renewed {
-  /** Users without a server, which means all of their devices, or single devices as `user:device`. */
+  /** An element is a user without a server, for all devices of this user, or `user:device` for a single device. */
   readonly devices: Set<string>;
   readonly first: (() => Promise<void>)[];
   done: Promise<void>;
@@ -63,7 +63,7 @@ export class GroupKeys {
     this.#parts = parts;
   }
 
-  /** Applies an entry about a group. Call this in order with the messages of the group. */
+  /** Applies an entry about a group. Call this in the order in which the entries and messages of the group arrive. */
   apply(groupId: string, entry: Entry): void {
     if (entry.kind === 'group') return this.#compare(entry.group);
     if (entry.kind !== 'news' || entry.news.type !== 'groups') return;
@@ -78,8 +78,8 @@ export class GroupKeys {
   }
 
   /**
-   * Applies the platform's list of all groups. Deletes the keys of groups that are neither listed nor were known before. A known group that this list lacks
-   * may still have unread messages, so its keys stay until the next list.
+   * Applies the platform's list of all groups. Deletes the keys of groups that are neither in the list nor in `known`. A known group that the list lacks may
+   * still have unread messages, so its keys stay until the next list.
    */
   listed(listed: ReadonlySet<string>, known: ReadonlySet<string>): void {
     const stays = (group: string): boolean => !isGroup(group) || listed.has(group) || known.has(group);
@@ -102,7 +102,7 @@ export class GroupKeys {
     return renewed.done;
   }
 
-  /** Resolves when all changes from earlier entries are set. Rejects if the storage was unavailable until the connection ended. */
+  /** Resolves when all key changes from earlier entries are put. Rejects if the storage was unavailable until the connection ended. */
   async settled(): Promise<void> {
     await Promise.all(this.#running);
     if (this.#failed) throw new Error('the keys of a group could not be changed');
@@ -162,7 +162,7 @@ export class GroupKeys {
     }
   }
 
-  /** Finds members that left while the account was offline. They still have the own key: their devices are in the map, but they are not members. */
+  /** Finds members that left while the account was offline. Such a member still has the own key: a device of the member is in the map of the group. */
   #compare(group: Group): void {
     this.#compared.set(group.id, group);
     if (this.#comparing) return;
@@ -188,7 +188,7 @@ export class GroupKeys {
   #betweenSends(work: () => Promise<Readonly<Record<string, unknown>>>): Promise<void> {
     const { keys, creds } = this.#parts.sock().authState;
     const run = async (): Promise<void> => keys.set((await work()) as SignalDataSet);
-    // An entry may come from inside a send. Without this call, the work would join the transaction of the send.
+    // An entry may come from inside a send. Without `outsideTransactions`, the work would join the transaction of the send.
     return outsideTransactions(() => keys.transaction(run, creds.me?.id ?? ''));
   }
 

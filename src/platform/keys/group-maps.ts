@@ -15,7 +15,7 @@ export type WantedMaps = { readonly groups: readonly string[] } | { readonly peo
 interface MapSource {
   readonly vault: Pick<Vault, 'keys' | 'allKeys'>;
   readonly instance: string;
-  /** Returns a map from memory; undefined if only the vault has it. */
+  /** Returns a map from memory; null if the group has none; undefined if the vault must be read. */
   peek(group: string): DeviceMap | null | undefined;
   /** Resolves when the vault has stored all earlier changes. */
   flush(): Promise<void>;

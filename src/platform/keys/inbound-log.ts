@@ -1,8 +1,8 @@
 /**
- * The durable log of received messages. It has a message from its arrival until all resulting entries are stored.
+ * The durable log of received messages. It contains each message from its arrival until all resulting entries are stored.
  *
- * The library acknowledges a message before it is stored, and the platform deletes acknowledged messages. After a kill, the messages in the log are
- * handed to the library again.
+ * The library acknowledges a message before it is stored, and the platform deletes acknowledged messages. After a kill, the messages in the log are handed to
+ * the library again.
  */
 import type { BinaryNode } from '@whiskeysockets/baileys';
 import type { Log } from '#actors/ports.ts';
@@ -54,7 +54,7 @@ interface Finishing {
   readonly stored: Stored;
 }
 
-/** Tries after which a message is set aside. */
+/** The number of tries after which a message is set aside. */
 const mostTries = 5;
 
 /** The state of an earlier run that is stored among the keys. */
@@ -79,8 +79,8 @@ const postParts = ({ attrs, content }: BinaryNode): readonly (string | undefined
 };
 
 /**
- * Returns the name of a stanza, which is the same for each repetition. The name contains the hashes of the ciphertexts, because the sender may encrypt a
- * message anew. The name has 96 bits, so collisions are negligible.
+ * Returns the name of a stanza, which is the same for each repetition. The name contains the hashes of the ciphertexts, so that a message which the sender
+ * encrypted again has another name. The name has 96 bits, so collisions are negligible.
  */
 const nameOf = (node: BinaryNode): string => {
   const { id, from, participant, type } = node.attrs;
@@ -91,7 +91,7 @@ const nameOf = (node: BinaryNode): string => {
 export class InboundLog {
   readonly #options: InboundOptions;
   readonly #storageRetry: StorageRetry;
-  /** Messages that the library has not finished, or whose entries could not be stored, by number. */
+  /** Messages that the library has not finished, or whose entries could not be stored, by `seq`. */
   readonly #unfinished = new Map<number, Logged>();
   /** Names of messages that are in the log, or are being written to it. */
   readonly #names = new Set<string>();
@@ -100,7 +100,7 @@ export class InboundLog {
   readonly #plaintexts = new Map<string, Uint8Array>();
   /** Messages that the library has finished. Their entries may not be stored yet. */
   #finishing: Finishing[] = [];
-  /** Numbers of suspicious messages whose first try since the crash is not counted yet. */
+  /** The `seq` of each suspicious message whose first try since the crash is not counted yet. */
   #untried: number[] = [];
   #suspicious: boolean;
   #working = false;

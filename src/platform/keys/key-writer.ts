@@ -20,7 +20,7 @@ interface KeyWriterOptions {
 }
 
 export interface KeyWriter {
-  /** Puts a change. `null` removes the key. `fresh`: the key must be stored before it is used (see `isFresh`). */
+  /** Puts a change. `null` removes the key. `fresh`: no message that uses the key may leave before the key is stored (see `isFresh`). */
   put(type: string, id: string, value: unknown, fresh?: boolean): void;
   putCredentials(): void;
   /** Removes messages from the inbound log, in the transaction of the changes that were put before or in a later one. */
@@ -42,7 +42,7 @@ export interface KeyWriter {
 
 /**
  * The time for which a write waits for more changes (micro-batch), in milliseconds. A flush ends the wait. After a kill during the wait, messages of the
- * inbound log are repeated, and sending chains are moved forward by at most `unstoredSends` steps.
+ * inbound log are handled again, and sending chains are moved forward (`unclean-runs.ts`).
  */
 const gatherMs = 200;
 /** After the wait, a write waits for the next multiple of this time, so that writes of several sessions share a statement. In milliseconds. */

@@ -7,9 +7,9 @@ import { type AuthenticationCreds, initAuthCreds, type KeyPair } from '@whiskeys
 import { encodeCredentials, encodeKeyPair } from './key-codec.ts';
 import type { KeyChange, Vault } from '../wire/vault-port.ts';
 
-/** Keys that Baileys uploads if the platform has none (INITIAL_PREKEY_COUNT). */
+/** The number of keys that Baileys uploads if the platform has none (INITIAL_PREKEY_COUNT). */
 const initialCount = 812;
-/** Keys in one write, so that their sealing and sending do not block the event loop. */
+/** The number of keys in one write. To seal and send more keys at once would block the event loop. */
 const chunk = 116;
 
 /** Key pairs by id in one block of memory. A pair has 64 bytes, the private key first. The first pair has the id 1. */

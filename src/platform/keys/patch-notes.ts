@@ -1,6 +1,6 @@
 /**
- * Notes about patches of the shared state whose outcome is not known yet. A note is stored before its patch is sent. The platform does not report a
- * device's own patches to it, so after a lost answer or a kill the collection must be read again.
+ * Notes about patches of the shared state whose outcome is not known yet. A note is stored before its patch is sent. The platform does not report a patch to
+ * the device that sent it. After a lost answer or a kill, the collection must therefore be read again.
  */
 import type { KeyWriter } from './key-writer.ts';
 
@@ -14,7 +14,7 @@ export interface PatchNotes {
   begin(collection: string): Promise<() => void>;
   /** Collections with a note. */
   readonly open: readonly string[];
-  /** Removes the note after the collection was read again. */
+  /** Removes the note. Call this after the collection was read again. */
   settled(collection: string): void;
 }
 

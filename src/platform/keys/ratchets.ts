@@ -1,8 +1,7 @@
 /**
- * Makes each encryption and decryption a separate step. Steps run one after the other, and the changes of a step reach the key writer before
- * its frame leaves.
+ * Makes each encryption and decryption a separate step. Steps run one after the other, and the changes of a step reach the key writer before its frame leaves.
  *
- * The library commits the ratchet of a message only after the frame is written, together with all other changes of the send. The changes of a
+ * By itself, the library commits the ratchet of a message only after the frame is written, together with all other changes of the send. The changes of a
  * message that arrives meanwhile could be lost, or could undo those of the send. After a kill, the stored chain would be far behind.
  */
 import { hash } from 'node:crypto';

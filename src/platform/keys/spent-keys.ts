@@ -1,10 +1,10 @@
 /**
- * Deletes one-time keys that the platform has given out and that no contact has used. A first message with such a key may still arrive, so each key stays
- * for a while. Without the deletion, every refill would leave up to 400 keys for ever.
+ * Deletes one-time keys that the platform has given out and that no contact has used. A first message with such a key may still arrive, so each key stays for
+ * 60 days. Without the deletion, every refill would leave up to 400 keys for ever.
  *
  * The platform reports the number of its keys, but not their ids. This module assumes that the platform gives out the oldest keys first, as the simulated
- * platform does. If this is wrong, some keys of each refill (as many as were left) may be deleted too early. A first message with a deleted key needs a
- * retry receipt.
+ * platform does. If this is wrong, some keys of each refill (as many as were left) may be deleted too early. A first message with a deleted key needs a retry
+ * receipt.
  */
 import type { SignalDataSet } from '@whiskeysockets/baileys';
 import type { AuthState } from './auth-state.ts';
@@ -18,9 +18,9 @@ const day = 86_400_000;
 const keptMs = 60 * day;
 /** The longest time that counts between two notices. It keeps a clock that jumps forward from making all keys look old. In milliseconds. */
 const longestMs = 30 * day;
-/** The minimum time between two marks, so there are few of them. In milliseconds. */
+/** The minimum time between two marks. It limits the size of the note. In milliseconds. */
 const markMs = day;
-/** Keys that count as still on the platform in addition to the reported number. They are one upload. */
+/** The number of keys that count as still on the platform in addition to the reported number. It is the size of one upload. */
 const margin = 50;
 /** The largest number of remembered ids: the platform's stock after a refill, and the margin. */
 const remembered = 450;

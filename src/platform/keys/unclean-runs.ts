@@ -1,10 +1,10 @@
 /**
- * Prevents the use of a message key twice after a kill. The receiver could not decrypt the second message. A frame may leave before the sending chain of
- * its key is stored, so after a kill the stored chain may be behind by a bounded number of messages.
+ * Prevents the use of a message key twice after a kill. The receiver could not decrypt the second message. A frame may leave before the sending chain of its
+ * key is stored, so after a kill the stored chain may be behind by a bounded number of messages.
  *
- * A run lasts from the loading of a session's keys to their end. A note of the open run is stored before its first message leaves. A note of its end is
- * stored after all chains. If the next start finds the note of an open run, it moves each stored sending chain forward by the bound before its use.
- * Receivers accept the gap.
+ * A run begins when the keys of a session are loaded, and ends when all of them are stored. A note of the open run is stored before its first message leaves. A
+ * note of its end is stored after all chains. If the next start finds the note of an open run, it moves each stored sending chain forward by the bound before
+ * its use. Receivers accept the gap.
  */
 import { createHmac } from 'node:crypto';
 import { BufferJSON } from '@whiskeysockets/baileys';
@@ -14,7 +14,7 @@ import { BufferJSON } from '@whiskeysockets/baileys';
  * 2,000.
  */
 export const unstoredSends = 100;
-/** Steps by which a group's chain is moved. The library's group cipher uses only every second key of its chain. */
+/** The number of steps by which a group's chain is moved. The library's group cipher uses only every second key of its chain. */
 const groupSkip = 2 * unstoredSends;
 
 const sending = 1;
@@ -137,7 +137,10 @@ export class Runs {
     return stamped.has(type) ? { run: this.#run, value } : value;
   }
 
-  /** Returns the value of a stored form. Moves its sending chains if its run or a later run ended uncleanly. May change `stored` in place. */
+  /**
+   * Returns the value of a stored form. Moves the sending chains in the value if the run that stored them, or a later run, ended uncleanly. May change `stored`
+   * in place.
+   */
   unstamp(type: string, stored: unknown): Unstamped {
     if (!stamped.has(type)) return { value: stored, skipped: false };
     const { run, value } = isStamped(stored) ? stored : { run: 0, value: stored };
