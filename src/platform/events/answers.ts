@@ -7,12 +7,12 @@ import { openEdit, type SecretContext } from '../wire/stanza-codec.ts';
 import { contentJson } from './library-values.ts';
 import { unwrapped } from './message-kinds.ts';
 
-// Votes are encrypted under a secret that only the stored poll contains. They name options by their hash.
+// Votes are encrypted under a secret that only the stored poll contains. They name each option by its hash.
 
 export const pollOf = (content: proto.IMessage): proto.Message.IPollCreationMessage | null =>
   content.pollCreationMessageV3 ?? content.pollCreationMessageV2 ?? content.pollCreationMessage ?? content.pollCreationMessageV5 ?? null;
 
-/** Decrypts a vote. Returns the names of the chosen options, joined by a bar; '' for a withdrawn vote. Throws if the context is wrong. */
+/** Decrypts a vote. Returns the names of the chosen options, joined by `|`; '' for a withdrawn vote. Throws if the context is wrong. */
 const openVote = (update: proto.Message.IPollUpdateMessage, content: proto.IMessage, context: SecretContext): string => {
   const { messageId: pollMsgId, secret: pollEncKey, author: pollCreatorJid, writer: voterJid } = context;
   const opened = decryptPollVote(update.vote ?? {}, { pollCreatorJid, voterJid, pollMsgId, pollEncKey });
@@ -25,9 +25,9 @@ const openVote = (update: proto.Message.IPollUpdateMessage, content: proto.IMess
 
 /** The decrypted content of a vote, an answer or an edit, and the rights of its sender. */
 export interface Reading {
-  /** Names of the chosen options, joined by a bar. For an answer to an event: `GOING`, `NOT_GOING` or `MAYBE`. */
+  /** Names of the chosen options, joined by `|`. For an answer to an event: `GOING`, `NOT_GOING` or `MAYBE`. */
   readonly vote?: string;
-  /** The content that replaces the encrypted one. */
+  /** The decrypted content, which replaces the encrypted content. */
   readonly content?: unknown;
   /** True if the sender may delete or pin messages of others in this group. */
   readonly permitted?: boolean;

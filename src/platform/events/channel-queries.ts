@@ -49,7 +49,7 @@ export const metadataOf = (by: 'id' | 'invite', key: string): Json => ({
 /** Ids of terms that the apps accept before the account's first action of a kind. Sources: the web client and tulir/whatsmeow. */
 const notices = { create: '20601217', follow: '20601216', admin: '20610101' } as const;
 
-/** Terms that this connection has already accepted. */
+/** The ids of the terms that each connection has accepted, by socket. */
 const accepted = new WeakMap<object, Set<string>>();
 
 /** Accepts the terms once for each connection. A platform that does not know them refuses the request, which does no harm. */
@@ -66,8 +66,8 @@ export const acceptTerms = async (sock: WASocket, of: keyof typeof notices): Pro
   accepted.set(sock, done.add(id));
 };
 
-// The parsing of channels. In the platform's JSON, numbers are texts. Times are in Unix seconds, except the times of texts, which are in
-// microseconds.
+// The parsing of channels. In the platform's JSON, numbers are strings. Times are in Unix seconds, except the times of names and descriptions, which are in
+// Unix microseconds.
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
@@ -101,7 +101,7 @@ export const mutedBy = (setting: unknown): boolean | null => {
   return type === 'MUTE_ADMIN_ACTIVITY' ? value === 'ON' : null;
 };
 
-/** Reads from the settings if the channel is muted. Older answers have the single field `mute`. */
+/** Returns true if the channel is muted; null if the answer does not say. Older answers have the single field `mute` in place of settings. */
 const mutedIn = ({ settings, mute }: Json): boolean | null => {
   const told = (Array.isArray(settings) ? settings : []).map(mutedBy).find((muted) => muted !== null);
   return told ?? (textOf(mute) === '' ? null : mute === 'ON');

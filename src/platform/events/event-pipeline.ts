@@ -32,8 +32,8 @@ interface EventPipelineOptions {
   /** Resolves in a later turn of the event loop, when this session gets its share of the loop. */
   turn(): Promise<void>;
   /**
-   * Resolves when no earlier part of the history is being fetched. Such a part has address pairs that later events need. Usually
-   * resolves at once.
+   * Resolves when no earlier part of the history is being fetched. Such a part has address pairs that later events need. Usually resolves at once, and at the
+   * latest after a time limit.
    */
   fetched(): Promise<void>;
   /** Returns null if the names of groups are in memory, which is usual. Otherwise returns a promise of the read, which rejects with `StorageFailure`. */
@@ -64,19 +64,19 @@ const isEcho = (event: BaileysEvent): boolean => event.name === 'chats.update' &
 
 export interface EventPipeline {
   push(event: BaileysEvent): void;
-  /** Resolves with true when all events pushed so far are recorded, and with false if one was not. Never rejects. */
+  /** Resolves with true when all events pushed so far are recorded, and with false if an event was not recorded. Never rejects. */
   drain(): Promise<boolean>;
   /** Closes the pipeline at the end of the connection. Events that still wait are dropped. */
   close(): void;
 }
 
 const noReadings: ReadonlyMap<string, Reading> = new Map();
-/** The number of waiting events from which presence events are dropped. All other kinds are limited by held acknowledgements. */
+/** Presence events are dropped while this many events wait. Other events are limited by the acknowledgements that the inbox holds. */
 const presenceLimit = 1_000;
 /** The number of contacts whose last name is cached. The cache may hold twice as many. */
 const namesKept = 500;
 
-/** Returns the addresses in a message without their other form (number or LID). */
+/** Returns the addresses of a message for which the message does not give the other form (number or LID). */
 const unpaired = ({ key }: WAMessage): string[] => {
   const jids = key.participant ? (key.participantAlt ? [] : [key.participant]) : [];
   return key.remoteJidAlt || !key.remoteJid ? jids : [key.remoteJid, ...jids];
@@ -187,9 +187,9 @@ class LookUp {
   }
 
   /**
-   * Looks up the group names and the addresses that an event needs, and decrypts its answers. Returns null if no look-up is needed, which is usual.
-   * Waits while the storage is unavailable, and so do all later events, because events keep their order. Resolves with null if the pipeline was closed
-   * meanwhile. Never rejects.
+   * Looks up the group names and the addresses that an event needs, and decrypts its answers. Returns null if no look-up is needed, which is usual. Waits while
+   * the storage is unavailable. Later events then wait too, because events keep their order. Resolves with null if the pipeline was closed meanwhile. Never
+   * rejects.
    */
   begin(event: QueuedEvent): Promise<ReadonlyMap<string, Reading> | null> | null {
     const { auth, unread } = this.#options;
@@ -233,7 +233,7 @@ class LookUp {
   #failed(event: QueuedEvent, error: unknown): ReadonlyMap<string, Reading> | null {
     if (error instanceof StorageFailure) return null;
     const { log, instance } = this.#options;
-    // The event continues with the known facts. An encrypted answer is better than a lost one.
+    // The event continues with the known facts. It is better to record an encrypted answer than to lose it.
     log.error({ instance, name: event.name, error: error instanceof Error ? error.message : typeof error }, 'platform.lookup-failed');
     return noReadings;
   }
@@ -242,7 +242,7 @@ class LookUp {
 class Conversion {
   readonly #options: EventPipelineOptions;
   readonly #holders: Holders;
-  /** The last entries of names. Every message repeats the name of its sender, and only a new name becomes an entry. */
+  /** The last entry with the name of each contact, as JSON. Every message repeats the name of its sender, and only a new name becomes an entry. */
   readonly #names = new LruMap<string>(namesKept);
 
   constructor(options: EventPipelineOptions, holders: Holders) {
@@ -328,7 +328,8 @@ class OrderedPipeline implements EventPipeline {
   }
 
   push(event: BaileysEvent): void {
-    // The library increments its counter at the end of a synchronisation. Changes during the first one are recorded after its end.
+    // The library increments this counter at the end of a synchronisation. Changes of the shared state during the first synchronisation are gathered, and
+    // recorded together.
     const isFirst = !this.#options.auth.state.creds.accountSyncCounter || this.#first.length > 0;
     if (!isFirst || !shared.has(event.name) || isEcho(event)) return this.#add(event);
     if (this.#first.push(event) === 1) void this.#options.fetched().then(() => this.#addFirst());

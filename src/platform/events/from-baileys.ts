@@ -57,7 +57,7 @@ const fromRead = (source: WAMessage, directory: Directory, reading: Reading = {}
   return fromMessage(source, directory, vote, content === undefined ? {} : { content }, permitted);
 };
 
-/** Converts an event. `readings`: decrypted messages by id. They are decrypted before, because the conversion is synchronous. */
+/** Converts an event. `readings`: decrypted contents and rights of senders, by message id. They are looked up before, because the conversion is synchronous. */
 export const fromBaileys = (event: BaileysEvent, directory: Directory, readings: ReadonlyMap<string, Reading>): Entry[] => {
   switch (event.name) {
     case 'messages.upsert':

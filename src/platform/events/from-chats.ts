@@ -26,7 +26,7 @@ export const contactPatch = (contact: Partial<Contact>, directory: Directory): C
 };
 
 const day = 86_400;
-/** The disappearing timers that the apps offer, in seconds; 0 for never. Other values are ignored, because either side of a chat can send any number. */
+/** The disappearing timers that the apps offer, in seconds; 0 means off. Other values are ignored, because either side of a chat can send any number. */
 const timers: ReadonlySet<number | null | undefined> = new Set([0, day, 7 * day, 90 * day]);
 
 /** Converts a chat with its counters and marks, from the history or the shared state. Absent fields stay unchanged. */
@@ -41,15 +41,15 @@ export const conversationPatch = (chat: Partial<Chat>, directory: Directory): Ch
     ...(name ? { name, ...(isGroup(id) ? {} : { contactName: name }) } : {}),
     ...(chat.archived === undefined || chat.archived === null ? {} : { archived: chat.archived }),
     ...(chat.pinned === undefined ? {} : { pinned: numberOf(chat.pinned) > 0 }),
-    // The history has seconds, and the shared state has milliseconds.
+    // The history gives the end of muting in seconds, and the shared state in milliseconds.
     ...(muted === undefined ? {} : { muteEndTime: muted > 0 && muted < 1e11 ? muted * 1000 : muted }),
     ...(timers.has(chat.ephemeralExpiration) ? { ephemeralExpiration: Number(chat.ephemeralExpiration) } : {}),
   };
 };
 
 /**
- * Corrects the disappearing timer that the library reads from messages; null means none. Any member of a group can send such a message, so in groups only
- * the platform's notification counts.
+ * Corrects the disappearing timer that the library reads from messages. Null means off. Any member of a group can send such a message, so in groups only the
+ * platform's notification counts.
  */
 const withTimer = (chat: ChatPatch, { ephemeralExpiration: seconds }: ChatUpdate): ChatPatch => {
   const { ephemeralExpiration: _none, ...rest } = chat;
@@ -58,7 +58,7 @@ const withTimer = (chat: ChatPatch, { ephemeralExpiration: seconds }: ChatUpdate
 };
 
 export const fromChatUpdate = (update: ChatUpdate, directory: Directory): Entry[] => {
-  // An update with messages is the library's echo of a message, which is recorded separately. An echo may unarchive its chat.
+  // An update with messages is the library's echo of a message. The message is recorded separately. An echo may unarchive its chat.
   const echo = update.messages !== undefined;
   if (echo && typeof update.archived !== 'boolean') return [];
   const chat = conversationPatch(update, directory);
@@ -132,7 +132,7 @@ export const fromAssociation = ({ association, type }: BaileysEventMap['labels.a
 /** Names the account itself as the author of a change. */
 const byMe = ({ me, now }: Directory) => ({ sender: me.pn, senderPn: me.pn, senderLid: me.lid, at: now() });
 
-/** Converts the deletion of messages by the owner, for the account only. */
+/** Converts messages that the owner deleted for the own account only. */
 export const fromOwnDeletions = (deletion: BaileysEventMap['messages.delete'], directory: Directory): Entry[] => {
   if (!('keys' in deletion)) return [];
   return deletion.keys.flatMap(({ id, remoteJid }) => {
@@ -150,7 +150,7 @@ export const fromStars = (updates: BaileysEventMap['messages.update'], directory
 
 type Range = proto.SyncActionValue.ISyncActionMessageRange | null | undefined;
 
-/** Returns the end of a range. Without a range, the time of the action is the end. */
+/** Returns the end of a range in Unix milliseconds, and the ids of its messages. Without a range, the time of the action is the end. */
 const endOf = (range: Range, { timestamp }: proto.ISyncActionValue) => {
   const messages = range?.messages ?? [];
   const seconds = Math.max(numberOf(range?.lastMessageTimestamp), ...messages.map((one) => numberOf(one.timestamp)));
@@ -171,7 +171,7 @@ const fromDeleted = (action: SharedAction, directory: Directory): Entry[] => era
 /** Returns true if an entry removes messages that the owner deleted on the phone. */
 export const isOwnDeletion = (entry: Entry): boolean => entry.kind === 'chatErased' || (entry.kind === 'deleted' && entry.forMe === true);
 
-// Records of the shared state for which the library has no event. Records that are missing in this table are ignored.
+// Records of the shared state for which the library has no event, or an incomplete one. Records that are missing in this table are ignored.
 
 type Reader = (action: SharedAction, directory: Directory) => Entry[];
 

@@ -93,7 +93,7 @@ const factsOf = (node: BinaryNode, directory: Directory): GroupFacts => {
   };
 };
 
-/** Reads a whole group from its element. People whom the platform refused are listed too, and are left out. */
+/** Reads a whole group from its element. The element also lists people whom the platform refused. They are left out. */
 export const groupOfNode = (node: BinaryNode, directory: Directory): Group => ({
   ...factsOf(node, directory),
   id: groupJid(node.attrs['id']),
@@ -283,7 +283,7 @@ export const fromGroupNotification = (node: BinaryNode, directory: Directory): E
   return childrenOf(node).flatMap((child) => (Object.hasOwn(readers, child.tag) ? readers[child.tag]! : other)(child, happened, directory));
 };
 
-/** Returns the addresses in a notification that may be without their other form. */
+/** Returns the addresses in a notification that may lack their other form (number or LID). */
 export const groupAddresses = (node: BinaryNode): readonly string[] => [
   node.attrs['participant'] ?? '',
   ...childrenOf(node).flatMap((child) => getBinaryNodeChildren(child, 'participant').map(({ attrs }) => attrs['jid'] ?? '')),

@@ -8,10 +8,10 @@ import { contactPatch, conversationPatch, fromSharedAction, labelOf } from './fr
 import { type Converted, convertMessage } from './from-messages.ts';
 import { unwrapped } from './message-kinds.ts';
 
-/** The limits of one batch: items, and bytes. */
+/** The largest numbers of items and of bytes in one batch. */
 const mostItems = 200;
 const mostBytes = 230 * 1024;
-/** The number of bytes that the view of an item adds to the size of the item. */
+/** The number of bytes by which the form of an item in the event exceeds the size that `bytesOf` returns. */
 const viewBytes: Readonly<Record<Past['of'], number>> = {
   messages: 250,
   status: 250,
@@ -24,7 +24,7 @@ const viewBytes: Readonly<Record<Past['of'], number>> = {
 /** Work in slices. The caller yields to the event loop after each slice. */
 type Sliced<T> = Generator<void, T>;
 
-/** Items of one slice: messages to convert, or twice as many items to measure. A slice takes a few milliseconds. */
+/** The number of messages that one slice converts. A slice measures twice as many items. It takes a few milliseconds. */
 const sliceOf = 100;
 
 /** Returns the size of an item in the event, in bytes. The encoded form and the chat of a message are not part of the event. */

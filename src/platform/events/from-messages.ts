@@ -168,7 +168,7 @@ const deletion = (source: WAMessage, messageId: string, directory: Directory, pe
   };
 };
 
-/** Converts an edit or a deletion, which are protocol messages. All other protocol messages are for the devices of an account. */
+/** Converts an edit or a deletion, which are protocol messages. All other protocol messages are for the devices of an account, and cause no entry. */
 const fromProtocolMessage = (
   source: WAMessage,
   protocol: proto.Message.IProtocolMessage,

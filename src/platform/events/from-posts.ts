@@ -39,7 +39,6 @@ const reactionsIn = (node: BinaryNode): PostCounts['reactions'] => {
   const list = getBinaryNodeChild(node, 'reactions');
   if (list === undefined) return null;
   const reactions = getBinaryNodeChildren(list, 'reaction').filter(({ attrs }) => attrs['code']);
-  // The platform chooses the keys, so they first go into a map.
   return Object.fromEntries(new Map(reactions.map(({ attrs }) => [attrs['code'] ?? '', whole(attrs['count'])])));
 };
 

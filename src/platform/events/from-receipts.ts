@@ -22,8 +22,8 @@ interface Confirmation {
 }
 
 /**
- * Groups the confirmations of one receipt into one entry, because a receipt may name hundreds of messages. A confirmation of another receipt
- * starts a new entry.
+ * Groups the confirmations of one receipt into one entry, because a receipt may name hundreds of messages. A confirmation with another chat, sender, status or
+ * time starts a new entry.
  */
 const grouped = (confirmations: readonly Confirmation[], directory: Directory): Entry[] => {
   const entries: Entry[] = [];

@@ -1,6 +1,6 @@
 /**
- * The cache of groups of one connection. It has the names of all groups, and the members of recently used groups. Other groups are read from the
- * storage. An unknown group is queried from the platform once. All entries about groups pass this cache, so a read of a known group needs no query.
+ * The cache of groups of one connection. It has the names of all groups, and the members of recently used groups. Other groups are read from the storage. An
+ * unknown group is queried from the platform. All entries about groups pass this cache, so a read of a known group needs no query to the platform.
  */
 import { getBinaryNodeChild, getBinaryNodeChildren, type BinaryNode, type GroupMetadata, type WASocket } from '@whiskeysockets/baileys';
 import {
@@ -229,7 +229,7 @@ export class GroupCache {
     else if (change?.kind === 'members' && change.action === 'join' && !this.#names.has(id)) this.#missed(id, change.people);
   }
 
-  /** Queries a group that the account has joined, if only the change of members was reported. */
+  /** Queries a group that the account has joined, if the platform reported only the change of members. */
   #missed(id: string, people: Parameters<typeof includesPerson>[0]): void {
     const { pn, lid } = this.#parts.directory().me;
     if (includesPerson(people, { id: '', pn, lid })) void this.get(id);

@@ -26,9 +26,9 @@ export const hasRight = ({ key, message }: WAMessage, group: Group | null, direc
   return member.isAdmin || member.isSuperAdmin || (isPin && group.locked !== true);
 };
 
-// The numbers of members that are named only by LID. In a group with LID addressing, receipts and typing have no numbers, but messages do.
-// The list of members has both addresses. A pair is stored when it is first needed, because the pairs of all members of all groups would
-// be many writes.
+// The numbers of members that are named only by LID. In a group with LID addressing, receipts and presence name members only by LID, but messages give the
+// phone number too. The list of members has both addresses. A pair is stored when it is first needed, because the pairs of all members of all groups would be
+// many writes.
 
 export interface AddressPair {
   readonly pn: string;
@@ -49,8 +49,8 @@ interface Named {
 }
 
 /**
- * The number of remembered members whose number was not found in their group. The cache may hold twice as many. Remembered members are not looked up again
- * on this connection.
+ * The number of cached members whose phone number was not found in their group. The cache may hold twice as many. Cached members are not looked up again on
+ * this connection.
  */
 const triedKept = 1_000;
 

@@ -43,7 +43,7 @@ export class SeenPeople {
     this.#now = now;
   }
 
-  /** Removes reported pairs from the entries. If the entries contain new pairs, puts an entry with these pairs first. */
+  /** Removes pairs that were reported within the last hour. If messages or chats contain new pairs, puts an entry with these pairs first. */
   applied(entries: readonly Entry[]): readonly Entry[] {
     const rest = entries.flatMap((entry): readonly Entry[] => {
       if (entry.kind !== 'samePerson') return [entry];
@@ -63,8 +63,8 @@ export class SeenPeople {
   }
 }
 
-// Records of the shared state for which the library has no event. It only writes them to its log. Its event of a deleted chat does not name the last
-// deleted message, so this record is read from the log too.
+// Records of the shared state for which the library has no event. The library only writes these records to its log. Its event of a deleted chat does not name
+// the last deleted message, so the record of a deleted chat is read from this log too.
 
 export interface SharedAction {
   /** The name of the action, followed by the ids of its subject. */

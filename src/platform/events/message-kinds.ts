@@ -17,7 +17,10 @@ type Json = Readonly<Record<string, unknown>>;
 
 const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Parses parameters. They are JSON that another client wrote. The platform allows at most 262,144 characters. */
+/**
+ * Parses the JSON parameters of a native flow, which another client wrote. Returns an empty object for invalid JSON. The platform allows at most 262,144
+ * characters.
+ */
 const paramsOf = (text: string | null | undefined): Json => {
   if (!text || text.length > 262_144) return {};
   try {
@@ -76,14 +79,14 @@ export const tappablesOf = ({ interactiveMessage, buttonsMessage, listMessage }:
   return (buttonsMessage?.buttons ?? []).map(({ buttonId, buttonText }) => button(buttonId ?? '', buttonText?.displayText));
 };
 
-/** Returns the labels in the form of `convertOptions`. Buttons without a label are left out. */
+/** Returns the labels, joined by `|` as in `convertOptions`. Buttons without a label are left out. */
 const labelsOf = (message: proto.IMessage): string =>
   tappablesOf(message)
     .map(({ text }) => text)
     .filter((text) => text !== '')
     .join('|');
 
-/** Returns the id of the tapped part. It is among the parameters, because the name of a native flow does not identify the part. */
+/** Returns the id of the tapped part. It is among the parameters. Without this parameter, returns the name of the native flow. */
 const answeredId = ({ nativeFlowResponseMessage }: proto.Message.IInteractiveResponseMessage): string => {
   const params = paramsOf(nativeFlowResponseMessage?.paramsJson);
   return textAt(params, 'id') || (nativeFlowResponseMessage?.name ?? '');
@@ -126,11 +129,11 @@ export interface Facts {
   readonly convertOptions?: string;
   readonly buttonOrListId?: string | null | undefined;
   readonly reaction?: string | null | undefined;
-  /** The id of the message to which this content belongs. It replaces the id in the context. */
+  /** The id of the message to which this content belongs. It replaces the id in `contextInfo`. */
   readonly quoted?: string | null | undefined;
   /** True for content that belongs to another message. It neither counts as unread nor becomes the last message of its chat. */
   readonly attached?: boolean;
-  /** True if `content` is an object with the content's key. */
+  /** True if the `content` of the message is an object whose only key is the protocol's field name. */
   readonly nested?: boolean;
   /** The name of the kind, if it differs from the name of the content's key. */
   readonly messageType?: string;
@@ -160,7 +163,7 @@ const cardText = (name: string | null | undefined, vcard: string | null | undefi
   return [name ?? '', ...phones].filter((line) => line !== '').join('\n');
 };
 
-/** Returns the facts of an interactive message. The kind is named by its content, as in the API. */
+/** Returns the facts of an interactive message. The API names its kind by the content inside, such as `CarouselMessage`. */
 const interactive = (interactiveMessage: proto.Message.IInteractiveMessage): Facts => ({
   type: 'text',
   mediaType: '',
