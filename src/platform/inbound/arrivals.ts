@@ -5,7 +5,8 @@ import type { Directory } from '../wire/jid.ts';
 import { isFromOwnPhone, isPhoneOnly } from './forgeries.ts';
 import type { DurableInbox } from './durable-inbox.ts';
 
-// The selection of history parts. The library asks before it fetches a part, and the durable inbox asks before it waits for one.
+// The selection of history parts. The library calls `historyWanted` before it fetches a part, and `reportArrivals` calls it before the durable inbox waits for
+// one.
 
 /** Returns true for recent history. A full history has years of messages. */
 export const historyWanted = ({ syncType }: proto.Message.IHistorySyncNotification): boolean =>

@@ -1,8 +1,8 @@
 /**
- * The durable inbox sits between the socket and the library's handlers of messages, receipts, notifications and calls. It ensures that a stanza is
- * stored before its acknowledgement. A message is in the durable log before the library gets it (`inbound-log.ts`). Other stanzas are not logged.
- * Their acknowledgements are held until the resulting entries are stored (`held-acks.ts`). Stanzas keep their order: the next stanza is passed on
- * only after a message is handled, or after a time limit.
+ * The durable inbox sits between the socket and the library's handlers of messages, receipts, notifications and calls. It ensures that a stanza is stored
+ * before its acknowledgement. A message is in the durable log before the library gets it (`inbound-log.ts`). Other stanzas are not logged. Their
+ * acknowledgements are held until the resulting entries are stored (`held-acks.ts`). Stanzas keep their order: a stanza that follows a message is passed on
+ * only after that message is handled, or after a time limit.
  */
 import type { BinaryNode, WASocket } from '@whiskeysockets/baileys';
 import { EpochLost, type Close, type Forgery } from '#actors/ports.ts';
@@ -34,7 +34,6 @@ export interface InboxLimits {
 
 interface InboxOptions {
   readonly inbound: InboundLog;
-  /** The library's handlers. */
   readonly handlers: Handlers;
   /** Sends the receipt of a message to the platform. */
   confirm(node: BinaryNode): Promise<void>;
@@ -62,11 +61,11 @@ interface Item {
   readonly node: BinaryNode;
   /** `repeated`: the stanza was stored before, is ignored, or is forged. It is only acknowledged. */
   readonly kind: StanzaKind | 'repeated';
-  /** For a message: resolves when the message is in the log. Null if the connection ended before. */
+  /** For a message: resolves when the message is in the log, with null if the connection ended before. Null for other stanzas. */
   readonly logged: Promise<Logged | null> | null;
 }
 
-/** The progress of a message. False: no event contained it. True: an event contained it. `missing`: its history file, with this name, is missing. */
+/** The progress of a message. False: no event contained it. True: an event contained it, and no file is missing. `missing`: the name of its missing file. */
 type Reported = false | true | { readonly missing: string };
 
 interface WaitsForLog {
@@ -100,19 +99,19 @@ export const divert = (sock: WASocket, take: (kind: StanzaKind, node: BinaryNode
   return Object.fromEntries(handlers) as Handlers;
 };
 
-/** Removes the mark of old messages. The library would queue them, and would not report their end. The inbox keeps their order itself. */
+/** Removes the attribute `offline` of messages from an absence. The library would queue them, and its handler would return before they are handled. */
 const unmarked = (node: BinaryNode): BinaryNode => {
   const { offline, ...attrs } = node.attrs;
   return offline === undefined ? node : { ...node, attrs };
 };
 
-/** Returns false for requests to send a message again, and for steps of a pairing by code. They cause no entries, so the library acknowledges them. */
+/** Returns false for requests to send a message again, and for steps of a pairing by code. They cause no entries, so the library acknowledges them at once. */
 const holdsAck = ({ attrs: { type } }: BinaryNode): boolean => type !== 'retry' && type !== 'link_code_companion_reg';
 
 /** Returns true for status posts, which the library ignores (`shouldIgnoreJid` in `socket-config.ts`). */
 const isIgnored = ({ attrs }: BinaryNode): boolean => attrs['from'] === statusJid;
 
-/** The memory of a waiting stanza with its entries, and of each node of the stanza (measured). In bytes. */
+/** The memory of a waiting stanza with its entries, and of each child node of the stanza (measured). In bytes. */
 const [perStanza, perNode] = [1_200, 240];
 const sizeOf = ({ content }: BinaryNode): number =>
   Array.isArray(content) ? content.reduce((sum, child) => sum + perNode + sizeOf(child), 0) : (content?.length ?? 0);
@@ -166,7 +165,7 @@ export class DurableInbox {
     this.#run();
   }
 
-  /** Starts to handle stanzas at the login. Unfinished messages of an earlier connection come first. */
+  /** Starts to handle the queue at the login. Unfinished messages of an earlier connection come first. */
   open(): void {
     // The platform sends pending stanzas before the end of the login, so some unfinished messages may be new arrivals of this connection.
     const arrived = new Set([...this.#queue].map(({ node }) => node));
@@ -316,7 +315,8 @@ export class DurableInbox {
     try {
       for (const item of this.#queue) {
         const logged = item.logged === null ? null : await item.logged;
-        // The inbox yields to the event loop. A handler may wait for promises alone, so a backlog would block the loop.
+        // The inbox yields to the event loop. A handler may wait only for promises that are already resolved. Without this turn, a backlog would then block the
+        // loop.
         await this.#options.turn();
         if (this.#closed) break;
         if (logged === null) this.#passOn(item);
@@ -370,7 +370,7 @@ export class DurableInbox {
 
   /**
    * Schedules another try for a message whose file is missing. The library tries only once and reports no failure, and a phone sends its history only once.
-   * Returns false if the file is too old, or if too many messages wait. The caller then gives up the message.
+   * Returns false if the file is too old, or if too many messages wait. The caller then gives up the message. After the last try, the message stays in the log.
    */
   #tryAgain(logged: Logged): boolean {
     const sent = Number(logged.node.attrs['t'] ?? 0) * 1000;

@@ -31,13 +31,13 @@ export const withHeldAck = ({ attrs, content }: BinaryNode, handled: () => void)
 interface HeldAcksOptions {
   /** Resolves with true when all entries of these stanzas are stored, and with false if they never will be. Never rejects. */
   stored(nodes: readonly BinaryNode[]): Promise<boolean>;
-  /** Gets stanzas whose entries are stored. A repetition of such a stanza needs only an acknowledgement. */
+  /** Called when the entries of these stanzas are stored. A repetition of such a stanza needs only an acknowledgement. */
   finished(nodes: readonly BinaryNode[]): void;
   /** Called when the acknowledgements of these stanzas were sent, or could not be sent. */
   released(nodes: readonly BinaryNode[]): void;
   /** Sends the acknowledgement of a stanza. Rejects if the connection has ended. The platform then repeats the stanza. */
   acknowledge(node: BinaryNode): Promise<void>;
-  /** Reports an error, after which no stanza is acknowledged. */
+  /** Reports an error. The affected stanzas are not acknowledged, so that the platform repeats them. */
   failed(error: unknown): void;
 }
 
@@ -60,7 +60,7 @@ export class HeldAcks {
     this.#working ??= this.#work();
   }
 
-  /** Stops acknowledging, so that the platform repeats the remaining stanzas. Resolves when the entries of all stanzas are stored. */
+  /** Stops acknowledging, so that the platform repeats the remaining stanzas. Resolves when the entries of all stanzas are stored, or can never be stored. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.#working;

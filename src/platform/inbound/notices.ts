@@ -1,6 +1,6 @@
 /**
- * Notifications of the platform that the gateway handles instead of the library: changes of groups and channels, changed devices, and a low
- * number of one-time keys.
+ * Notifications of the platform that the gateway handles before the library, or in its place: changes of groups and channels, changed identity keys, removed
+ * devices, and a low number of one-time keys.
  */
 import {
   areJidsSameUser,
@@ -206,9 +206,9 @@ export class Identities {
 // The platform's notices that few one-time keys are left. The library uploads only 5 keys if fewer than 5 are left. In a burst of 300 new
 // contacts, 165 then got no key (measured). Contacts without a one-time key begin their session with the signed pre-key alone.
 
-/** The number of keys to which a notice refills. */
+/** The number of keys that the platform has after a refill. */
 const wanted = 400;
-/** Keys in one upload. The library makes them on the event loop, in 0.15 ms each. */
+/** The number of keys in one upload. The library makes them on the event loop, in 0.15 ms each. */
 const atOnce = 50;
 
 type PreKeySock = Pick<WASocket, 'authState' | 'query' | 'sendMessageAck' | 'uploadPreKeys'>;
@@ -269,7 +269,8 @@ class Refills {
     const before = creds.firstUnuploadedPreKeyId;
     await this.#sock.uploadPreKeys(count);
     const after = creds.firstUnuploadedPreKeyId;
-    // If the library was uploading, its upload was awaited instead, and fewer ids are new. A failed attempt before may have used more ids.
+    // If the library was already uploading, the call only waited for that upload, and fewer ids are new: they are not noted. If an attempt failed, more ids are
+    // new: only the last `count` were uploaded.
     if (after - before >= count) await this.#spent.uploaded(after - count, after - 1);
   }
 }

@@ -20,7 +20,7 @@ import type { Handlers } from './durable-inbox.ts';
 
 interface Readers {
   readonly tell: (event: BaileysEvent) => void;
-  /** Gets the id of a message that the library does not get, after its content is read. */
+  /** Gets the id of a message that these handlers read in place of the library. */
   readonly read: (messageId: string) => void;
 }
 
@@ -28,7 +28,7 @@ const isOfChannel = ({ attrs }: BinaryNode): boolean => isChannel(attrs['from'] 
 
 /** Returns handlers that take the stanzas of channels, and pass all others on. */
 const withChannelPosts = (handlers: Handlers, sock: Pick<WASocket, 'sendMessageAck'>, { tell, read }: Readers): Handlers => {
-  // The tag of a held notification may be read only once, for the acknowledgement. So the caller gives the tag.
+  // The tag of a held notification may be read only once, for the acknowledgement. The caller therefore passes the tag.
   const take = (tag: string, node: BinaryNode): Promise<void> => {
     const { attrs, content } = node;
     tell({ name: 'channel.stanza', data: { tag, attrs, ...(content === undefined ? {} : { content }) } });
@@ -56,8 +56,8 @@ const acknowledgeStatuses = ({ ws, sendMessageAck }: Pick<WASocket, 'ws' | 'send
   ws.on('CB:status', (node: BinaryNode) => void sendMessageAck(node).catch(() => undefined));
 };
 
-// Notices that a contact linked or unlinked a device. The library changes only its cached list of devices for the number, but the gateway
-// sends to LIDs. So both cached lists are deleted, and the next message queries the devices.
+// Notices that a contact linked or unlinked a device. The library changes only its cached list of devices for the number, but the gateway sends to LIDs. Both
+// cached lists are therefore deleted, and the next message queries the devices.
 
 type DeviceSock = Pick<WASocket, 'signalRepository' | 'userDevicesCache'>;
 
@@ -139,7 +139,10 @@ class GatheredRefresh {
     this.#refresh = refresh;
   }
 
-  /** Merges all refreshes that are requested during a refresh into one. After an absence, the platform sends a notification for each change. */
+  /**
+   * Merges all refreshes that are requested during a running refresh into one later refresh. After an absence, the platform sends a notification for each
+   * change.
+   */
   async run(names: readonly WAPatchName[]): Promise<void> {
     if (this.#running === null) return this.#begin(names);
     this.#next ??= this.#after(this.#running);
@@ -165,7 +168,9 @@ class GatheredRefresh {
   }
 }
 
-/** Returns handlers that refresh each collection that a notification names. After a failure the notification is not acknowledged, and so it is repeated. */
+/**
+ * Returns handlers that refresh each collection that a notification names. After a failure the notification is not acknowledged, and the platform repeats it.
+ */
 const withSharedNotices = (handlers: Handlers, sock: Pick<WASocket, 'sendMessageAck'>, refresh: Refresh): Handlers => {
   const gathered = new GatheredRefresh(refresh);
   return {
@@ -179,8 +184,8 @@ const withSharedNotices = (handlers: Handlers, sock: Pick<WASocket, 'sendMessage
   };
 };
 
-// Receipts for the account's own status posts. The library is configured to ignore status posts, and so it ignores their receipts too. They
-// are read before the library acknowledges them.
+// Receipts for the account's own status posts. The library is configured to ignore status posts, and therefore ignores these receipts too. The gateway reads
+// them before the library acknowledges them.
 
 type Receipts = Extract<BaileysEvent, { readonly name: 'message-receipt.update' }>;
 
@@ -191,7 +196,7 @@ interface Seen {
   readonly t: string | undefined;
 }
 
-/** Reads the confirmations of a receipt. Several confirmations are grouped by post. A single one names its reader in the attributes. */
+/** Reads the confirmations of a receipt. Several confirmations are grouped by post. A receipt with a single confirmation names the reader in its attributes. */
 const seenIn = (node: BinaryNode): readonly Seen[] => {
   const { id, participant, type, t } = node.attrs;
   const gathered = getBinaryNodeChildren(node, 'participants').flatMap((list) =>
