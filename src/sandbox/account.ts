@@ -1,11 +1,11 @@
-/** The public side of an account: its picture and about text, and the notifications about their changes to other people. */
+/** The picture, the privacy settings and the block list of an account, and the notifications of their changes. */
 import { jidOf, pnJid } from './address.ts';
 import { type Digits, SandboxError } from './interface.ts';
 import { node, unixSeconds } from './nodes.ts';
 import type { Parts } from './parts.ts';
 import type { Device, Person, Picture } from './people.ts';
 
-/** Returns true if the address book of `owner` has the other number. Address books are read from the records of contacts. */
+/** Returns true if the address book of `owner` has the other number. The address book consists of the contacts in the owner's app state. */
 export const addressBookHas = ({ appState, people }: Pick<Parts, 'appState' | 'people'>, owner: Digits, other: Digits): boolean =>
   appState.entries(owner).some(({ collection, action: { index } }) => {
     const contact = collection === 'critical_unblock_low' && index[0] === 'contact';
@@ -40,7 +40,10 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   messages: ['all', 'contacts'],
 };
 
-/** Changes settings of a person, and notifies the linked devices except the one that made the change. Throws if the category or the value does not exist. */
+/**
+ * Changes privacy settings of a person, and notifies the person's linked devices except the one that made the change. Throws if the category or the value does
+ * not exist.
+ */
 export function changePrivacy(parts: Parts, person: Person, change: Readonly<Record<string, string>>, by?: Device): void {
   for (const [name, value] of Object.entries(change)) {
     if (!Object.hasOwn(allowed, name)) throw new SandboxError(400, `privacy: there is no category ${name.slice(0, 40)}`);
@@ -58,7 +61,7 @@ export function changePrivacy(parts: Parts, person: Person, change: Readonly<Rec
 
 const maxPicture = 1024 * 1024;
 
-/** Stores a file as a picture with a new id. Returns undefined without bytes, which stands for no picture. */
+/** Stores a file as a picture with a new id. Returns undefined, which means no picture, if the file is absent or empty. */
 export function keepPicture({ media, random }: Parts, file: Uint8Array | undefined): Picture | undefined {
   if (!file?.length) return undefined;
   if (file.length > maxPicture) throw new SandboxError(413, 'picture: too large');

@@ -1,4 +1,4 @@
-/** Jids: the names of people, their devices and groups in the protocol. */
+/** Jids: the addresses of people, devices, groups and channels in the protocol. */
 import { createHash } from 'node:crypto';
 import { jidDecode } from '@whiskeysockets/baileys';
 import type { Digits } from './interface.ts';
@@ -60,7 +60,7 @@ export const jidOf = (person: { readonly number: Digits; readonly lid: Digits },
 export const toldPn = (person: { readonly number: Digits; readonly withoutNumber?: boolean }): string | undefined =>
   person.withoutNumber ? undefined : pnJid(person.number);
 
-/** Derives 15 digits from a number. The result depends only on the arguments. `attempt` increases while the result belongs to another person. */
+/** Derives 15 digits from a number. The result depends only on the arguments. The caller increases `attempt` until the result belongs to no other person. */
 export function deriveLid(user: Digits, attempt: number): Digits {
   const value = createHash('sha256').update(`lid:${user}:${attempt}`).digest().readBigUInt64BE(0);
   return String(100_000_000_000_000n + (value % 900_000_000_000_000n));

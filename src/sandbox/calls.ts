@@ -41,7 +41,7 @@ function remember(parts: Parts, from: Person, to: Person, id: string, log: proto
   parts.messages.put({ owner: to.number, id, chat, author: from.number, at: Date.now(), attempts: 0, confirmed: 'none', content, extra });
 }
 
-/** Acknowledges a client's call stanza: a rejection, which reaches the caller, or the request for a link to a call. Other stanzas are refused. */
+/** Answers a client's call stanza. Passes a rejection on to the caller. Returns the token for a requested call link. Refuses other stanzas with 501. */
 export function acceptCall(parts: Parts, connection: Connection, device: Device, stanza: BinaryNode): void {
   const { id, to } = stanza.attrs;
   const asked = firstChild(stanza);
@@ -58,7 +58,7 @@ export function acceptCall(parts: Parts, connection: Connection, device: Device,
   }
 }
 
-/** Handles a step. Returns an error code if the client was not called. */
+/** Handles a rejection. Returns an error code if the client's account was not called. */
 function reject(parts: Parts, device: Device, id: string): string | undefined {
   const call = parts.calls.find(id);
   if (!call || call.to !== device.number) return '404';
@@ -66,7 +66,7 @@ function reject(parts: Parts, device: Device, id: string): string | undefined {
   parts.calls.add(call, 'reject', call.to);
   const attrs = { 'call-id': id, 'call-creator': jidOf(parts.people.ensure(call.from), 'lid') };
   const heading = { from: jidOf(called, 'lid'), id: parts.random.id(), t: unixSeconds(Date.now()) };
-  // The caller gets the end of the call, and the other devices stop ringing.
+  // The caller's devices get the rejection. The other devices of the called person stop ringing.
   parts.db.atomically(() => {
     for (const one of parts.people.devices(call.from)) parts.links.deliver(one, node('call', heading, [node('reject', attrs)]));
     for (const one of parts.people.devices(call.to)) {

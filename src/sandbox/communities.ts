@@ -7,7 +7,8 @@ import { type BinaryNode, node, unixSeconds } from './nodes.ts';
 import type { Parts } from './parts.ts';
 import type { Person } from './people.ts';
 
-// Communities: groups of groups. The platform makes their group of announcements, and members of a linked group become members of both.
+// Communities: groups of groups. The platform makes their group of announcements, and members of a linked group become members of the community and of its
+// group of announcements.
 
 const maxSubgroups = 100;
 
@@ -28,7 +29,7 @@ export function createCommunity({ groups }: Parts, creator: Person, { subject, a
   return community;
 }
 
-/** The result for one group of a request. Without `error` it succeeded. */
+/** The result for one group of a request. Without `error`, the request succeeded for this group. */
 export interface LinkResult {
   readonly jid: string;
   readonly error?: string;
@@ -82,7 +83,7 @@ export const linkGroups = (parts: Parts, community: Group, by: Person, jids: rea
     return { jid };
   });
 
-/** Removes groups. With `orphans`, their members leave the community too, except its admins and the members of its other groups. */
+/** Removes groups from the community. With `orphans`, their members leave the community too, except its admins and the members of its other groups. */
 export const unlinkGroups = (parts: Parts, community: Group, by: Person, jids: readonly string[], orphans: boolean): LinkResult[] =>
   jids.map((jid) => {
     const group = parts.groups.find(jid);

@@ -23,12 +23,12 @@ export interface MediaPart {
 /** The metadata of a file that a phone shows. */
 export interface MediaFacts {
   readonly mimetype: string;
-  /** A JPEG in base64, '' for none. */
+  /** A JPEG, or a PNG for a sticker, in base64; '' if there is none. */
   readonly thumbnail: string;
   readonly width: number;
   readonly height: number;
   readonly seconds: number;
-  /** 64 values from 0 to 100 in base64, '' for none. */
+  /** 64 values from 0 to 100 in base64; '' if there is none. */
   readonly waveform: string;
   readonly fileName: string;
   /** The marks of the file: view once, round video, plays like a GIF, voice message, animated. */
@@ -95,7 +95,7 @@ export function mediaFacts(message: proto.IMessage): MediaFacts {
 /** Returns the name of the message's first content field. */
 export const kindOf = (message: proto.IMessage): string => getContentType(message) ?? 'empty';
 
-/** Returns the text or caption of a message, and of an edit the new text; '' if there is none. */
+/** Returns the text or caption of a message; '' if there is none. For an edit, returns the new text. */
 export function textOf(message: proto.IMessage): string {
   const content = normalizeMessageContent(message) ?? {};
   const edited = content.protocolMessage?.editedMessage;
@@ -125,7 +125,7 @@ export function textOf(message: proto.IMessage): string {
   );
 }
 
-/** Returns the label of the tapped part. */
+/** Returns the label of the button or row that was tapped. */
 const answerTextOf = (content: proto.IMessage): string | null | undefined =>
   content.interactiveResponseMessage?.body?.text ||
   content.buttonsResponseMessage?.selectedDisplayText ||
@@ -138,7 +138,7 @@ export const pollOf = (message: proto.IMessage | undefined): proto.Message.IPoll
 /** Returns the message as JSON: bytes in base64, enumerations by name. */
 export const toJson = (message: proto.IMessage): unknown => JSON.parse(JSON.stringify(proto.Message.fromObject(message)));
 
-/** Returns the seconds after which phones remove the message; 0 for never. */
+/** Returns the time after which phones remove the message, in seconds; 0 if never. */
 export const expirationOf = (message: proto.IMessage): number => {
   const content = normalizeMessageContent(message);
   const kind = getContentType(content);

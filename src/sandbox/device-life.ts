@@ -1,4 +1,4 @@
-/** Activates a linked device after its login, and unlinks it. Pages are notified of both. */
+/** Activates a linked device after its login, and unlinks a device. */
 import { announceDevice } from './device-lists.ts';
 import { applyFault, liveKinds } from './live-faults.ts';
 import { sendHistory } from './messages/peer.ts';

@@ -47,7 +47,10 @@ export function rawIdOf({ people, random }: Pick<ListParts, 'people' | 'random'>
   return rawId ?? random.bytes(4).readUInt32BE(0);
 }
 
-/** The last list of each person with its input. Without this cache the phone would sign a list for each look-up. */
+/**
+ * The last signed list of each person, with the devices and the identity for which it was made. Without this cache the phone would sign a list for each
+ * look-up.
+ */
 const signedLists = new WeakMap<Person, { readonly devices: readonly Device[]; readonly identity: object; readonly list: BinaryNode }>();
 
 /** Returns `<key-index-list>`: the indexes of the devices that are linked, signed by the phone. */
@@ -63,7 +66,7 @@ export function keyIndexList(parts: ListParts, person: Person): BinaryNode {
 
 function signList(parts: ListParts, person: Person, identity: KeyPair): BinaryNode {
   const devices = parts.people.devices(person.number);
-  // The list is as old as the newest device.
+  // The list has the time at which the newest device was linked.
   const ts = Math.floor(Math.max(0, ...devices.map(({ linkedAt }) => linkedAt)) / 1000);
   const details = proto.ADVKeyIndexList.encode({
     rawId: rawIdOf(parts, person),

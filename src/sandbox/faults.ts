@@ -24,7 +24,7 @@ export class Faults {
     return before - this.#armed.length;
   }
 
-  /** Consumes one use of a matching fault and returns it. Without `number` only faults without a number match. `query`: the name of a request. */
+  /** Returns a matching fault, and counts one use of it. Without `number`, only faults without a number match. `query`: the name of the client's request. */
   take(kind: Fault['kind'], number?: Digits, query = ''): Fault | undefined {
     const found = this.#armed.find(
       ({ fault }) => fault.kind === kind && (fault.number === undefined || fault.number === number) && query.startsWith(fault.query ?? ''),

@@ -1,4 +1,4 @@
-/** Groups: members, ranks and settings, and the notifications to members of every change. */
+/** Groups: their members, ranks and settings, and the notifications of changes. */
 import { jidOf, toldPn, type Addressing } from './address.ts';
 import { communityNodes, viewCommunity, type CommunityFields } from './community-shape.ts';
 import { SandboxError, type Digits, type GroupView } from './interface.ts';
@@ -34,7 +34,7 @@ export interface Group extends CommunityFields {
   oldInvites?: readonly string[];
   /** People who asked to join, oldest first. */
   requests?: readonly { readonly number: Digits; readonly at: number; readonly method: string }[];
-  /** Invitations for people who could not be added. `expiration`: Unix seconds. */
+  /** Invitations for people who could not be added. `expiration`: in Unix seconds. */
   invited?: readonly { readonly number: Digits; readonly code: string; readonly expiration: number; readonly by: Digits }[];
   /** Times at which people left, in Unix milliseconds. */
   left?: Record<Digits, number>;

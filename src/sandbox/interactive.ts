@@ -9,15 +9,15 @@ interface RowView {
   readonly description: string;
 }
 
-/** A button, by the name of its native flow; those of older messages are called `quick_reply` and `single_select` too. */
+/** A button. `name` is the name of its native flow. For older messages, it is `quick_reply` for a button and `single_select` for a list. */
 interface ButtonView {
   readonly name: string;
   readonly text: string;
-  /** The answer to a tap; absent for buttons that open a page or an app on the phone. */
+  /** The id that a tap sends. Absent for lists, and for buttons that open something on the phone. */
   readonly id?: string;
   /** Rows of a list. */
   readonly rows?: readonly RowView[];
-  /** The address, number, code, key or order that the button holds. */
+  /** The URL, phone number, code or order that a tap opens or copies. */
   readonly opens?: unknown;
 }
 
@@ -25,7 +25,7 @@ interface CardView {
   readonly title: string;
   readonly text: string;
   readonly footer: string;
-  /** Field of the picture, video or document above the text. */
+  /** The name of the message field with the picture, video or document above the text. */
   readonly media?: string;
   readonly buttons: readonly ButtonView[];
 }
@@ -187,7 +187,7 @@ const listView = ({ title, description, footerText, buttonText, sections }: prot
 });
 
 /**
- * Reads the tappable parts of a message. Returns undefined for other messages, and null for a message that phones cannot show because its
+ * Reads the tappable parts of a message. Returns undefined for a message without such parts, and null for a message that phones cannot show because its
  * parameters are invalid.
  */
 export const interactiveOf = (message: proto.IMessage | undefined): InteractiveView | null | undefined => {

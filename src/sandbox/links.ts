@@ -11,8 +11,8 @@ import { decodeNode, encodeNode } from './wire/transport.ts';
 import { replaced, type Connection } from './wire/connection.ts';
 
 /**
- * Returns the key by which a confirmation finds its stanza. For a message it is the id; for other stanzas it is all attributes that an ack
- * repeats.
+ * Returns the key by which a confirmation finds its stanza. For a message, the key contains only the id. For other stanzas, it contains all attributes that an
+ * ack repeats.
  */
 export function confirmationKey(tag: string, attrs: Readonly<Record<string, string | undefined>>, peer: string | undefined): string {
   if (tag === 'message') return `message ${attrs['id']}`;
@@ -23,7 +23,7 @@ const isRetry = ({ tag, attrs }: BinaryNode): boolean => tag === 'receipt' && at
 
 export class Links {
   readonly #live = new Map<string, Connection>();
-  /** Messages that were written to a socket since the start. A repetition does not count again. */
+  /** Messages that were written to a socket since the start, by the key of the device. A repeated message is not counted again. */
   readonly #written = new Map<string, Set<string>>();
   readonly #db: Database;
   readonly #queue: QueueStore;
@@ -114,7 +114,7 @@ export class Links {
     connection.send(node('ib', { from: platformJid }, [node('offline', { count: String(count) })]));
   }
 
-  /** Deletes a stanza that the device confirmed. Returns false if none is stored under this key. */
+  /** Deletes a stanza that the device confirmed. `key`: the device. `name`: the confirmation key. Returns false if no such stanza is stored. */
   settle(key: string, name: string): boolean {
     if (this.#queue.drop(key, name) === 0) return false;
     const written = this.#written.get(key);
@@ -122,7 +122,7 @@ export class Links {
     return true;
   }
 
-  /** Deletes all stored stanzas of a device that was unlinked. */
+  /** Deletes the stored stanzas and pre-keys of a device that was unlinked. */
   forget(device: Device): void {
     const key = deviceKey(device.number, device.device);
     this.#queue.clear(key);

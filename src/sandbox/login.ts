@@ -67,7 +67,7 @@ function login(parts: Parts, connection: Connection, payload: proto.ClientPayloa
   const known = device && connection.clientStatic.equals(Buffer.from(device.noiseKey));
   if (fault || !known) {
     counters.failedLogin();
-    // A temporary ban carries its length in seconds.
+    // The answer for a temporary ban contains its duration in seconds.
     const ban = fault?.ms === undefined ? {} : { code: '101', expire: String(Math.ceil(fault.ms / 1000)) };
     connection.finish(failure(fault?.code ?? 401, ban));
     return;
@@ -131,7 +131,7 @@ function inOrder(parts: Parts, connection: Connection, work: () => Promise<void>
 
 function acceptAck(parts: Parts, connection: Connection, key: string, stanza: BinaryNode): void {
   const { class: kind = '', id = '', to } = stanza.attrs;
-  // After a retry receipt the client also refuses the first copy. The second copy must stay stored.
+  // After a retry receipt, the client also sends an ack for the first copy. This ack must not delete the second copy, which has the same id.
   if (kind === 'message' && connection.retried.delete(id)) return;
   parts.links.settle(key, confirmationKey(kind, stanza.attrs, to));
 }

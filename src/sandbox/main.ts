@@ -46,7 +46,7 @@ const running = await startSandbox(options).catch(async (error: unknown) => {
   if (process.send?.({ type: 'failed', code, message }, () => resolve()) !== undefined) await promise;
   process.exit(1);
 });
-// The page `/sw.js` names the version with which the gateway ships. The gateway's look-up of the version then logs no warning.
+// The page `/sw.js` then names the version of the installed library. The gateway's look-up of the version therefore logs no warning.
 running.sandbox.requireVersion({ current: DEFAULT_CONNECTION_CONFIG.version.join('.') });
 log.info({ port: running.port, data: values.data }, 'sandbox.ready');
 process.send?.({ type: 'ready', port: running.port });

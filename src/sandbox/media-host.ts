@@ -15,11 +15,11 @@ import { channelPath, handleOf, isPreview, makePreview, maxMedia, type Media } f
 import type { Counters } from './stats.ts';
 import type { Records } from './store/database.ts';
 
-// Uploads to the media host: `POST /mms/<type>/<hash>` of encrypted files, `POST /newsletter/newsletter-<type>/<hash>` of plain ones, and
-// `POST /product/image/<hash>` of pictures of products, which are plain JPEGs. The hash is the SHA-256 of the sent bytes, in URL-safe
-// base64. An interrupted upload is resumed with `file_offset`; `resume=1` asks for the number of stored bytes.
+// Uploads to the media host: `POST /mms/<type>/<hash>` of encrypted files, `POST /newsletter/newsletter-<type>/<hash>` of plain ones, and `POST
+// /product/image/<hash>` of pictures of products, which are plain JPEGs. The hash is the SHA-256 of the sent bytes, in URL-safe base64. An interrupted upload
+// is resumed with `file_offset`. A request with `resume=1` asks for the number of stored bytes.
 
-/** The permission to upload: a token that clients request (`media_conn`) and that can expire. */
+/** The token that permits uploads. Clients request it with `media_conn`, and a fault can revoke it. */
 export class MediaRights {
   #auth = MediaRights.#make();
 
@@ -55,7 +55,7 @@ const path = /^\/(?:mms|product|pps|newsletter)\/(?<type>[\w-]+)\/(?<hash>[\w%=-
 
 const refused = (status: number, error: string): HostAnswer => [status, { error }];
 
-/** Passes bytes on, and fails beyond `left` bytes. At `cutAt` the output ends, and `cut` is called. */
+/** Makes a stream that passes bytes on and fails after more than `left` bytes. After `cutAt` bytes, it ends its output and calls `cut`. */
 const meter = (left: number, cutAt: number, cut: () => void): Transform => {
   let seen = 0;
   return new Transform({
@@ -70,7 +70,7 @@ const meter = (left: number, cutAt: number, cut: () => void): Transform => {
   });
 };
 
-/** Pauses the read for this time. Returns false if the client disconnects meanwhile. */
+/** Waits `ms` milliseconds. Returns false if the client disconnects meanwhile. */
 const pause = async (request: IncomingMessage, ms: number): Promise<boolean> => {
   const gone = new AbortController();
   const leave = (): void => gone.abort();
@@ -84,7 +84,7 @@ const drain = async (request: IncomingMessage): Promise<void> => {
   for await (const _ of request);
 };
 
-/** Returns the answer to an upload; undefined if the connection broke, because no client then waits. */
+/** Handles an upload and returns its answer; undefined if the connection broke. */
 async function upload(parts: UploadParts, url: URL, request: IncomingMessage): Promise<HostAnswer | undefined> {
   const { media, counters, rights, faults } = parts;
   const { type = '', hash = '' } = path.exec(url.pathname)?.groups ?? {};
@@ -173,7 +173,7 @@ const takeDamage = (faults: Faults): Fault | undefined => {
   return undefined;
 };
 
-/** The size of the chunks that a slow host sends. In bytes. */
+/** The largest size of a chunk of a download. The fault `mediaSlow` delays each chunk. In bytes. */
 const slowChunk = 16_384;
 
 /** Yields the bytes of a file with the effect of the fault, if there is one. With `mediaCut`, throws in the middle. */

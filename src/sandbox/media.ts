@@ -8,7 +8,7 @@ import type { MediaPart } from './content.ts';
 import { SandboxError } from './interface.ts';
 import type { Random } from './random.ts';
 
-/** Largest file, in bytes. */
+/** The largest size of a file, in bytes. */
 export const maxMedia = 100 * 1024 * 1024;
 const maxTotal = 4 * 1024 * 1024 * 1024;
 /** Length of the authentication code at the end of an encrypted file, in bytes. */
@@ -29,7 +29,7 @@ export interface SealedMedia {
 }
 
 export class Media {
-  /** Addresses of the media host; clients use the second if the first fails. They are set when the server listens. */
+  /** The two addresses of the media host, as host and port. Clients use the second if the first fails. They are set after the port was opened. */
   hosts: readonly [string, string] = ['', ''];
   readonly #folder: string;
   readonly #random: Random;
@@ -49,7 +49,7 @@ export class Media {
     return `https://${this.hosts[0]}${directPath}`;
   }
 
-  /** Returns the file name for a direct path; `undefined` if the path is malformed. */
+  /** Returns the path of the stored file for a direct path; `undefined` if the direct path is malformed. */
   locate(directPath: string): string | undefined {
     const id = name.exec(directPath)?.[1];
     return id === undefined ? undefined : join(this.#folder, id);
@@ -84,7 +84,7 @@ export class Media {
     return (await this.size(this.part(token))) ?? 0;
   }
 
-  /** Returns the direct path of a file that was uploaded before. */
+  /** Returns the direct path of a file that was uploaded before; `undefined` if there is none. */
   async stored(token: string): Promise<string | undefined> {
     const id = Buffer.from(token, 'base64url').toString('hex');
     return (await this.size(join(this.#folder, id))) === undefined ? undefined : pathOf(id);
@@ -121,7 +121,7 @@ export class Media {
     return pathOf(id);
   }
 
-  /** Returns a new path for a file that the phone uploads again. It is the same file under a new signature. */
+  /** Returns a direct path with a new signature, for a file that the phone uploads again. Both paths locate the same file. */
   again(directPath: string): string {
     return directPath.replace(/oh=[^&]*/, `oh=${this.#random.id()}`);
   }
@@ -206,7 +206,7 @@ function same(one: Uint8Array, other: Uint8Array | null | undefined): boolean {
   return other?.length === one.length && timingSafeEqual(one, other);
 }
 
-// Small previews of profile pictures, which are made at their download.
+// Small previews of profile pictures. A preview is made at each download.
 
 /** Width and height, in pixels. */
 const side = 96;

@@ -14,7 +14,7 @@ import { type BinaryNode, bytes, child, childBytes } from './nodes.ts';
 import type { Random } from './random.ts';
 import type { SignedPreKey } from './store/keys.ts';
 
-/** The first request of a client. `wrapped`: salt (32 bytes), iv (16), encrypted ephemeral key (32). */
+/** The first request of a client. `wrapped`: 32 bytes of salt, 16 bytes of IV, 32 bytes of encrypted ephemeral key. */
 export interface CodeRequest {
   readonly number: Digits;
   readonly ref: string;
@@ -25,7 +25,7 @@ export interface CodeRequest {
 
 const noText = Buffer.alloc(0);
 
-/** Makes the phone's step. With a wrong code the decrypted ephemeral key of the companion is wrong, which the next step detects. */
+/** Makes the phone's keys for the exchange. With a wrong code, the companion's ephemeral key is decrypted to a wrong key. `openBundle` detects this. */
 export async function wrapEphemeral(
   code: string,
   request: CodeRequest,
@@ -45,7 +45,7 @@ export async function wrapEphemeral(
   return { ephemeral, companionEphemeral, wrapped };
 }
 
-/** Decrypts the client's last message. Returns `undefined` when the code was wrong. */
+/** Decrypts the key bundle of the client's last message. Returns `undefined` if the bundle is malformed or the code was wrong. */
 export function openBundle(
   finish: BinaryNode | undefined,
   ephemeral: KeyPair,

@@ -38,7 +38,7 @@ interface Waiting extends Registration {
   readonly unacknowledged: Set<string>;
   /** Present after the client asked for a pairing code. */
   code?: CodeRequest;
-  /** Present while the owner of an account with a passkey has to sign. */
+  /** Present after the ceremony of an account with a passkey has begun. */
   ceremony?: { readonly number: Digits; readonly passkey: PasskeyCeremony };
   busy: boolean;
   /** Gets every answer of the client while the phone waits for one. */
@@ -56,7 +56,7 @@ const refCount = 6;
 const maxPushName = 100;
 /** The time-out of a client's answer to a step of the pairing. In milliseconds. */
 const answerMs = 10_000;
-/** The longest wait of a typed code for the client's request, in milliseconds. The owner may type the code before the request arrives. */
+/** The longest wait for a client, in milliseconds. A typed code waits for the client's request. A scan waits for the client's acknowledgements. */
 const requestMs = 1500;
 /** The validity of a pairing code, in milliseconds (vinikjkkj/zapo `src/protocol/defaults.ts`). */
 const codeMs = 180_000;
@@ -149,7 +149,7 @@ export class Pairing {
     return this.#waiting.get(connection)?.ceremony?.passkey;
   }
 
-  /** Returns the ceremony in which an account is being linked. */
+  /** Returns the newest ceremony that links a device to this account. */
   ceremonyOf(number: Digits): PasskeyCeremony | undefined {
     return [...this.#waiting.values()].findLast(({ ceremony }) => ceremony?.number === number)?.ceremony?.passkey;
   }
@@ -172,7 +172,8 @@ export class Pairing {
   }
 
   /**
-   * Handles the first step of pairing by code, in which the client names the number for its code. Returns the reference of this pairing.
+   * Handles the first step of pairing by code, in which the client names the phone number. Returns the reference of this pairing; undefined if the client does
+   * not wait for a pairing.
    */
   hello(connection: Connection, number: Digits, wrapped: Uint8Array): string | undefined {
     const waiting = this.#waiting.get(connection);
@@ -235,7 +236,7 @@ export class Pairing {
     return secret.advSecret;
   }
 
-  /** Returns the client that requested a code for this number. Of several clients, returns the one that connected last. */
+  /** Returns the client that requested a code for this number. If several clients did, returns the client that connected last. */
   #askedFor(number: Digits): Waiting | undefined {
     return [...this.#waiting.values()].findLast((one) => one.code?.number === number);
   }

@@ -28,7 +28,7 @@ export interface Device {
   readonly registrationId: number;
   signedPreKey: SignedPreKey;
   pushName: string;
-  /** The history that the phone invents for this device, and whether it was sent. */
+  /** The history that the phone invents for this device. `sent` is true after the phone sent it. */
   history: History & { readonly sent: boolean };
 }
 
@@ -51,7 +51,7 @@ export interface Person {
   lid: Digits;
   /** LIDs of accounts that the number had before. They belong to no person. */
   formerLids?: readonly Digits[];
-  /** The entered name, else the name from the registration of the first client, else ''. Other people see `People.pushName`. */
+  /** The name that the control interface or a client set, else ''. Other people see `People.pushName`. */
   name: string;
   /** True if the phone sends delivery receipts automatically. */
   autoDeliver: boolean;
@@ -82,8 +82,8 @@ export interface Person {
    */
   withoutNumber?: boolean;
   /**
-   * True if messages to the person need a privacy token of the person and are otherwise refused with 463. The same applies to additions to
-   * groups.
+   * True if messages to the person need a privacy token of the person and are otherwise refused with 463. Additions to groups without such a token are refused
+   * with 403.
    */
   needsTokens?: boolean;
   /** True if the phone answers no request of its linked devices. */
@@ -186,7 +186,7 @@ export class People {
     return address?.addressing === 'lid' && this.#formerLids.has(address.user);
   }
 
-  /** Returns the person and device of a jid. An unknown number creates a person; an unknown LID gives `undefined`. */
+  /** Returns the person and device of a jid. Creates a person for an unknown number. Returns `undefined` for an unknown LID. */
   resolve(jid: string | undefined): { readonly person: Person; readonly device: number } | undefined {
     const address = parseUser(jid);
     if (!address) return undefined;
@@ -243,8 +243,8 @@ export class People {
   }
 
   /**
-   * Returns the name that other people see: the name of the device, else of the person, else of any device. An account without any name has
-   * ''. A contact gets an invented name.
+   * Returns the name that other people see: the name of the device, else of the person, else of any device. Without any name, returns '' if the person has
+   * linked a device before, else an invented name.
    */
   pushName(person: Person, device?: Device): string {
     const known = device?.pushName || person.name || this.devices(person.number).find(({ pushName }) => pushName !== '')?.pushName;

@@ -1,6 +1,6 @@
 /**
- * Privacy tokens (tulir/whatsmeow `tctoken.go`, `notification.go`). A person gives a token to a contact. The contact shows the token with messages to
- * the person and when adding the person to a group. A contact has one token of a person, whose time is renewed.
+ * Privacy tokens (tulir/whatsmeow `tctoken.go`, `notification.go`). A person gives a token to a contact. The contact sends the token with messages to the
+ * person, and when it adds the person to a group. A contact has one token of each person. Another issue changes only its time.
  */
 import { jidOf, lidJid, toldPn } from './address.ts';
 import type { Links } from './links.ts';
@@ -50,7 +50,7 @@ export class PrivacyTokens {
     return node('tctoken', { t: unixSeconds(at) }, token);
   }
 
-  /** Returns true if the contact shows the token of a person in the child `tag`, or if the person requires no token. */
+  /** Returns true if the contact sent the token of a person in the child `tag`, or if the person requires no token. */
   isShown(owner: Person, contact: Person, stanza: BinaryNode, tag: 'tctoken' | 'privacy'): boolean {
     if (!owner.needsTokens || owner === contact) return true;
     const shown = bytes(child(stanza, tag));

@@ -1,4 +1,4 @@
-/** The source of randomness. With a seed, ids and references repeat from run to run; keys of Signal and Noise are always random. */
+/** The source of randomness. With a seed, ids and references are the same in every run. The keys of Signal and Noise are always random. */
 import { createHash, randomBytes } from 'node:crypto';
 
 export class Random {
@@ -9,7 +9,7 @@ export class Random {
     this.#seed = seed;
   }
 
-  /** With a seed, the bytes come from a hashed counter, which is sufficient for ids but not for real secrets. */
+  /** Returns random bytes. With a seed, they come from a hashed counter and are not secret. */
   bytes(length: number): Buffer {
     if (this.#seed === undefined) return randomBytes(length);
     const blocks: Buffer[] = [];

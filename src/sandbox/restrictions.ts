@@ -1,4 +1,4 @@
-/** The platform's limits for messages to strangers: the notifications to clients, and the refused messages. */
+/** The platform's limits for messages to strangers. Clients are notified of changes of the limits, and messages beyond a limit are refused. */
 import type { Restrictions } from './interface.ts';
 import { node, platformJid, unixSeconds } from './nodes.ts';
 import type { Parts } from './parts.ts';

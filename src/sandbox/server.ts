@@ -43,7 +43,7 @@ import { createWorld } from './world.ts';
 export interface SandboxOptions {
   /** The port; 0 for any free port. */
   readonly port: number;
-  /** Address to listen on; loopback when absent. On any other address the control interface answers requests to every host name. */
+  /** The address to listen on; loopback if absent. On other addresses, the control interface answers requests to every host name. */
   readonly host?: string | undefined;
   readonly dataDir: string;
   /** Makes ids and references the same in every run. */
@@ -236,7 +236,7 @@ class Entrance {
     return (this.#tcp.address() as AddressInfo).port;
   }
 
-  /** Takes no more connections, and resolves when the last one has ended. */
+  /** Stops accepting connections. Resolves when the last connection has ended. */
   close(): Promise<void> {
     return new Promise((resolve) => this.#tcp.close(() => resolve()));
   }

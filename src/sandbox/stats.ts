@@ -1,9 +1,8 @@
 /** Counters and calls since the start. Tests compare the gateway with both. */
 import type { CallStep, CallView, Digits, Stats } from './interface.ts';
 
-// Counters since the start. Tests compare the gateway with them.
 
-/** Largest number of distinct unknown requests that are counted. The bound protects the memory from a hostile client. */
+/** The largest number of distinct unknown requests that are counted, and of distinct hosts of uploads. The bound protects the memory from a hostile client. */
 const maxUnknown = 200;
 const maxAddresses = 1000;
 
@@ -18,7 +17,7 @@ export class Counters {
   channels = { metadata: 0, lists: 0, posts: 0 };
   pictures = 0;
   media = { begun: 0, uploads: 0, resumed: 0, uploadsByHost: {} as Record<string, number>, downloads: 0 };
-  /** Patches of shared settings that clients sent: those that were stored, and those on an old version. */
+  /** Numbers of patches of the app state that clients sent. `patches`: stored patches. `conflicts`: patches that were based on an old version. */
   settings = { patches: 0, conflicts: 0 };
   readonly #addresses = new Map<string, { sockets: number; files: number }>();
   readonly #refusedPatches = new Map<string, number>();
@@ -37,12 +36,12 @@ export class Counters {
     this.#logins.perSecondMax = Math.max(this.#logins.perSecondMax, this.#recentLogins.length);
   }
 
-  /** Notes that the last connection of an account ended. */
+  /** Stores the time at which a connection of an account closed. */
   closed(number: Digits, now: number): void {
     this.#times.set(number, { loggedIn: 0, ...this.#times.get(number), closed: now });
   }
 
-  /** Counts an upload. `host` is the name that the client used. */
+  /** Counts an upload. `host` is the host in the client's request. */
   uploaded(host: string, resumed: boolean): void {
     const { media } = this;
     media.uploads += 1;

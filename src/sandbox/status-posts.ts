@@ -12,7 +12,7 @@ const shownMs = 86_400_000;
 export const isOver = (at: number, now: number): boolean => now - at >= shownMs;
 
 /**
- * Returns the code that refuses a status post; undefined if it is accepted. All simulated accounts have a LID, so the list must have only
+ * Returns the code that refuses a status post; undefined if it is accepted. All simulated accounts have a LID. The list of readers must therefore have only
  * LIDs. Attributes of groups are refused.
  */
 export function statusRefusalOf({ attrs, content }: BinaryNode): string | undefined {
@@ -22,7 +22,7 @@ export function statusRefusalOf({ attrs, content }: BinaryNode): string | undefi
   return isStrange || attrs['addressing_mode'] !== undefined || attrs['phash'] !== undefined ? '479' : undefined;
 }
 
-/** Returns the lists that the platform stores for an account. The list in use is marked. */
+/** Returns the three lists of readers of an account. The list in use has the attribute `default`. */
 export function statusPrivacy(people: People, person: Person): BinaryNode {
   const privacy = person.statusPrivacy;
   if (privacy === undefined) throw new SandboxError(404, 'item-not-found');
@@ -35,7 +35,7 @@ export function statusPrivacy(people: People, person: Person): BinaryNode {
   return node('privacy', {}, lists);
 }
 
-/** Makes the receipt of a reader, in the form of a list of readers by post. */
+/** Makes the receipt of one reader, in the form that lists the readers of a post. */
 export const readerReceipt = (reader: string, id: string, kind: string, now: number): BinaryNode => {
   const t = unixSeconds(now);
   const type = kind === 'delivered' ? undefined : kind;

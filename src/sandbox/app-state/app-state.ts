@@ -1,6 +1,6 @@
 /**
- * Settings that the devices of one account share: chats (archive, mute, pin, …), labels, address book, quick replies. Devices change them by
- * encrypted patches in order. The phone made the key, so it can read all patches. A patch that is not authentic is refused.
+ * Settings that the devices of one account share: chats (archive, mute, pin, …), labels, address book, quick replies. Devices change them by encrypted patches
+ * with consecutive versions. The phone made the key, so it can read all patches. A patch that is not authentic is refused.
  */
 import { proto } from '@whiskeysockets/baileys';
 import { jidOf } from '../address.ts';
@@ -67,7 +67,7 @@ export class AppState {
     return { protocolMessage: { type, appStateSyncKeyShare: { keys: isWanted ? [{ keyId: { keyId: key.id }, keyData }] : [] } } };
   }
 
-  /** Changes settings on the phone. Each collection gets one more patch, and all devices get the new versions. */
+  /** Changes settings on the phone. Each changed collection gets one more patch, and all devices are notified of the new versions. */
   change(person: Person, mutations: readonly Mutation[]): void {
     this.#stored(person.number, () => {
       const changed = collectionNames.flatMap((name) => {
@@ -114,7 +114,7 @@ export class AppState {
     });
   }
 
-  /** Runs `work` in a transaction. If it fails, the state in memory is read from storage again. */
+  /** Runs `work` in a transaction. If it fails, drops the state in memory, which is then read from storage again. */
   #stored<T>(owner: Digits, work: () => T): T {
     try {
       return this.#db.atomically(work);
@@ -190,7 +190,7 @@ export class AppState {
     return node('collection', { name, version: String(version) });
   }
 
-  /** Updates the name that other people see, if a record of the collection changed it. */
+  /** Updates the name that other people see, if the record of the push name changed it. */
   #follow(person: Person): void {
     const { entries } = this.#collection(person.number, 'critical_block');
     const named = [...entries.values()].find(({ action }) => action.index[0] === 'setting_pushName');

@@ -21,7 +21,7 @@ function set(name: string, about: readonly string[], value: proto.ISyncActionVal
   return { collection, version, operation: SET, index: [name, ...about], value: { ...value, timestamp: Date.now() } };
 }
 
-/** Returns the index of a chat on phones: a person by LID, a group by its jid. */
+/** Returns the jid by which phones index a chat: the LID of a person, or the jid of a group. */
 const chatJid = ({ people }: Known, chat: string): string => (isGroupJid(chat) ? chat : jidOf(people.ensure(chat), 'lid'));
 
 /** Returns the jid under which the messages of a chat are stored. */

@@ -17,7 +17,7 @@ export interface MutationKeys {
   readonly patchMac: Buffer;
 }
 
-/** A decrypted record. `index`: the name of the action and its object. */
+/** A decrypted record. `index`: the name of the action, and the chat, message or other object that it changes. */
 export interface Action {
   readonly index: readonly string[];
   readonly value: proto.ISyncActionValue;
@@ -58,11 +58,11 @@ function bigEndian(value: number): Buffer {
   return bytes;
 }
 
-/** Authenticates the whole collection at a version. */
+/** Returns the authentication code of the whole collection at a version. */
 export const snapshotMacOf = (keys: MutationKeys, hash: Uint8Array, version: number, collection: string): Buffer =>
   hmac(keys.snapshotMac, hash, bigEndian(version), Buffer.from(collection));
 
-/** Authenticates one patch. */
+/** Returns the authentication code of one patch. */
 export const patchMacOf = (
   keys: MutationKeys,
   snapshotMac: Uint8Array,

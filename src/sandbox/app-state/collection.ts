@@ -34,7 +34,7 @@ export interface Entry {
   readonly since: number;
 }
 
-/** A key that the phone shared, by which records can be read. */
+/** A key that the phone shared with its devices, and with which records can be decrypted. */
 export interface SharedKey {
   readonly id: Uint8Array;
   readonly keys: MutationKeys;
@@ -123,7 +123,7 @@ export class Patches {
   readonly #put;
   readonly #after;
   readonly #drop;
-  /** Collections, built from their patches on the first request. Empty collections are not kept. */
+  /** Collections, built from their patches on the first request. Empty collections are not cached. */
   readonly #collections = new Map<string, Collection>();
 
   constructor({ sql }: Database) {

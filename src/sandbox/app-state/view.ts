@@ -30,7 +30,7 @@ interface Row {
   readonly read: Reader;
 }
 
-/** Number of the last messages in which the phone looks for the timer of disappearing messages. */
+/** The number of newest messages in which the phone looks for the timer of disappearing messages. */
 const timersFrom = 2_000;
 
 const numberOf = (value: unknown): number => Number(value ?? 0);
@@ -104,8 +104,8 @@ class Phone {
 const without = <T>(list: readonly T[] | undefined, one: T): T[] => (list ?? []).filter((other) => other !== one);
 
 /**
- * Returns the time up to which messages are removed. A range has whole seconds and also names its last message. Later messages of the same
- * second are therefore kept. Without a range, returns the time of the action.
+ * Returns the time up to which messages are removed. This is the time of the latest message that the range names. Without such a message, it is the end of the
+ * range's last second. Without a range, it is the time of the action.
  */
 function rangeEnd(
   phone: Phone,

@@ -5,7 +5,7 @@ import type { Picture } from '../people.ts';
 
 export type Hours = NonNullable<BusinessProfile['hours']>;
 
-/** `cover`: a picture of the media host. */
+/** A profile as it is stored. `cover`: a picture on the media host. */
 export type Profile = Omit<BusinessProfile, 'cover'> & { readonly cover?: Picture };
 
 /** A picture or video of a product, on the media host. */
@@ -22,13 +22,13 @@ export type Product = Omit<ProductView, 'images' | 'videos'> & {
 
 export type Collection = CollectionView;
 
-/** The order of a customer, with the prices of that moment. */
+/** The order of a customer, with the prices at the time of the order. */
 export interface Order {
   readonly id: string;
   /** The token that allows its holder to read the order. */
   readonly token: string;
   readonly lines: readonly { readonly product: Product; readonly quantity: number }[];
-  /** Thousandths of the currency's unit; 0 if no product has a price. */
+  /** The sum of the prices, in thousandths of the currency's unit; 0 if no product has a price. */
   readonly total: number;
   readonly currency: string;
 }

@@ -14,7 +14,7 @@ interface Shop {
   readonly collections: Map<string, Collection>;
 }
 
-/** Rows of storage name their owner in addition to their content. */
+/** A stored row: a value with its owner. `at` counts up with each new row and defines the order. */
 interface Owned<T> {
   readonly owner: Digits;
   readonly at: number;
@@ -141,7 +141,7 @@ export class Shops {
     return order;
   }
 
-  /** Makes an id of sixteen digits, as the platform's ids have. */
+  /** Makes an id of sixteen digits, like the ids of the platform. */
   #newId(): string {
     return `10${this.#random.bytes(6).readUIntBE(0, 6).toString().padStart(14, '0').slice(-14)}`;
   }

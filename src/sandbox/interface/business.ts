@@ -7,7 +7,10 @@ export interface BusinessProfile {
   readonly email: string;
   readonly websites: readonly string[];
   readonly categories: readonly { readonly id: string; readonly name: string }[];
-  /** `mode`: `open_24h`, `specific_hours` (then with minutes of the day) or `appointment_only`. A day that is missing is closed. */
+  /**
+   * `mode`: `open_24h`, `specific_hours` or `appointment_only`. With `specific_hours`, `open` and `close` are minutes since midnight. The business is closed on
+   * a missing day.
+   */
   readonly hours?: {
     readonly timezone: string;
     readonly days: readonly { readonly day: string; readonly mode: string; readonly open?: number; readonly close?: number }[];

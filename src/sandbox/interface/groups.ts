@@ -65,7 +65,7 @@ export interface GroupsMethods {
   joinGroup(number: Digits, code: string): Promise<{ readonly jid: string; readonly joined: boolean }>;
   /** Makes a community with its announcement group. Returns the community. */
   createCommunity(input: { readonly subject: string; readonly creator: Digits; readonly addressing?: 'pn' | 'lid' }): Promise<GroupView>;
-  /** Adds groups to the community or removes them, for an admin. A group that the platform refuses has the code of the refusal. */
+  /** Adds groups to the community or removes them, for an admin. For a group that the platform refuses, `error` is the code of the refusal. */
   editCommunity(
     jid: string,
     by: Digits,
@@ -116,7 +116,7 @@ export interface ChannelView {
   readonly invitations: readonly { readonly number: Digits; readonly expiresAt: number }[];
 }
 
-/** Actions of people on a channel. The rights are those that the platform enforces for clients. */
+/** Actions of people on a channel. The platform checks the same rights as for clients. */
 export type ChannelChange =
   | { readonly action: 'follow' | 'unfollow' | 'mute' | 'unmute' | 'acceptAdmin' | 'delete' }
   /** Changes the name or the description, or posts a status, which no channel stores. */
@@ -164,9 +164,9 @@ export interface PostView {
   readonly text: string;
   /** The protobuf message as JSON, bytes as base64. */
   readonly content: unknown;
-  /** Counts of people. */
+  /** The number of people who viewed the post. */
   readonly views: number;
-  /** Counts by emoji. */
+  /** The number of reactions with each emoji. */
   readonly reactions: Readonly<Record<string, number>>;
   /** The length and the SHA-256 in hex of the post's file, which was read and verified. Absent if the post has no file. */
   readonly file?: { readonly bytes: number; readonly sha256: string };
@@ -176,7 +176,7 @@ export interface PostView {
 export type PostChange =
   | { readonly action: 'edit'; readonly text: string; readonly by?: Digits }
   | { readonly action: 'delete'; readonly by?: Digits }
-  /** Reacts as any person. An empty emoji removes the reaction. */
+  /** Reacts as the person `by`. An empty emoji removes the reaction. */
   | { readonly action: 'react'; readonly emoji: string; readonly by: Digits }
   | { readonly action: 'view'; readonly by: Digits };
 
@@ -188,6 +188,6 @@ export interface PostsMethods {
     input: { readonly content: Content; readonly by?: Digits },
   ): Promise<{ readonly id: string; readonly serverId: number }>;
   changePost(channel: string, serverId: number, change: PostChange): Promise<PostView>;
-  /** Returns the newest posts before the number `before`, newest first. At most 300. */
+  /** Returns the newest posts with a `serverId` below `before`, newest first. At most 300. */
   posts(channel: string, page?: { readonly before?: number; readonly limit?: number }): Promise<readonly PostView[]>;
 }

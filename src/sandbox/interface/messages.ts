@@ -108,7 +108,7 @@ export interface ReceivedMessage {
   readonly hidden?: string;
 }
 
-/** A message as the phone shows it. Later messages that the phone accepts have changed it. */
+/** A message as the phone shows it. It includes the changes by later messages that the phone accepted. */
 export interface ShownMessage {
   readonly id: string;
   readonly from: Digits;
@@ -143,8 +143,8 @@ export interface MessagesMethods {
   /** Returns the messages that the phone of `number` shows in a chat (a number or the jid of a group), oldest first. */
   shown(number: Digits, chat: string): readonly ShownMessage[];
   /**
-   * Makes the phone of `number` ask an account to send a message again, even if the phone never got the message. `group` sends the request as from
-   * this group, even if the person is no member.
+   * Makes the phone of `number` ask an account to send a message again, even if the phone never got the message. With `group`, the request comes from this
+   * group, even if the person is no member.
    */
   askAgain(number: Digits, of: Digits, messageId: string, group?: string): Promise<void>;
   /** Confirms messages that `number` received: the messages in `ids`, or else all unconfirmed messages of `chat`. */
@@ -162,8 +162,8 @@ export interface MessagesMethods {
 // Calls: their signalling, without sound.
 
 /**
- * A step of a call. The caller offers and ends the call; the called person accepts or rejects it on the phone. Without a reaction the call times
- * out.
+ * A step of a call. The caller offers and ends the call. The called person accepts or rejects it on the phone. `timeout` ends a call to which the called person
+ * did not react.
  */
 export interface CallStep {
   readonly step: 'offer' | 'accept' | 'reject' | 'timeout' | 'terminate';

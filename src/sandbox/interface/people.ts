@@ -17,7 +17,7 @@ interface DeviceView {
    * Address of the remote end of the connection, `address:port`. With a proxy it is the address of the proxy. Absent without a connection.
    */
   readonly address?: string;
-  /** Stanzas that wait for the device's confirmation. */
+  /** The number of stanzas that wait for the device's confirmation. */
   readonly queued: number;
 }
 
@@ -27,10 +27,10 @@ export interface StatusPrivacy {
   readonly numbers: readonly Digits[];
 }
 
-/** A simulated person. Every person has a phone; those with linked devices are accounts of the gateway. */
+/** A simulated person. Every person has a phone. A person with linked devices is an account of the gateway. */
 export interface PersonView {
   readonly number: Digits;
-  /** Alternative identifier, 15 digits, stable, never equal to a number. */
+  /** An alternative identifier of 15 digits, which never equals a number. It changes only with `registeredAnew`. */
   readonly lid: Digits;
   /** The push name; '' for an account that has none. */
   readonly name: string;
@@ -38,9 +38,9 @@ export interface PersonView {
 }
 
 /**
- * The history that a phone sends at the first login, in addition to its own messages. The numbers are those of invented chats, of messages in each
- * chat, of missed calls and of status posts. `perNotification` is the number of messages in a full notification; 500 if absent. `withheld`: the phone
- * sends no keys of its settings before the device requests them, or no history.
+ * The history that a phone sends at the first login, in addition to its own messages. It has `chats` invented chats with `messages` messages each, `calls`
+ * missed calls and `statuses` status posts. `perNotification` is the number of messages in a full notification; 500 if absent. With `withheld: 'keys'`, the
+ * phone sends the keys of its settings only on request. With `withheld: 'history'`, it sends no history.
  */
 export interface History {
   readonly chats: number;
@@ -116,7 +116,7 @@ export interface PeopleMethods {
     readonly business?: boolean;
     /** False if the person sends no read receipts. */
     readonly readReceipts?: boolean;
-    /** The audience of the person's status posts. `unavailable`: the platform does not answer. */
+    /** The audience of the person's status posts. `unavailable`: the platform answers 503. */
     readonly statusPrivacy?: StatusPrivacy | 'unavailable';
   }): Promise<PersonView>;
   /** Restricts an account, or frees it, and notifies its connected clients. Absent fields stay unchanged. */
@@ -155,7 +155,7 @@ export interface AccountMethods {
   ): Promise<AccountView>;
 }
 
-// Passkeys of accounts: an account with one is linked only after its owner has signed a challenge.
+// Passkeys of accounts. A device is linked to an account with a passkey only after the owner has signed a challenge.
 
 /** `PublicKeyCredentialRequestOptionsJSON`, as the platform sends it. Binary values are base64url without padding. */
 export interface RequestOptions {
@@ -190,7 +190,7 @@ export type CeremonyFault = 'refuse' | 'bare' | 'stall' | 'twice';
 export interface PasskeyView {
   /** The credential id, base64url. */
   readonly id: string;
-  /** The stage of the link that waits for this passkey; null if none does. */
+  /** The stage of the ceremony that waits for this passkey; null if there is none. */
   readonly stage: CeremonyStage | null;
   /** The code that the phone shows; '' before the phone has a code. */
   readonly code: string;

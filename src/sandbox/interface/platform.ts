@@ -1,4 +1,4 @@
-/** The platform as a whole: faults on demand, counters, what clients must trust, and the live stream. */
+/** The platform as a whole: faults on demand, counters, the roots that clients must trust, and the stream of events. */
 import type { ChainForgery } from '../certificates.ts';
 import type { ChannelView, GroupView } from './groups.ts';
 import type { Digits } from './common.ts';
@@ -31,19 +31,19 @@ export interface Fault {
     | 'repeatHello' // the next typed code leads to `code` times `primary_hello` (3 default)
     | 'refuseUpgrade' // the next upgrade gets HTTP `code`
     | 'silentHandshake' // the next connection never gets a server hello
-    | 'garbageHandshake' // … or one that cannot be parsed
-    | 'badCertificate' // … or one whose certificates are wrong; `forgery` selects the fault (`issuer` default)
+    | 'garbageHandshake' // the next connection gets a server hello that cannot be parsed
+    | 'badCertificate' // the next connection gets wrong certificates; `forgery` selects the fault (`issuer` default)
     | 'forgedAccount' // the next pairing has an account signature of another key
     | 'historyBomb' // the next part of a history inflates to `code` megabytes (256 default), as a file or, below 4 KB, within its message
-    | 'forgedPairing' // the next pairing is answered without the secret of the code
+    | 'forgedPairing' // the next pairing is authenticated with a wrong secret
     | 'forgedKeys' // the next bundle of keys that the account asks for has a signed pre-key that its owner did not sign; `query`: only keys of this contact
     | 'keysUsedUp' // before the next contact asks for keys of the account, all one-time keys but five are given out
     | 'identityUntold' // the next phone that is set up again with new keys is not announced; `number` is the number of the phone
     | 'silentDevices' // no contact is notified of the next device that the account links or unlinks
     | 'corruptFrame' // a transport frame that does not decrypt
-    | 'noLogin' // the next login is never answered, pings are
+    | 'noLogin' // the next login is never answered, but pings are answered
     | 'closeAfterLogin' // the socket closes right after <success>
-    | 'delay' // every stanza of the server waits `ms`
+    | 'delay' // every stanza of the platform waits `ms`
     | 'noAck' // sent messages are not acknowledged
     | 'ackError' // sent messages are refused with error `code`
     | 'refuseStrangers' // messages to people who never wrote to the account are refused with `code` (463 default, 475)
@@ -58,11 +58,11 @@ export interface Fault {
     | 'uploadCut' // the connection breaks after half of the bytes of an upload
     | 'duplicate' // the next messages to the account are delivered twice
     | 'mediaGone' // the next downloads get HTTP `code` (410 default), as if the host had deleted the file
-    | 'mediaCut' // … or break off in the middle
-    | 'mediaSlow' // … or wait `ms` before each 16 KiB
-    | 'mediaForged' // … or have a changed byte, in the middle or `code` bytes before the end
+    | 'mediaCut' // the next downloads break off in the middle
+    | 'mediaSlow' // the next downloads wait `ms` before each 16 KiB
+    | 'mediaForged' // the next downloads have a changed byte, in the middle or `code` bytes before the end
     | 'mediaRefused' // the phone answers the next request to upload a file again with error `code` (2 default)
-    | 'mediaSilence'; // … or does not answer the request
+    | 'mediaSilence'; // the phone does not answer the next request to upload a file again
   readonly number?: Digits;
   readonly code?: number;
   readonly ms?: number;
@@ -83,7 +83,7 @@ export interface Stats {
     readonly failed: number;
     /** Logins of a device that already had a live connection. */
     readonly double: number;
-    /** Highest count within any one second. */
+    /** The largest number of logins within one second. */
     readonly perSecondMax: number;
     readonly byNumber: Readonly<Record<Digits, number>>;
     /** The times of the account's last login and of the end of its last connection, in Unix milliseconds; 0: never. */
@@ -117,7 +117,7 @@ export interface Stats {
     readonly uploadsByHost: Readonly<Record<string, number>>;
     readonly downloads: number;
   };
-  /** Patches of shared settings that clients sent: stored, on an old version, and not authentic or malformed (counts by reason). */
+  /** Numbers of patches of shared settings. `patches`: stored. `conflicts`: based on an old version. `refused`: not authentic or malformed, by reason. */
   readonly settings: { readonly patches: number; readonly conflicts: number; readonly refused: Readonly<Record<string, number>> };
   /** Requests that the platform does not know, `xmlns/type/child` → count. Must stay empty in our tests. */
   readonly unknown: Readonly<Record<string, number>>;
@@ -141,8 +141,8 @@ export type WorldEvent =
   | { readonly type: 'presence'; readonly of: Digits; readonly chat: string; readonly state: string };
 
 /**
- * The oldest versions, such as `2.3000.1040000000`, for a connection and for linking. An older version gets 405 at the connection, or no
- * `pair-success` at the linking.
+ * The oldest versions that may connect (`connect`) and that may be linked (`link`), such as `2.3000.1040000000`. An older version gets 405 when it connects, or
+ * no `pair-success`.
  */
 export interface VersionRules {
   /** The version of the current web client, which `/sw.js` names. */

@@ -9,9 +9,9 @@ export type Setting =
   /** All labels in their new order. */
   | { readonly kind: 'labelOrder'; readonly labelIds: readonly string[] }
   | { readonly kind: 'archive' | 'pin' | 'read' | 'lock'; readonly chat: string; readonly on: boolean }
-  /** `until`: Unix time in milliseconds; 0 ends the muting, −1 mutes for ever. */
+  /** `until`: the end of the muting, in Unix milliseconds; 0 ends it now, −1 mutes without an end. */
   | { readonly kind: 'mute'; readonly chat: string; readonly until: number }
-  /** Removes all messages from the chat. `delete` also removes the chat itself. */
+  /** `delete` and `clear` remove all messages from the chat. `delete` also removes the chat itself. */
   | { readonly kind: 'delete'; readonly chat: string }
   | { readonly kind: 'clear'; readonly chat: string; readonly keepStarred?: boolean }
   | { readonly kind: 'star'; readonly chat: string; readonly messageId: string; readonly on: boolean }
@@ -35,7 +35,7 @@ export interface ChatSettings {
   readonly pinnedAt?: number;
   /** True if the owner marked the chat as unread; false if as read. */
   readonly markedUnread?: boolean;
-  /** The end of the muting; −1: for ever. */
+  /** The end of the muting; −1 if it has no end. */
   readonly mutedUntil?: number;
   readonly locked?: boolean;
   /** Messages up to this time are removed. */

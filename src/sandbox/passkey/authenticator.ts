@@ -16,7 +16,7 @@ export interface Passkey {
   counter: number;
   /** Number of signatures of the built-in authenticator. */
   signatures?: number;
-  /** PKCS #8 in PEM; absent for the key of a real authenticator. */
+  /** The private key, as PKCS #8 in PEM; absent for the key of a real authenticator. */
   readonly privateKey?: string;
 }
 

@@ -47,7 +47,7 @@ export class Bundles {
   }
 
   #askForKeys(device: Device, left: number): void {
-    // The address has an empty user. In other notifications the platform's address is a plain text. Source: vinikjkkj/zapo
+    // This address of the platform has an empty user before the `@`. In other notifications the address has no `@`. Source: vinikjkkj/zapo
     // (`packages/fake-server/src/protocol/`).
     const attrs = { from: `@${platformJid}`, type: 'encrypt', id: this.#random.id(), t: unixSeconds(Date.now()) };
     this.#links.deliver(device, node('notification', attrs, [node('count', { value: String(left) })]));

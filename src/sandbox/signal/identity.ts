@@ -4,8 +4,8 @@ import { verify as verifyCurve } from 'curve25519-js';
 import { type BinaryNode, child, childBytes, childNumber, children, node, uint } from '../nodes.ts';
 import type { PreKey, SignedPreKey } from '../store/keys.ts';
 
-// XEdDSA signatures. The verifier is not Baileys' own, which accepts every signature. It shares no code with the gateway's verifier. The
-// simulated platform is the oracle of the gateway's tests, so a fault of shared code would not be noticed.
+// XEdDSA signatures. Baileys' verifier accepts every signature and is therefore not used. This verifier shares no code with the gateway's verifier. The
+// simulated platform is the oracle of the gateway's tests, which would not notice a fault of shared code.
 
 export function verify(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean {
   if (publicKey.length !== 32 || signature.length !== 64) return false;

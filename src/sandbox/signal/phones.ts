@@ -1,6 +1,6 @@
 /**
- * The Signal device of every simulated phone. Work on one phone is serial. The changed keys are stored in one transaction with the effects.
- * A ratchet is therefore stored before its message is sent.
+ * The Signal device of every simulated phone. Work on one phone is serial. The changed keys are stored in one transaction with the effects of the work. A
+ * ratchet is therefore stored before its message is sent.
  */
 import {
   Curve,
@@ -20,8 +20,8 @@ import { type Bundle, makePhoneKeys, type PhoneKeys, toSession } from './identit
 
 // Patches of the library and of libsignal in memory, applied once for all phones.
 
-// The library stores the seeds of skipped group messages as Node writes buffers in JSON, with a list of numbers. It revives buffers only from base64.
-// A group message that arrives after a later one could then not be read. This patch turns the seed into a buffer before it is used.
+// The library stores the seed of a skipped group message as a JSON list of numbers. It revives buffers only from base64. Without a patch, a group message that
+// arrives after a later message cannot be decrypted. The patch turns the seed into a buffer before it is used.
 
 let repaired = false;
 
@@ -62,7 +62,7 @@ interface Sessions {
 
 const open = -1;
 
-/** Sorts sessions: the open one first, then the others, the last used first. */
+/** Sorts sessions: first the open session, then the closed sessions, of which the most recently used is first. */
 const inOrder = ({ _sessions }: StoredRecord): [string, StoredSession][] =>
   Object.entries(_sessions).toSorted(
     ([, { indexInfo: a }], [, { indexInfo: b }]) => Number(b.closed === open) - Number(a.closed === open) || b.used - a.used,
@@ -82,7 +82,7 @@ const promote = (record: StoredRecord, name: string): StoredRecord => {
   return { ...record, _sessions: Object.fromEntries(sessions) };
 };
 
-/** Decrypts a message that names its session. The used session is found by its changed chains. */
+/** Decrypts a message that names its session, and makes this session the open session. The session is recognized by its changed chains. */
 const decryptFirst = async <T>(sessions: Sessions, decrypt: () => Promise<T>): Promise<T> => {
   const before = sessions.load()?._sessions ?? {};
   const result = await decrypt();
