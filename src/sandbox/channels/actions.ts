@@ -25,7 +25,7 @@ const tellJoined = (parts: NewsParts, channel: Channel, number: Digits): void =>
 const tellLeft = (parts: NewsParts, channel: Channel, number: Digits): void =>
   tell(parts, number, 'NotificationNewsletterLeave', 'xwa2_notify_newsletter_on_leave', { id: channel.jid });
 
-/** Notifies followers that the channel was deleted, suspended or freed. */
+/** Notifies followers of the new state of the channel. */
 export function tellState(parts: NewsParts, channel: Channel, requester: Digits | undefined): void {
   for (const { number } of channel.followers) {
     const change = { ...stateShape(channel), is_requestor: number === requester };
@@ -58,7 +58,7 @@ export function tellChanged(parts: NewsParts, channel: Channel, by: Person | und
 const ownerUpdate = ['NotificationNewsletterOwnerUpdate', 'xwa2_notify_newsletter_owner_on_metadata_update'] as const;
 const adminUpdate = ['NotificationNewsletterAdminMetadataUpdate', 'xwa2_notify_newsletter_admin_metadata_update'] as const;
 
-/** Notifies the admins and the person of a changed role. */
+/** Notifies the admins and the person of the person's new role. */
 function tellRole(parts: NewsParts, channel: Channel, who: Person, by: Person, promoted: boolean): void {
   const word = promoted ? 'Promote' : 'Demote';
   const change = {
@@ -83,7 +83,7 @@ type ActionParts = Pick<Parts, 'channels' | 'links' | 'people' | 'random'>;
 
 const forbidden = (): SandboxError => new SandboxError(403, 'forbidden');
 
-/** Checks the role. People without a role get 401. An admin who tries an action of the owner gets 403. */
+/** Checks that the person is the owner. Throws 403 for an admin, and 401 for other people. */
 function asOwner(channel: Channel, { number }: Person): void {
   if (!isAdmin(channel, number)) throw new SandboxError(401, 'not-authorized');
   if (roleOf(channel, number) !== 'OWNER') throw forbidden();
@@ -171,7 +171,7 @@ export function remove(parts: ActionParts, channel: Channel, me: Person): void {
   parts.channels.save(channel);
 }
 
-/** Invites an admin. Returns the end of the invitation in Unix milliseconds. */
+/** Invites a person to become an admin. Returns the time at which the invitation expires, in Unix milliseconds. */
 export function inviteAdmin(parts: ActionParts, channel: Channel, me: Person, who: Person): number {
   asOwner(channel, me);
   if (isAdmin(channel, who.number)) throw new SandboxError(409, 'conflict');

@@ -29,7 +29,7 @@ const headOf = ({ id, at, author, content, editedAt }: Post, viewer: Digits) => 
   is_sender: author === viewer ? 'true' : undefined,
 });
 
-/** Makes the node of a post. With `whole` the node includes the content; with `counts` it has only the number, views and reactions. */
+/** Makes the node of a post. With `whole`, the node includes the content. With `counts`, it has only the server id, the views and the reactions. */
 export const listed = ({ posts }: Pick<Parts, 'posts'>, post: Post, viewer: Digits, what: 'whole' | 'counts'): BinaryNode => {
   const { views, reactions } = posts.counts(post);
   const codes = Object.entries(reactions).map(([code, count]) => node('reaction', { code, count: String(count) }));
@@ -39,26 +39,26 @@ export const listed = ({ posts }: Pick<Parts, 'posts'>, post: Post, viewer: Digi
   return node('message', { server_id: serverId, ...headOf(post, viewer) }, [...contentNodes(post), ...counts]);
 };
 
-/** The device that makes the change. It needs no notification. */
+/** The account that makes a change. `device` is the linked device that makes it and needs no notification; absent for the phone. */
 export type By = Pick<Device, 'number'> & Partial<Pick<Device, 'device'>>;
 
 /** The duration of a subscription to live updates. In seconds. */
 export const liveSeconds = 300;
 /** The period within which a post can be edited. In milliseconds. */
 const editWindow = 30 * 86_400_000;
-/** The emojis for reactions, in a channel that allows only some. */
+/** The emojis that are allowed in a channel with `BASIC` reactions. */
 const basic: ReadonlySet<string> = new Set(['👍', '❤️', '😂', '😮', '😢', '🙏']);
 
 const personOf = ({ people }: Parts, { number }: By): Person => people.ensure(number);
 
-/** Sends to all devices of all followers except the device that wrote the post. */
+/** Sends a stanza to all devices of all followers, except the device that made the change. */
 function tellFollowers(parts: Parts, channel: Channel, by: By, stanza: (isSender: boolean) => BinaryNode): void {
   for (const { number } of channel.followers)
     for (const device of parts.people.devices(number))
       if (number !== by.number || device.device !== by.device) parts.links.deliver(device, stanza(number === by.number));
 }
 
-/** Makes the post for followers. `edit`: `3` for another content, `8` for a deletion. */
+/** Returns a function that makes the stanza of a post. `edit`: `3` for changed content, `8` for a deletion. */
 function postStanza(post: Post, edit?: '3' | '8') {
   const { type, mediatype } = stanzaKind(post.content ?? {});
   const plaintext = post.content ? proto.Message.encode(post.content).finish() : Buffer.alloc(0);
@@ -79,7 +79,7 @@ function postStanza(post: Post, edit?: '3' | '8') {
     );
 }
 
-/** Sends updates to devices that subscribed to this channel. */
+/** Sends the new counts of a post to the devices that subscribed to live updates of this channel. */
 function tellLive(parts: Parts, channel: Channel, post: Post): void {
   for (const device of parts.liveUpdates.of(channel.jid)) {
     const attrs = { from: channel.jid, type: 'newsletter', id: parts.random.id(), t: unixSeconds(Date.now()) };
@@ -88,7 +88,7 @@ function tellLive(parts: Parts, channel: Channel, post: Post): void {
   }
 }
 
-/** Publishes a post. A repeated message id returns the earlier post. */
+/** Publishes a post. If the channel already has a post with this message id, returns that post. */
 export function publish(
   parts: Parts,
   channel: Channel,

@@ -82,7 +82,7 @@ export const accountQueries: DeviceQueries = {
     return undefined;
   },
   'status/get/privacy': ({ parts, device }) => [statusPrivacy(parts.people, parts.people.ensure(device.number))],
-  // Since 2026-08-06 the platform answers the old form without an effect (tulir/whatsmeow 662b0121, WhiskeySockets/Baileys 2503).
+  // Since 2026-08-06 the platform confirms a request in the old form but does not apply it (tulir/whatsmeow 662b0121, WhiskeySockets/Baileys 2503).
   'status/set/status': ({ parts, device, request }) => {
     if (parts.versions.newForms) return undefined;
     const person = parts.people.ensure(device.number);
@@ -182,7 +182,7 @@ function acceptSignedPreKey({ parts, device }: DeviceQuery, skey: ReturnType<typ
   parts.people.saveDevice(device);
 }
 
-/** Replaces the key and keeps the signature, which is then wrong. */
+/** Replaces the signed pre-key and keeps its signature, which is then wrong. */
 const forge = (bundle: Bundle): Bundle => ({ ...bundle, signedPreKey: { ...bundle.signedPreKey, value: Curve.generateKeyPair().public } });
 
 export const keyQueries: DeviceQueries = {
@@ -206,7 +206,7 @@ export const keyQueries: DeviceQueries = {
     return undefined;
   },
 
-  // The list and the hash in the form that vinikjkkj/zapo checks (`src/signal/api/SignalDigestSyncApi.ts`).
+  // The list and the hash have the form that vinikjkkj/zapo checks (`src/signal/api/SignalDigestSyncApi.ts`).
   'encrypt/get/digest': ({ parts, device }) => {
     const { registrationId, identity, signedPreKey } = device;
     const preKeys = parts.keys.preKeys(deviceKey(device.number, device.device));

@@ -47,7 +47,7 @@ const profileNode = ({ parts }: DeviceQuery, person: Person, profile: Profile): 
   ]);
 };
 
-/** Returns the business that the account may change, which is its own. */
+/** Returns the person of the account. Throws 403 if the account is no business. */
 function businessOf({ parts, device }: DeviceQuery): Person {
   const person = parts.people.ensure(device.number);
   if (!person.business) throw new SandboxError(403, 'forbidden');
@@ -108,7 +108,7 @@ const maxPage = 100;
 
 const bad = (): SandboxError => new SandboxError(400, 'bad-request');
 
-/** Refuses a request whose number in the platform's list is wrong. Only some requests have such a number. */
+/** Refuses a request with a wrong `smax_id`, the number of the request on the platform. Only some requests have such a number. */
 function numbered({ stanza }: DeviceQuery, number: string): void {
   if (stanza.attrs['smax_id'] !== number) throw bad();
 }
@@ -146,7 +146,7 @@ function catalogOf({ parts, device }: DeviceQuery, jid: string | undefined): rea
 /** The common media host. Clients may name this host instead of the host to which they uploaded. */
 const commonHost = 'mmg.whatsapp.net';
 
-/** Returns the pictures that a client names: its uploads, and pictures that its products already have. */
+/** Returns the files that a client names by their URLs. Refuses URLs of other hosts than the media host. */
 function filesOf({ parts }: DeviceQuery, urls: readonly string[] | undefined): readonly ProductFile[] {
   const { media, random } = parts;
   return (urls ?? []).slice(0, 10).map((url) => {
@@ -258,7 +258,7 @@ const collectionQueries: DeviceQueries = {
   },
 };
 
-/** Queries of an order, for holders of the token in its message. */
+/** Queries for an order. They need the token from the message with the order. */
 const orderQueries: DeviceQueries = {
   'fb:thrift_iq/get/order': (query) => {
     numbered(query, '5');

@@ -51,14 +51,14 @@ const pictureIn = (query: DeviceQuery, value: unknown): Picture | null =>
 
 type OnChannel = (query: DeviceQuery, channel: Channel, variables: Variables) => unknown;
 
-/** Makes a query whose variables name a channel. Its answer is in the field `root`. */
+/** Makes the handler of a query whose variables name a channel. The answer is in the field `root`. */
 const onChannel =
   (root: string, work: OnChannel) =>
   (query: DeviceQuery, variables: Variables): unknown => ({
     [root]: query.parts.db.atomically(() => work(query, named(query, variables['newsletter_id']), variables)),
   });
 
-/** Makes a query that changes a person's role in a channel. Its answer has only the id. */
+/** Makes the handler of a query that changes a person's role in a channel. The answer has the channel's id and the result of `work`. */
 const onPerson = (root: string, work: (query: DeviceQuery, channel: Channel, who: Person) => object | void) =>
   onChannel(root, (query, channel, variables) => {
     const more = work(query, channel, userIn(query, variables['user_id']));
@@ -95,7 +95,7 @@ const update: OnChannel = (query, channel, variables) => {
 
 const viewRoles = ['GUEST', 'SUBSCRIBER', 'ADMIN', 'OWNER'];
 
-/** Finds the channel. An unknown channel does not exist; a deleted channel is refused. */
+/** Returns the metadata of a channel. For an unknown channel the state is `NON_EXISTING`. A deleted channel is refused with 405. */
 function metadata(query: DeviceQuery, variables: Variables): unknown {
   const { key, type, view_role: role } = objectIn(variables['input']);
   if ((type !== 'JID' && type !== 'INVITE') || (role !== undefined && !viewRoles.includes(String(role)))) throw badRequest();

@@ -99,7 +99,7 @@ const firstSettings: Readonly<Record<string, (group: Group, given: BinaryNode, m
   ephemeral: (group, given) => (group.ephemeral = Number(given.attrs['expiration'] ?? 0) || 0),
   member_add_mode: (group, given) => (group.adminAdd = text(given) === 'admin_add'),
   membership_approval_mode: (group, given) => (group.approval = child(given, 'group_join')?.attrs['state'] === 'on'),
-  // The fields that make a group a community are read when the group is made.
+  // `create` reads the fields that make a group a community.
   parent: () => undefined,
   create_general_chat: () => undefined,
   allow_non_admin_sub_group_creation: () => undefined,
@@ -132,7 +132,7 @@ function create(query: DeviceQuery): Answer {
         approval: parent.attrs['default_membership_approval_mode'] === 'request_required',
       })
     : parts.groups.create(subject, me, members, 'lid');
-  // A community states separately whether its groups ask for an approval.
+  // For a community, an attribute of `<parent>` defines whether admins approve new members.
   for (const one of set) if (!parent || one.tag !== 'membership_approval_mode') firstSettings[one.tag]?.(group, one, me);
   parts.groups.save(group);
   const left = wanted.flatMap(({ jid, person, error }) => (error === undefined ? [] : [refused(parts, group, me, jid, person, error)]));

@@ -1,4 +1,4 @@
-/** Queries in JSON (`w:mex`), by the id of the query. The JSON of a result contains the errors of its query. The stanza contains none. */
+/** Queries in JSON (`w:mex`), by the id of the query. The errors of a query are in the JSON of its result. The stanza itself contains no error. */
 import { SandboxError } from '../interface.ts';
 import { bytes, node } from '../nodes.ts';
 import { maySee } from '../account.ts';
@@ -6,16 +6,17 @@ import { cappingOf, timeLockOf } from '../restrictions.ts';
 import { channelMex } from './channels.ts';
 import type { DeviceQueries, DeviceQuery, MexQueries, Variables } from './query.ts';
 
-// Queries in JSON about profiles: about texts, usernames, reports of channels. Ids, variables and answers are those of vinikjkkj/zapo
-// (`spec/mex/`, WhatsApp Web 2.3000.1043028647); the form of the about text is also in tulir/whatsmeow (662b0121, `types/user.go`,
-// `SetStatusInput`).
+// Queries in JSON about profiles: about texts, usernames, reports of channels. Ids, variables and answers are those of vinikjkkj/zapo (`spec/mex/`, WhatsApp
+// Web 2.3000.1043028647). The form of the about text is also in tulir/whatsmeow (662b0121, `types/user.go`, `SetStatusInput`).
 
 const maxAbout = 500;
 const nameFormat = /^[a-z0-9._]{3,35}$/;
 
 const objectOf = (value: unknown): Variables => (typeof value === 'object' && value !== null ? (value as Variables) : {});
 
-/** Sets the about text. `text` is null for no text. An emoji and the seconds until the text disappears are optional. */
+/**
+ * Sets the about text. `text` is null for no text. The emoji is optional. The seconds until the text disappears are required, but the text never disappears.
+ */
 function setAbout({ parts, device }: DeviceQuery, { input }: Variables): unknown {
   const { text, emoji, ephemeral_duration_sec: seconds } = objectOf(input);
   const isText = text === null || (typeof text === 'string' && text.length <= maxAbout);
@@ -59,7 +60,7 @@ const profileMex: MexQueries = {
   '35936238352686172': () => ({ xwa2_channels_reports: { channels_reports: [] } }),
 };
 
-/** Makes the query of an account's quota of new chats. `type` is the name of the quota in this query. */
+/** Makes the handler of a query for an account's quota of new chats. `type` is the name of the quota in this query. */
 const capping =
   (type: string) =>
   ({ parts, device }: DeviceQuery, { input }: Variables): unknown => {

@@ -1,4 +1,4 @@
-/** The client's two requests of pairing by code. */
+/** The requests of a client for pairing by code, and during the ceremony of a passkey. */
 import { isMissingNumber, isNumber, parseUser } from '../address.ts';
 import { SandboxError } from '../interface.ts';
 import { type BinaryNode, child, childBytes, node, text } from '../nodes.ts';

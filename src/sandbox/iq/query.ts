@@ -16,13 +16,13 @@ export interface DeviceQuery extends Query {
   readonly device: Device;
 }
 
-/** The children of the result. A handler that throws a `SandboxError` answers with an error, whose code is the status. */
+/** The children of the result. If a handler throws a `SandboxError`, the answer is an error whose code is the status. */
 export type Answer = readonly BinaryNode[] | undefined;
 
 /** Thrown by a handler if its query is never answered. */
 export class Silence extends Error {}
 
-/** A handler, which may look up data asynchronously. The stanza is answered when the handler has ended. */
+/** Handlers of requests that need no login, by the name of the request. A handler may be asynchronous. The request is answered when its handler has ended. */
 export type OpenQueries = Readonly<Record<string, (query: Query) => Answer | Promise<Answer>>>;
 
 export type DeviceQueries = Readonly<Record<string, (query: DeviceQuery) => Answer>>;
@@ -30,8 +30,5 @@ export type DeviceQueries = Readonly<Record<string, (query: DeviceQuery) => Answ
 /** Variables of a query in JSON (`w:mex`). */
 export type Variables = Readonly<Record<string, unknown>>;
 
-/**
- * Handlers by the id of the query. A handler returns the value of `data`. A handler that throws a `SandboxError` answers with an error, whose code is
- * the status.
- */
+/** Handlers by the id of the query. A handler returns the value of `data`. If it throws a `SandboxError`, the answer is an error whose code is the status. */
 export type MexQueries = Readonly<Record<string, (query: DeviceQuery, variables: Variables) => unknown>>;

@@ -30,7 +30,7 @@ const deviceQueries: DeviceQueries = {
   ...postQueries,
 };
 
-/** Requests that are answered before the login, too. */
+/** Requests that are also answered before the login. */
 const openQueries: OpenQueries = { ...pairingQueries, ...passkeyQueries, 'w:p/get/ping': () => undefined, 'w:p/get/': () => undefined };
 
 export function answerQuery(parts: Parts, connection: Connection, device: Device | undefined, stanza: BinaryNode): void {
@@ -62,8 +62,8 @@ const nameOf = ({ attrs: { type = 'get', xmlns = '' } }: BinaryNode, request: Bi
   `${xmlns}/${type}/${request?.tag ?? ''}`;
 
 /**
- * Returns the first child that makes a known request. Children may be in any order. The library and tulir/whatsmeow (`prekeys.go`) begin an
- * upload of keys with `<registration>`. vinikjkkj/zapo begins it with `<identity>` (`src/transport/node/builders/prekeys.ts`).
+ * Returns the first child that names a known request, else the first child. Children may be in any order. The library and tulir/whatsmeow (`prekeys.go`) begin
+ * an upload of keys with `<registration>`. vinikjkkj/zapo begins it with `<identity>` (`src/transport/node/builders/prekeys.ts`).
  */
 const requestOf = (stanza: BinaryNode): BinaryNode | undefined =>
   allChildren(stanza).find((one) => [openQueries, deviceQueries].some((queries) => Object.hasOwn(queries, nameOf(stanza, one)))) ??

@@ -58,7 +58,7 @@ export class PasskeyCeremony {
   stage: CeremonyStage = 'requested';
   /** The code on the phone's screen. It exists after the client revealed its nonce. */
   code: string | null = null;
-  /** True if the client proved the hand-off from the scanned code. The phone then asks for no comparison. */
+  /** True if the client proved the hand-off from the scanned code. The phone then does not ask its owner to compare codes. */
   handedOff = false;
   readonly #input: CeremonyInput;
   readonly #ref: string;

@@ -1,4 +1,4 @@
-/** Channels, and the actions of people on them. The rights are those that the platform enforces for clients. */
+/** Channels, and the actions of people on them. People have the same rights as clients. */
 import type { proto } from '@whiskeysockets/baileys';
 import { keepPicture } from '../account.ts';
 import * as act from '../channels/actions.ts';
@@ -88,7 +88,7 @@ function applyTo(parts: Parts, channel: Channel, actor: Person, action: OnPerson
   else act.transfer(parts, channel, actor, who);
 }
 
-/** Sends the invitation to the person as a message, from which the app accepts it. */
+/** Sends the invitation as a message to the invited person. */
 async function sendInvitation(parts: Parts, channel: Channel, by: Person, who: Person): Promise<void> {
   const expiresAt = channel.invitations.find(({ number }) => number === who.number)?.expiresAt ?? 0;
   const newsletterAdminInviteMessage = {
@@ -125,7 +125,7 @@ function setFacts(parts: Parts, channel: Channel, { state, verified, handle, cou
 
 const mostListed = 300;
 const highest = 2_147_483_647;
-/** Contents that channels accept. */
+/** The kinds of content that channels accept. */
 const kinds: ReadonlySet<Content['kind']> = new Set(['text', 'image', 'video', 'gif', 'audio', 'ptt', 'document', 'sticker', 'poll']);
 
 export function postsRoom(parts: Parts): PostsMethods {

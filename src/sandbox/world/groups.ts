@@ -1,4 +1,4 @@
-/** Groups, and the actions of their members. The rights are those that the platform enforces for clients. */
+/** Groups, and the actions of their members. Members have the same rights as clients. */
 import { createCommunity, decide, joinByCode, linkGroups, refusalOf, unlinkGroups } from '../communities.ts';
 import { type GroupChange, type GroupRule, type GroupsMethods, SandboxError } from '../interface.ts';
 import { type Group, rankOf, viewGroup } from '../groups.ts';

@@ -16,7 +16,7 @@ import { restrict } from '../restrictions.ts';
 
 const maxName = 100;
 
-/** Finds the target. `to` has digits, a user's jid or a group's jid. */
+/** Returns the person or the group to which `to` refers. `to` is a number, a user's jid or a group's jid. */
 export function targetOf({ groups, people }: Parts, to: string, addressing: Addressing): Target {
   if (isGroupJid(to)) return { group: groups.get(to) };
   const found = people.resolve(to.includes('@') ? to : pnJid(to));
@@ -29,7 +29,7 @@ export function placeOf(target: Target): { chat: string; addressing: Addressing;
   return { chat: jidOf(target.person, target.addressing), addressing: target.addressing, group: false };
 }
 
-/** Returns the person with this number under the given name. Creates the person if necessary. */
+/** Returns the person with this number. Creates the person if necessary, and sets the name if one is given. */
 function namedPerson({ people }: Parts, number: Digits, name: string | undefined): Person {
   if (!isNumber(number) || isMissingNumber(number)) throw new SandboxError(400, 'number: 7 to 15 digits, and not of country code 999');
   if (name !== undefined && (name === '' || name.length > maxName)) throw new SandboxError(400, `name: 1 to ${maxName} characters`);
@@ -168,7 +168,7 @@ const verified = async (registration: Registration, expectedChallenge: string): 
   }
 };
 
-/** The registrations of passkeys that began. */
+/** The challenges of the passkey registrations that have begun. */
 class Registrations {
   readonly #challenges = new Map<Digits, string>();
 
@@ -179,7 +179,7 @@ class Registrations {
     return { ...options };
   }
 
-  /** Returns the passkey of a registration. Throws if the registration is not valid, or did not begin. */
+  /** Returns the passkey of a registration. Throws if the registration is not valid, or if no registration has begun. */
   async finish(number: Digits, registration: Registration): Promise<Passkey> {
     const challenge = this.#challenges.get(number);
     if (challenge === undefined) throw new SandboxError(409, 'ask for the options of a registration first');

@@ -5,7 +5,7 @@ import { applyFault, isLive } from '../live-faults.ts';
 import { type BinaryNode, node } from '../nodes.ts';
 import type { Parts } from '../parts.ts';
 
-/** Faults that cannot be limited to one account. The client has not named its account yet, or the step takes a fault without regard to the account. */
+/** Faults that cannot be limited to one account. Either the client has not named its account yet, or the step does not compare the account. */
 const anonymous: readonly Fault['kind'][] = [
   'refuseUpgrade',
   'earlySuccess',
@@ -41,7 +41,7 @@ export function platformRoom(parts: Parts, trust: Trust): PlatformMethods {
 const nodeOf = ({ tag, attrs, content }: Stanza): BinaryNode =>
   node(tag, attrs, content instanceof Uint8Array ? content : content?.map(nodeOf));
 
-/** Returns the number of connections that the fault hit at once. */
+/** Applies, arms or clears a fault. Returns the number of connections that the fault hit at once; with `times` 0, the number of faults that were disarmed. */
 function inject({ faults, links, people }: Parts, fault: Fault): number {
   const { kind, number, times } = fault;
   if (number !== undefined && anonymous.includes(kind)) throw new SandboxError(400, `${kind}: happens before anybody said who connects`);
