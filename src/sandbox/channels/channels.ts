@@ -60,12 +60,12 @@ export class Channels {
     return [...this.#channels.values()];
   }
 
-  /** Returns a channel, also a deleted one. */
+  /** Returns a channel, even if it is deleted. */
   find(jid: string): Channel | undefined {
     return this.#channels.get(jid);
   }
 
-  /** Returns a channel that is not deleted. */
+  /** Returns a channel that is not deleted. Throws 404 if there is none. */
   get(jid: string): Channel {
     const channel = this.#channels.get(jid);
     if (!channel || channel.state === 'DELETED') throw new SandboxError(404, 'item-not-found');

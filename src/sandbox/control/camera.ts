@@ -4,7 +4,7 @@ import { SandboxError } from '../interface.ts';
 import { parseBase64 } from './contents.ts';
 import type { CameraResult } from './camera-worker.ts';
 
-/** Largest picture in pixels. A screenshot of a large screen fits. Reading a picture needs 8 bytes per pixel. */
+/** The largest number of pixels of a picture. A screenshot of a large screen is smaller. Reading a picture needs 8 bytes per pixel. */
 const maxPixels = 10_000_000;
 /**
  * The time-out of a picture in milliseconds, including the start of the thread and the pictures before it in the queue. An ordinary picture is

@@ -6,7 +6,7 @@ import { type Content, type GroupView, type PersonView, SandboxError } from '../
 
 const MIB = 1024 * 1024;
 
-/** Largest body of routes that accept pictures or media, in bytes. All other routes have `bodyLimit`. */
+/** The largest size of a request body on routes that accept pictures or media, in bytes. All other routes have `bodyLimit`. */
 export const mediaBodyLimit = 24 * MIB;
 export const bodyLimit = MIB;
 
@@ -207,7 +207,7 @@ export const Post = Type.Unsafe<PostBody>({
   oneOf: branches({ by: Type.Optional(Digits) }),
 });
 
-/** `oneOf` with a discriminator: an error is about the chosen type only, and fields of other types are dropped. */
+/** The body of a message. With the discriminator, errors are about the chosen type only. Fields of other types are dropped. */
 export const Message = Type.Unsafe<MessageBody>({
   type: 'object',
   required: ['type'],

@@ -81,7 +81,7 @@ export const sendError = (reply: FastifyReply, error: FastifyError | SandboxErro
   return reply.code(status).send({ error: text });
 };
 
-// Errors that happen before a request reaches the router: broken HTTP, wrong upgrades, expectations. They are answered in the usual format.
+// Errors that happen before a request reaches the router: broken HTTP, wrong upgrades, and `Expect` headers. The answers have the same JSON format.
 
 const type = 'application/json; charset=utf-8';
 

@@ -1,4 +1,4 @@
-/** Access to the control interface. Programs and pages of this machine may use it; pages of other origins may not. */
+/** Access to the control interface. Programs of this machine and the interface's own page may use it. Pages of other origins may not. */
 import type { FastifyRequest } from 'fastify';
 import { isLoopback } from '../../base/loopback.ts';
 import { SandboxError } from '../interface.ts';

@@ -20,7 +20,7 @@ export interface Place {
   readonly group: boolean;
 }
 
-/** A message, with the stanza attribute `edit` (1: edit, 2: pin, 7: deletion of an own message or mark, 8: deletion by an admin). */
+/** A message, with the stanza attribute `edit` (1: edit, 2: pin, 7: removal of an own message, reaction or keep, 8: deletion by an admin). */
 export interface Composed {
   readonly message: proto.IMessage;
   readonly edit?: '1' | '2' | '7' | '8';
@@ -243,5 +243,5 @@ function keyOf(from: Person, place: Place, message: Stored, tools: Tools): proto
   return { remoteJid: chat, fromMe, id: message.id, ...participant };
 }
 
-/** Returns the name of the chat with a person. It is always the number, even if stanzas use the LID. */
+/** Returns the jid under which the chat with a person is stored. It always contains the number, even if stanzas use the LID. */
 export const chatOf = (person: Person): string => pnJid(person.number);

@@ -31,9 +31,9 @@ export interface Arrival {
   readonly addressing: Addressing;
   /** The jid of the group or of the status posts. Absent in a chat of two people. */
   readonly group?: string | undefined;
-  /** Further nodes of the stanza beside the envelopes. */
+  /** The stanza without its envelopes. */
   readonly besides: Besides;
-  /** The jid that the stanza was sent to. Copies to the sender's own phone need it. */
+  /** The jid of the chat to which the sender wrote. The sender's own phone stores its copy in this chat. */
   readonly destination: string;
   readonly at: number;
   /** Stanza attribute `edit`. */
@@ -191,7 +191,7 @@ export class Inbox {
     return { id, chat: group ?? chatOf(sender), from: sender.number, pushName: this.#people.pushName(sender, device), at };
   }
 
-  /** Decrypts the event in a change. Returns null if it cannot be decrypted, and undefined if there is no second layer. */
+  /** Decrypts the changed event in a message. Returns null if it cannot be decrypted, and undefined if there is no second layer. */
   #inside(person: Person, editor: Person, { secretEncryptedMessage: change }: proto.IMessage): proto.IMessage | null | undefined {
     if (!change) return undefined;
     const eventId = change.targetMessageKey?.id ?? '';
@@ -275,9 +275,8 @@ export class Inbox {
   }
 
   /**
-   * Sends a retry receipt. From the second receipt on, it carries new keys for a new session. In a group the receipt has the address of the
-   * group and its `participant`. In a private chat it has the address to which the message was sent. Source: vinikjkkj/zapo
-   * (`packages/fake-server/src/protocol/`).
+   * Sends a retry receipt. From the second receipt on, it carries new keys for a new session. In a group, `from` is the group and `participant` is the person.
+   * In a private chat, `from` is the address to which the message was sent. Source: vinikjkkj/zapo (`packages/fake-server/src/protocol/`).
    */
   #askAgain(person: Person, { id, device, addressing, group, destination }: Asked, count: number): void {
     const jid = jidOf(person, addressing);

@@ -229,7 +229,7 @@ interface Heading {
   readonly edit: string | undefined;
 }
 
-/** Wraps an envelope in a node. The envelope has its own `type`; the `type` of the content belongs to the stanza. */
+/** Makes the node of an envelope. Its `type` is the type of the envelope. The `type` of the content belongs to the stanza. */
 const encNode = (type: string, ciphertext: Uint8Array, { type: _type, ...attrs }: EnvelopeAttributes): BinaryNode =>
   node('enc', { v: '2', ...attrs, type }, ciphertext);
 

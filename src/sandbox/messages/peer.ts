@@ -39,7 +39,10 @@ export function answerPeer(parts: Parts, person: Person, device: Device, request
 /** Largest number of messages that a phone sends for one request. */
 const mostOnDemand = 50;
 
-/** Returns the messages of a chat before a message. If the phone does not have the message, its time (in seconds) is used. */
+/**
+ * Returns the messages of a chat before a message. If the phone does not have this message, returns the messages before its time. This time is in seconds,
+ * although its field ends with `Ms`.
+ */
 function earlier(
   parts: Parts,
   person: Person,
@@ -120,7 +123,7 @@ function chunksOf(conversations: readonly proto.IConversation[], most: number): 
 /** Largest length of a compressed history inside its notification, in bytes. A longer history becomes a file of the media host. */
 const mostInline = 4_096;
 
-/** Makes an unknown field with megabytes of zeros. The field makes a large history without any content. */
+/** Makes an encoded history with an unknown field of zeros. The history is large, but has no content. */
 function swollen(megabytes: number): Uint8Array {
   const length = megabytes * 1024 * 1024;
   // Field 1000 with a length, both as variable-length integers.

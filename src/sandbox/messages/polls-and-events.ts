@@ -89,7 +89,7 @@ export const openEdit = (sealed: proto.Message.ISecretEncryptedMessage, contexts
 
 // Encrypts and decrypts answers to events and changes of events, under the secret of the event.
 
-/** The context of an answer to an event or of a change. Jids have no device. `creator` made the event; `other` answers or changes it. */
+/** The context of an answer to an event, or of a change of an event. Jids have no device. `creator` made the event. `other` answers or changes the event. */
 interface EventContext {
   readonly eventId: string;
   readonly secret: Uint8Array;
@@ -147,7 +147,7 @@ export function decryptEdit(
 
 type Of<K extends Content['kind']> = Extract<Content, { readonly kind: K }>;
 
-/** A message with an event, with the jids that its reader uses. */
+/** A message with an event. `creator` and `me` are the jids by which the answering person addresses the creator and itself. */
 interface Known {
   readonly stored: Stored;
   readonly key: proto.IMessageKey;

@@ -34,7 +34,7 @@ interface Sent {
   /** Envelopes that every member of the group gets. */
   readonly shared: readonly BinaryNode[];
   readonly at: number;
-  /** True if the phones cannot decrypt the message. */
+  /** True if a fault damages the message, so that phones cannot decrypt it. */
   readonly broken: boolean;
 }
 
@@ -72,8 +72,8 @@ async function accept(parts: Parts, device: Device, stanza: BinaryNode): Promise
 }
 
 /**
- * Returns the hash of the existing devices if the devices that a client addressed differ from them. For a group the client sends the hash; for
- * a person it lists the devices.
+ * Returns the hash of the existing devices if the devices that a client addressed differ from them. For a group, the client sends the hash of the devices. For
+ * a person, it lists the devices.
  */
 function staleHashOf(parts: Parts, device: Device, stanza: BinaryNode): string | undefined {
   const { to = '', participant, phash } = stanza.attrs;
@@ -117,9 +117,9 @@ async function deliver(parts: Parts, device: Device, stanza: BinaryNode): Promis
 }
 
 /**
- * Returns the code that refuses an address in the form of older clients; undefined for an accepted one. Since 2026-06 stanzas of private chats have
- * the LID and in addition the number (WhiskeySockets/Baileys 2683, tulir/whatsmeow 4f8f64e0). Repetitions for one device and messages to the account
- * itself are exempt.
+ * Returns the code that refuses an address in the form of older clients; undefined if the address is accepted. Since 2026-06 stanzas of private chats have the
+ * LID and in addition the number (WhiskeySockets/Baileys 2683, tulir/whatsmeow 4f8f64e0). Repetitions for one device and messages to the account itself are
+ * exempt.
  */
 function oldFormRefusal({ versions, people }: Parts, sender: Person, { attrs }: BinaryNode): string | undefined {
   const { to = '', peer_recipient_pn: number, device_fanout: fanout } = attrs;
@@ -180,7 +180,7 @@ function forward(parts: Parts, sent: Sent, receiver: Person, addressing: Address
 
 const sharedOf = (stanza: BinaryNode): BinaryNode[] => (stanza.attrs['participant'] ? [] : children(stanza, 'enc'));
 
-/** Returns all devices of all members except the sending one. Devices that lack the sender key get it in `participants`. */
+/** Returns all devices of all members except the sending device. Devices that lack the sender key get it in `participants`. */
 function groupTargets(parts: Parts, { stanza, device }: Sent, group: Group): Addressed[] {
   const own = new Map<string, readonly BinaryNode[]>();
   for (const to of children(child(stanza, 'participants'), 'to')) {
@@ -203,7 +203,7 @@ function directTargets(parts: Parts, stanza: BinaryNode): Addressed[] {
   const all = listed.length > 0 ? listed : [[jid, children(stanza, 'enc')] as const];
   return all.flatMap(([to, encs]) => {
     const found = parts.people.resolve(to);
-    // Readers of a status post who already have its key are only listed by name.
+    // A reader of a status post who already has the sender key is listed without an envelope.
     return found && (encs.length > 0 || stanza.attrs['to'] === statusJid)
       ? [{ ...found, addressing: to?.endsWith('@lid') ? ('lid' as const) : ('pn' as const), encs }]
       : [];

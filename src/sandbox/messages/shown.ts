@@ -10,7 +10,7 @@ import type { People, Person } from '../people.ts';
 import { openEdit } from './polls-and-events.ts';
 import type { Stored } from '../store/messages.ts';
 
-/** The age after which a phone ignores an edit of a message. In milliseconds. */
+/** The age of a message after which a phone ignores its edits. In milliseconds. */
 const editWindow = 20 * 60_000;
 
 interface Kept {
@@ -36,7 +36,7 @@ const react: Rule = ({ target: { shown }, by, stored, content }) => {
   const { [by]: _before, ...others } = shown.reactions;
   const emoji = content.reactionMessage?.text ?? '';
   if (emoji !== '') return { reactions: { ...others, [by]: emoji } };
-  // Without the attribute, real phones ignore the removal of a reaction.
+  // Without `edit="7"`, real phones ignore the removal of a reaction.
   return stored.extra.edit === '7' ? { reactions: others } : null;
 };
 
@@ -71,7 +71,7 @@ const aimOf = (content: proto.IMessage): { readonly key: proto.IMessageKey | nul
   return keepInChatMessage ? { key: keepInChatMessage.key, rule: keep } : null;
 };
 
-/** Returns the view. `all` has the messages of the chat, oldest first. */
+/** Returns the messages that the phone shows. `all` has the messages of the chat, oldest first. */
 export const shownIn = (all: readonly Stored[], owner: Person, people: People, group: Group | undefined): ShownMessage[] => {
   const kept = new Map<string, Kept>();
 

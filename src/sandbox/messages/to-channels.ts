@@ -10,7 +10,7 @@ import type { Parts } from '../parts.ts';
 import type { Device } from '../people.ts';
 import type { Post } from '../store/messages.ts';
 
-/** Contents that channels accept. */
+/** The kinds of content that channels accept. */
 const kinds: ReadonlySet<string | undefined> = new Set([
   'conversation',
   'extendedTextMessage',
@@ -73,7 +73,7 @@ function accept(parts: Parts, channel: Channel, device: Device, stanza: BinaryNo
   return mark === '3' ? edit(parts, channel, device, id, content) : publish(parts, channel, device, { id, content });
 }
 
-/** Makes the ack of a post, with its number or the code of the refusal. */
+/** Returns the fields of the ack: the number of the post, or the code of the refusal. */
 export function acceptPost(parts: Parts, device: Device, stanza: BinaryNode): Readonly<Record<string, string>> {
   try {
     const post = accept(parts, parts.channels.get(stanza.attrs['to'] ?? ''), device, stanza);

@@ -16,7 +16,7 @@ export interface Besides {
 
 const envelopes = new Set(['enc', 'participants', 'device-identity']);
 
-/** Returns the kind of media. All envelopes of a message have the same kind; in groups, envelopes that only carry keys come first. */
+/** Returns the kind of media from the first envelope that names one. Other envelopes name the same kind, or only carry keys. */
 const mediatypeOf = (stanza: BinaryNode): string => {
   const own = children(child(stanza, 'participants'), 'to').flatMap((to) => children(to, 'enc'));
   return [...children(stanza, 'enc'), ...own].find(({ attrs }) => attrs['mediatype'] !== undefined)?.attrs['mediatype'] ?? '';
@@ -38,7 +38,7 @@ interface Rule {
 const nodeOf = ({ nodes }: Besides, tag: string): BinaryNode | undefined => child({ tag: '', attrs: {}, content: [...nodes] }, tag);
 const metaOf = (besides: Besides): BinaryNode['attrs'] => nodeOf(besides, 'meta')?.attrs ?? {};
 
-/** The name in the node of a message with native flows, for payments and locations. All other flows have the name `mixed`. */
+/** The flow name that `<biz>` must have, by the name of the first button. For all other buttons, it is `mixed`. */
 const namesOf: Readonly<Record<string, string>> = {
   payment_info: 'payment_info',
   review_and_pay: 'order_details',
@@ -101,12 +101,12 @@ export const hiddenBecause = (message: proto.IMessage, besides: Besides): string
   return rules.find(({ of, fits }) => of(content) && !fits(besides, content))?.otherwise;
 };
 
-// The platform's rules for stanzas of interactive messages. The platform cannot read the message, so it checks the nodes beside it.
+// The platform's rules for stanzas of interactive messages. The platform cannot decrypt the message. It therefore checks the nodes beside the envelopes.
 
 /** The codes of refusals. */
 const [refusedKind, refusedFlow, malformed] = ['405', '473', '479'] as const;
 
-/** Names of flows that only the platform's business customers may send to people. A name that is in neither table is malformed. */
+/** The codes of refused flows, by name. Only business customers of the platform may send these flows. A name neither here nor in `takenFlows` is malformed. */
 const refusedFlows: Readonly<Record<string, string>> = {
   cta_url: refusedFlow,
   call_permission_request: refusedFlow,
@@ -117,10 +117,10 @@ const refusedFlows: Readonly<Record<string, string>> = {
   galaxy_message: refusedKind,
 };
 
-/** The versions of flows, by name. */
+/** The versions of accepted flows, by name. */
 const takenFlows: Readonly<Record<string, string>> = { mixed: '9', send_location: '2', mpm: '2', cta_catalog: '2' };
 
-/** Payments, which have an attribute and no child. */
+/** Payment flows. Their `<biz>` has the attribute `native_flow_name` and no child. */
 const flatFlows = new Set(['payment_info', 'order_details']);
 
 const interactiveRefusal = (interactive: BinaryNode): string | undefined => {

@@ -47,7 +47,7 @@ export const attempt = async (work, success) => {
   }
 };
 
-/** Returns the values of a form as an object, without empty ones. */
+/** Returns the values of a form as an object. Empty values are left out. */
 export const valuesOf = (form) => Object.fromEntries([...new FormData(form)].filter(([, value]) => typeof value !== 'string' || value.trim() !== ''));
 
 const fieldOf = ({ name, label, type = 'text', options, ...rest }) => {

@@ -48,7 +48,7 @@ export class KeyStore {
     );
   }
 
-  /** Deletes all Signal data that a phone has of other devices. */
+  /** Deletes all sessions, sender keys and one-time keys of a phone. */
   forgetSignal(owner: string): void {
     this.#forgetAll.run(owner);
   }

@@ -5,7 +5,7 @@ import { type Database, decode, encode } from './database.ts';
 
 // Storage of the messages that simulated phones received and wrote.
 
-/** The receipt that the phone's owner sent for a message. */
+/** The most advanced receipt that was sent for a message. */
 export type Confirmed = 'none' | 'delivered' | 'read' | 'played';
 
 /** A message in a phone's chats. `author` is '' for the phone's own messages. */
@@ -22,7 +22,7 @@ export interface Stored {
   readonly confirmed: Confirmed;
   /** Absent until the message could be decrypted. */
   readonly content?: proto.IMessage;
-  /** Absent for the owner's own messages. */
+  /** Absent for the owner's own messages and for calls. */
   readonly view?: ReceivedMessage;
   /** Facts that are needed when the message is sent again or confirmed. */
   readonly extra: Extra;
@@ -143,7 +143,7 @@ export interface Post {
 
 export interface Counts {
   readonly views: number;
-  /** Counts by emoji. */
+  /** The number of reactions with each emoji. */
   readonly reactions: Readonly<Record<string, number>>;
 }
 
@@ -218,7 +218,7 @@ export class PostStore {
     return { ...rest, editedAt: now, changedAt: now, ...(content ? { content } : {}) };
   }
 
-  /** Notes a view. Returns false if this person has seen the post before. */
+  /** Stores a view. Returns false if this person has seen the post before. */
   see({ channel, serverId }: Post, number: Digits): boolean {
     const isNew = this.#see.run(channel, serverId, number).changes > 0;
     if (isNew) this.#touch.run(Date.now(), channel, serverId);
@@ -237,12 +237,12 @@ export class PostStore {
     return { views: Number(this.#views.get(channel, serverId)?.['count'] ?? 0), reactions: Object.fromEntries(reactions) };
   }
 
-  /** Returns the newest posts before a number, newest first. */
+  /** Returns the newest posts with a smaller number than `serverId`, newest first. */
   before(channel: string, serverId: number, limit: number): Post[] {
     return this.#pages.newest.all(channel, serverId, limit).map(toPost);
   }
 
-  /** Returns the oldest posts after a number that changed since a time (Unix milliseconds), oldest first. */
+  /** Returns the oldest posts with a larger number than `serverId` that changed since `since` (in Unix milliseconds), oldest first. */
   after(channel: string, serverId: number, since: number, limit: number): Post[] {
     return this.#pages.oldest.all(channel, serverId, since, limit).map(toPost);
   }

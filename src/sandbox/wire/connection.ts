@@ -47,11 +47,11 @@ export class Connection {
   readonly address: string;
   /** The key of the linked device, which the login sets. */
   deviceKey: string | undefined;
-  /** True after the device asked for its stored stanzas. From then on it gets new stanzas at once. */
+  /** True after the platform sent the stored stanzas. From then on the device gets new stanzas at once. */
   active = false;
   /** Numbers whose device list this client has cached. */
   readonly knows = new Set<string>();
-  /** Ids of messages that the client requested again. The next refusal belongs to the first copy. */
+  /** Ids of messages that the client requested again. The next ack of such a message belongs to its first copy. */
   readonly retried = new Set<string>();
   /** Numbers whose presence the client subscribed to. */
   readonly subscriptions = new Set<string>();
@@ -116,7 +116,7 @@ export class Connection {
       this.#later(afterMs, () => this.close(code));
       return;
     }
-    // The codes 1005, 1006 and 1015 cannot be sent. A fault with such a code resets the connection.
+    // Codes that the WebSocket protocol reserves, such as 1005, 1006 and 1015, cannot be sent. A fault with such a code resets the connection.
     if (code < 1000 || (code > 1003 && code < 1007) || (code > 1014 && code < 3000) || code > 4999) this.reset();
     else if (!this.#silent) this.#ws.close(code);
     else this.#ws.terminate();
@@ -210,9 +210,7 @@ export class Connection {
     this.#ws.send(frame(proto.HandshakeMessage.encode({ serverHello }).finish()));
   }
 
-  /**
-   * Answers a client that knows the server's key, by Noise IK. Returns false if the client has an old key; the full handshake follows then.
-   */
+  /** Answers a client that knows the platform's key with Noise IK. Returns false if the client has an old key. The caller then begins the full handshake. */
   #resume(hello: Resumption): boolean {
     const noise = new NoiseResponder(intro, 'IK');
     const { chain, staticKey } = this.#identity;

@@ -128,8 +128,8 @@ const isOdd = ({ attrs, content }: BinaryNode): boolean =>
   (Array.isArray(content) && content.some(isOdd));
 
 /**
- * Encodes a node. The library's encoder writes every text with `@` as an address, also a name such as `Shop@`, which it cannot read back. The
- * platform can send such names.
+ * Encodes a node. The library's encoder writes every text with `@` as an address. The result for a name such as `Shop@` cannot be decoded. Nodes with such
+ * texts are therefore encoded by `literally`.
  */
 export const encodeNode = (one: BinaryNode): Uint8Array =>
   isOdd(one) ? Buffer.concat([Buffer.of(0), ...literally(one)]) : encodeBinaryNode(one);
@@ -159,14 +159,14 @@ export interface Transport {
   open(ciphertext: Uint8Array): Uint8Array;
 }
 
-/** The first hash of each pattern. A name of 32 bytes is used unchanged; a longer name is hashed. */
+/** The first hash of each pattern. A name of 32 bytes is used unchanged. A longer name is hashed. */
 const patterns = {
   XX: Buffer.from(NOISE_MODE),
   IK: Buffer.from('Noise_IK_25519_AESGCM_SHA256\0\0\0\0'),
   XXfallback: sha256(Buffer.from('Noise_XXfallback_25519_AESGCM_SHA256')),
 };
 
-/** The first frame of a client that knows the server's key. */
+/** The first frame of a client that knows the platform's key. */
 export interface Resumption {
   readonly ephemeral: Uint8Array;
   readonly static: Uint8Array;

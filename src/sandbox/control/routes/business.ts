@@ -24,7 +24,7 @@ const Hours = Type.Object({
   ),
 });
 
-/** Makes the text fields of an answer. `names` has their names, separated by spaces. */
+/** Makes the schemas of text fields. `names` contains the names of the fields, separated by spaces. */
 const texts = (names: string) => Object.fromEntries(names.split(' ').map((name) => [name, Type.String()]));
 const Addresses = Type.Array(Type.String(), { description: 'addresses on the media host' });
 

@@ -57,7 +57,7 @@ const Page = Type.Object({
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000, description: 'a number from 1 to 10000' })),
 });
 
-/** Returns the messages after the one with the id `after`, at most `limit` of them. */
+/** Returns at most `limit` messages after the message with the id `after`. */
 const pageOf = <M extends { readonly id: string }>(messages: readonly M[], { after, limit }: Type.Static<typeof Page>): readonly M[] => {
   const last = after === undefined ? -1 : messages.findLastIndex(({ id }) => id === after);
   if (after !== undefined && last < 0) throw new SandboxError(404, `no message ${after}`);
@@ -130,7 +130,7 @@ export const retries: FastifyPluginAsyncTypebox<{ sandbox: Sandbox }> = async (a
   );
 };
 
-// Routes for contacts: the list of them, their receipts, presence and calls.
+// Routes for contacts: their list, receipts, presence and calls.
 
 const Receipts = Type.Object({
   type: Type.Enum(['delivered', 'read', 'played']),
