@@ -18,7 +18,7 @@ const config = {
 } as const;
 const { values } = commandLine(config, usage);
 
-// The compile cache is beside the gateway's own. With this cache a start needs two thirds of the processor time. Only modules that are
+// The compile cache is in the same folder as the gateway's cache. With the cache, a start needs two thirds of the processor time. Only modules that are
 // imported after this line are cached.
 enableCompileCache(join(import.meta.dirname, '..', '..', 'node_modules', '.cache', 'dormouse'));
 const [{ pino }, { DEFAULT_CONNECTION_CONFIG }, { startSandbox }, { silenceSignal }] = await Promise.all([

@@ -15,7 +15,7 @@ export const post = (path, body = {}) => request('POST', path, body);
 export const put = (path, body) => request('PUT', path, body);
 export const remove = (path) => request('DELETE', path);
 
-/** Follows the live stream. `onOpen` runs at each connection and reconnection. Earlier events may be lost, so `onOpen` must reload the state. */
+/** Follows the live stream. `onOpen` runs at each connection and reconnection. Events before the connection are lost, so `onOpen` must reload the state. */
 export const follow = (handlers, onOpen, onLost) => {
   const source = new EventSource('/events');
   source.addEventListener('open', onOpen);

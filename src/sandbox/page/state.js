@@ -11,9 +11,9 @@ export const state = {
   postNews: new Map(),
   /** `{ received, sent }` by number, for contacts whose messages were loaded. */
   inboxes: new Map(),
-  /** The presence state, by `of chat`. */
+  /** The presence state, by the person (`of`) and the chat, separated by a space. */
   presence: new Map(),
-  /** The number of unread messages, by `me peer`. */
+  /** The number of unread messages, by the contact (`me`) and the peer, separated by a space. */
   unread: new Map(),
   /** The open conversation. `me` is the sender, and `peer` is a number or a group's jid. */
   open: undefined,
@@ -21,7 +21,7 @@ export const state = {
 
 /** Contacts whose messages are loaded at the start. Messages of other contacts are loaded when the contact is opened. */
 const eager = 60;
-/** Milliseconds between reloads of people. Connections and queued stanzas change without an event. */
+/** The time between reloads of people, in milliseconds. Connections and queued stanzas change without an event. */
 const peopleMs = 2000;
 const listeners = new Set();
 let scheduled = false;

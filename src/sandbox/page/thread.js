@@ -9,7 +9,7 @@ const emojis = ['👍', '❤️', '😂', '😮', '😢', '🙏'];
 const ticks = { sent: '✓', delivered: '✓✓', read: '✓✓', played: '✓✓' };
 /** Pictures that were sent from this page, by message id. The platform does not return them. */
 export const previews = new Map();
-/** The message to which the next text is an answer. */
+/** The message that the next text quotes. */
 export const reply = { to: undefined };
 
 /** Returns the id of the message that a received reaction, edit or deletion changes. */

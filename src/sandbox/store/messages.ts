@@ -34,7 +34,7 @@ interface Extra {
   readonly edit?: string;
 }
 
-/** Largest number of messages of a phone, and the number of writes after which older messages are deleted. */
+/** The largest number of messages of a phone. At every write number that `clearEvery` divides, the older messages of the phone of this write are deleted. */
 const maxKept = 20_000;
 const clearEvery = 1000;
 

@@ -39,7 +39,7 @@ const Channel = Type.Unsafe<ChannelView>(
 
 type Change = { readonly by: string } & ChannelChange;
 
-/** The fields of a change, by its action. */
+/** The fields of each change. Actions with the same fields share a row. */
 const branches = [
   { actions: ['follow', 'unfollow', 'mute', 'unmute', 'acceptAdmin', 'delete'], fields: {} },
   { actions: ['name'], fields: { text: Name } },

@@ -10,7 +10,7 @@ const Subject = Type.String({ minLength: 1, maxLength: 100, description: 'a subj
 
 type Change = { readonly by: string } & GroupChange;
 
-/** The fields of a change, by its action. */
+/** The fields of each change. Actions with the same fields share a row. */
 const branches = [
   { actions: ['add', 'remove', 'promote', 'demote', 'approve', 'reject'], fields: { participants: Participants } },
   { actions: ['subject', 'description'], fields: { text: Type.String({ maxLength: 2048 }) } },
