@@ -1,4 +1,4 @@
-/** The platform's Noise identity: a root key of its own, stored in the data folder, and the certificate chain that it signed. */
+/** The platform's Noise identity: a root key of its own, stored in the data folder, and the certificate chain that this key signed. */
 import { Curve, proto, type KeyPair } from '@whiskeysockets/baileys';
 import { sign } from './signal/identity.ts';
 import type { Records } from './store/database.ts';

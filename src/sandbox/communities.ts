@@ -116,7 +116,7 @@ type Refusal = '401' | '403' | '404' | '408' | '409' | '419';
 export const exists = (person: Person | undefined): person is Person =>
   person !== undefined && !isMissingNumber(person.number) && person.absent !== true;
 
-/** Returns the reason why a person cannot be added; undefined if the person can. `group` is undefined while the group is being made. */
+/** Returns the reason why a person cannot be added; undefined if the person can be added. `group` is undefined while the group is being made. */
 export function refusalOf(parts: Parts, group: Group | undefined, by: Person, other: Person | undefined): Refusal | undefined {
   if (!exists(other)) return '404';
   if (group && rankOf(group, other.number) !== undefined) return '409';

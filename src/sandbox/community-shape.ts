@@ -6,7 +6,7 @@ export interface CommunityFields {
   readonly isParent?: boolean;
   /** The community to which the group belongs. */
   parent?: string | undefined;
-  /** The role of a group that the platform made for the community: the group for announcements, or the general one. */
+  /** The role of a group that the platform made for the community: the group for announcements, or the general group. */
   readonly role?: 'announcement' | 'general';
 }
 

@@ -3,7 +3,7 @@ import type { Fault } from './interface.ts';
 import { deviceRemoved, replaced, streamError, type Connection } from './wire/connection.ts';
 import { node } from './nodes.ts';
 
-/** Kinds that apply to open connections at once. Each other kind is armed and waits for the step that it breaks (`faults.ts`). */
+/** Kinds of faults that apply to open connections. Faults of all other kinds wait for the step that they break (`faults.ts`). */
 export const liveKinds = [
   'close',
   'reset',

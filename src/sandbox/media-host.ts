@@ -15,7 +15,7 @@ import { channelPath, handleOf, isPreview, makePreview, maxMedia, type Media } f
 import type { Counters } from './stats.ts';
 import type { Records } from './store/database.ts';
 
-// Uploads to the media host: `POST /mms/<type>/<hash>` of encrypted files, `POST /newsletter/newsletter-<type>/<hash>` of plain ones, and `POST
+// Uploads to the media host: `POST /mms/<type>/<hash>` of encrypted files, `POST /newsletter/newsletter-<type>/<hash>` of plain files, and `POST
 // /product/image/<hash>` of pictures of products, which are plain JPEGs. The hash is the SHA-256 of the sent bytes, in URL-safe base64. An interrupted upload
 // is resumed with `file_offset`. A request with `resume=1` asks for the number of stored bytes.
 
@@ -164,7 +164,7 @@ function respond(response: ServerResponse, [status, body]: HostAnswer): void {
 
 export const damageKinds = ['mediaGone', 'mediaCut', 'mediaSlow', 'mediaForged'] as const;
 
-/** Returns the next fault for a download, and counts it as used once. */
+/** Returns the next fault for a download, and counts one use of it. */
 const takeDamage = (faults: Faults): Fault | undefined => {
   for (const kind of damageKinds) {
     const fault = faults.take(kind);

@@ -41,7 +41,7 @@ interface Waiting extends Registration {
   /** Present after the ceremony of an account with a passkey has begun. */
   ceremony?: { readonly number: Digits; readonly passkey: PasskeyCeremony };
   busy: boolean;
-  /** Gets every answer of the client while the phone waits for one. */
+  /** Called with each answer of the client while the phone waits for an answer. */
   finish?: (stanza: BinaryNode) => void;
 }
 
@@ -74,7 +74,7 @@ interface PairingParts {
 
 export class Pairing {
   readonly #waiting = new Map<Connection, Waiting>();
-  /** Emits the number for which a client asks for a code. */
+  /** Emits an event when a client asks for a code. The number is the name of the event. */
   readonly #asked = new EventEmitter();
   readonly #acknowledgements = new EventEmitter();
   readonly #parts: PairingParts;
@@ -154,9 +154,7 @@ export class Pairing {
     return [...this.#waiting.values()].findLast(({ ceremony }) => ceremony?.number === number)?.ceremony?.passkey;
   }
 
-  /**
-   * Requests a new secret after a scan if a fault says so (WhiskeySockets/Baileys 2737, zapo `WaPairingFlow`). Returns true in this case.
-   */
+  /** Asks the client for a new secret after a scan if such a fault is armed (WhiskeySockets/Baileys 2737, zapo `WaPairingFlow`). Returns true in this case. */
   #refresh(waiting: Waiting, number: Digits): boolean {
     const { faults } = this.#parts;
     const rotates = faults.take('rotateQr', number) !== undefined;
@@ -202,7 +200,7 @@ export class Pairing {
     });
   }
 
-  /** Voids the code if a fault says so, and throws in this case (vinikjkkj/zapo 7f7f560, oxidezap/whatsapp-rust 976). */
+  /** Voids the code and throws if such a fault is armed (vinikjkkj/zapo 7f7f560, oxidezap/whatsapp-rust 976). */
   #void(waiting: Waiting, { number, ref }: CodeRequest): void {
     const { faults } = this.#parts;
     const byHand = faults.take('voidCodeByHand', number) !== undefined;

@@ -1,6 +1,6 @@
 /**
  * Privacy tokens (tulir/whatsmeow `tctoken.go`, `notification.go`). A person gives a token to a contact. The contact sends the token with messages to the
- * person, and when it adds the person to a group. A contact has one token of each person. Another issue changes only its time.
+ * person, and when it adds the person to a group. A contact has one token of each person. If the person issues it again, only its time changes.
  */
 import { jidOf, lidJid, toldPn } from './address.ts';
 import type { Links } from './links.ts';

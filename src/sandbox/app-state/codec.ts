@@ -74,7 +74,7 @@ export const patchMacOf = (
 export const same = (one: Uint8Array, other: Uint8Array | null | undefined): boolean =>
   other?.length === one.length && timingSafeEqual(one, other);
 
-/** Makes a mutation of an action. */
+/** Encrypts an action and returns its mutation. */
 export function seal(
   keys: MutationKeys,
   keyId: Uint8Array,

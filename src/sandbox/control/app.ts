@@ -62,7 +62,7 @@ export interface Control {
 }
 
 interface ControlOptions {
-  /** Gets every unexpected error. The client only sees a 500. */
+  /** Called with every unexpected error. The client only gets a 500. */
   readonly onSurprise?: (error: unknown) => void;
   /** Storage of sent messages. Without it, they are lost at a restart. */
   readonly memory?: SentStorage;

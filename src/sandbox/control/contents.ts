@@ -199,7 +199,7 @@ const branches = (more: TProperties) =>
     Type.Object({ type: Type.Literal(type), ...more, ...fields }, { additionalProperties: false, title: type }),
   );
 
-/** The body of a channel's post: the same contents, without a receiver. */
+/** The body of a channel's post. It has the same contents as a message, but no receiver. */
 export const Post = Type.Unsafe<PostBody>({
   type: 'object',
   required: ['type'],

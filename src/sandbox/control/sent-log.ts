@@ -1,4 +1,4 @@
-/** The log of messages that were sent through this interface, with their receipts. The platform itself stores only received messages. */
+/** The log of messages that were sent through this interface, with their receipts. The `Sandbox` interface has no list of sent messages with their receipts. */
 import type { ServerResponse } from 'node:http';
 import type { Content, Digits, Sandbox, WorldEvent } from '../interface.ts';
 
@@ -10,7 +10,7 @@ export interface SentMessage {
   /** The time of the message, in Unix milliseconds. */
   readonly at: number;
   readonly kind: Content['kind'];
-  /** The text, the caption, or a summary of the content for lists. */
+  /** The text, the caption, or a short summary of the content. */
   readonly text: string;
   /** The message to which a reaction, an edit, a deletion, a vote or a reply refers. */
   readonly about?: string;

@@ -119,7 +119,7 @@ export interface ChannelView {
 /** Actions of people on a channel. The platform checks the same rights as for clients. */
 export type ChannelChange =
   | { readonly action: 'follow' | 'unfollow' | 'mute' | 'unmute' | 'acceptAdmin' | 'delete' }
-  /** Changes the name or the description, or posts a status, which no channel stores. */
+  /** Changes the name or the description, or posts a status. A status is not stored. */
   | { readonly action: 'name' | 'description' | 'status'; readonly text: string }
   /** Sets the picture. `data` has the bytes in base64; '' removes the picture. */
   | { readonly action: 'picture'; readonly data: string }
@@ -133,7 +133,7 @@ export interface ChannelFacts {
   readonly verified?: boolean;
   readonly handle?: string | null;
   readonly country?: string;
-  /** True to let all present invitations of admins expire. */
+  /** If true, all current invitations of admins expire at once. */
   readonly expireInvitations?: boolean;
 }
 

@@ -30,13 +30,13 @@ export type Content =
   | { readonly kind: 'delete'; readonly messageId: string }
   /** Pins a message for `seconds`; 0 removes the pin. */
   | { readonly kind: 'pin'; readonly messageId: string; readonly seconds: number }
-  /** Keeps a disappearing message in the chat, or no longer keeps it. */
+  /** Keeps a disappearing message in the chat. With `on: false`, the message can disappear again. */
   | { readonly kind: 'keep'; readonly messageId: string; readonly on: boolean }
   | { readonly kind: 'poll'; readonly name: string; readonly options: readonly string[]; readonly selectable?: number }
   | { readonly kind: 'pollVote'; readonly messageId: string; readonly options: readonly string[] }
   /**
-   * Taps a button or a row of a list, found by its id or its label. `form` is the form of the answer, which differs between kinds and ages of phones.
-   * If `form` is absent, the tapped message defines the form. `latitude` and `longitude` are for a button that requests a location.
+   * Taps a button or a row of a list, found by its id or its label. `form` is the form of the answer, which depends on the kind and the version of the app. If
+   * `form` is absent, the tapped message defines the form. `latitude` and `longitude` are for a button that requests a location.
    */
   | {
       readonly kind: 'tap';
@@ -48,7 +48,7 @@ export type Content =
     }
   | { readonly kind: 'contact'; readonly displayName: string; readonly vcard: string }
   | { readonly kind: 'location'; readonly latitude: number; readonly longitude: number; readonly name?: string }
-  /** Times in Unix seconds. */
+  /** `startTime` is in Unix seconds. */
   | {
       readonly kind: 'event';
       readonly name: string;

@@ -181,7 +181,7 @@ export interface Assertion {
   };
 }
 
-/** The steps in their order. `refused`: the ceremony has ended. */
+/** The stages in their order. `refused`: the ceremony failed. */
 export type CeremonyStage = 'requested' | 'proven' | 'revealed' | 'linking' | 'refused';
 
 /** Faults of the ceremony. `bare`: the request names no options. `stall`: the client gets no continuation. `twice`: the client gets two continuations. */

@@ -86,7 +86,7 @@ export interface Stats {
     /** The largest number of logins within one second. */
     readonly perSecondMax: number;
     readonly byNumber: Readonly<Record<Digits, number>>;
-    /** The times of the account's last login and of the end of its last connection, in Unix milliseconds; 0: never. */
+    /** The times of the account's latest login, and of the latest end of one of its connections, in Unix milliseconds; 0 if never. */
     readonly times: Readonly<Record<Digits, { readonly loggedIn: number; readonly closed: number }>>;
   };
   readonly messages: {
@@ -119,7 +119,7 @@ export interface Stats {
   };
   /** Numbers of patches of shared settings. `patches`: stored. `conflicts`: based on an old version. `refused`: not authentic or malformed, by reason. */
   readonly settings: { readonly patches: number; readonly conflicts: number; readonly refused: Readonly<Record<string, number>> };
-  /** Requests that the platform does not know, `xmlns/type/child` → count. Must stay empty in our tests. */
+  /** Requests that the platform does not know, `xmlns/type/child` → count. Must stay empty in the tests. */
   readonly unknown: Readonly<Record<string, number>>;
 }
 
