@@ -15,7 +15,8 @@ const nameFormat = /^[a-z0-9._]{3,35}$/;
 const objectOf = (value: unknown): Variables => (typeof value === 'object' && value !== null ? (value as Variables) : {});
 
 /**
- * Sets the about text. `text` is null for no text. The emoji is optional. The seconds until the text disappears are required, but the text never disappears.
+ * Sets the about text. `text` is null for no text. The emoji is optional. The seconds until the text disappears are required, but the simulated text never
+ * disappears.
  */
 function setAbout({ parts, device }: DeviceQuery, { input }: Variables): unknown {
   const { text, emoji, ephemeral_duration_sec: seconds } = objectOf(input);

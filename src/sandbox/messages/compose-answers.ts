@@ -18,7 +18,7 @@ interface Tools {
 
 const thousandths = (price: string): number => Number(price === '' ? 0 : price);
 
-/** Returns the products that can be ordered, which are those that customers see. */
+/** Returns a product of a catalog. Throws if customers do not see the product. */
 function offered({ shops }: Tools, owner: string, id: string): Product {
   const product = shops.product(owner, id);
   if (product.isHidden || product.status !== 'APPROVED') throw new SandboxError(409, `customers do not see the product ${id}`);

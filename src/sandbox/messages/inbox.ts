@@ -72,12 +72,12 @@ export class Inbox {
     });
   }
 
-  /** Decrypts and stores a message on the phone of `person`. `onPeer` gets a device's request to its own phone. */
+  /** Decrypts and stores a message on the phone of `person`. Calls `onPeer` for a device's request to its own phone. */
   async arrive(person: Person, arrival: Arrival, onPeer: (message: proto.IMessage) => void): Promise<void> {
     const own = person.number === arrival.device.number;
     const known = this.#messages.find(person.number, arrival.id, own ? '' : arrival.device.number);
     if (known?.content) {
-      // The message is known, so the receipt was lost. The phone sends the receipt again.
+      // The phone already has this message. Its receipt may have been lost, so the phone sends it again.
       if (!own && known.confirmed !== 'none') this.#receipts.confirmOne(person, known, 'delivered', true);
       return;
     }

@@ -11,7 +11,7 @@ const { Type } = proto.Message.ProtocolMessage;
 const { HistorySyncType } = proto.HistorySync;
 type HistoryType = proto.HistorySync.HistorySyncType;
 
-/** Largest number of messages in a history. */
+/** The largest number of stored messages in a history, in addition to the invented messages. */
 const maxHistory = 2000;
 /** The usual number of messages at which a chunk of the history is full. */
 const chunkMessages = 500;

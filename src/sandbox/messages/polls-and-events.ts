@@ -147,7 +147,7 @@ export function decryptEdit(
 
 type Of<K extends Content['kind']> = Extract<Content, { readonly kind: K }>;
 
-/** A message with an event. `creator` and `me` are the jids by which the answering person addresses the creator and itself. */
+/** A message with an event. `creator` is the jid of the person who made the event. `me` is the jid of the person who answers or changes it. */
 interface Known {
   readonly stored: Stored;
   readonly key: proto.IMessageKey;

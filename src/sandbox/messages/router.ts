@@ -59,8 +59,8 @@ export async function routeMessage(parts: Parts, connection: Connection, device:
 }
 
 /**
- * Handles a message, and returns the optional fields of its ack. They are the error code of a refusal, the number of a post, or the current
- * hash if the client's list of devices is outdated.
+ * Handles a message, and returns the optional fields of its ack. They are the error code of a refusal, the number of a post, `refresh_lid` for a former
+ * account, or the current hash if the client's list of devices is outdated.
  */
 async function accept(parts: Parts, device: Device, stanza: BinaryNode): Promise<Readonly<Record<string, string>>> {
   if (isChannelJid(stanza.attrs['to'] ?? '')) return acceptPost(parts, device, stanza);

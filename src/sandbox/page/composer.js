@@ -74,7 +74,7 @@ const submit = async (text, answering) => {
   answering();
 };
 
-/** Makes a select. At each choice it shows its first line again and calls `choose` with the value. */
+/** Makes a select. After each choice, it shows its first option again and calls `choose` with the value. */
 const picker = (label, first, options, choose) => {
   const onchange = ({ target }) => {
     const { value } = target;

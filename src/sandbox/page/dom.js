@@ -1,4 +1,4 @@
-/** Small helpers for the document. Data enters it as text or as a checked attribute, never as HTML. */
+/** Small helpers for the document. Data enters the document as text or as a checked attribute, never as HTML. */
 
 /**
  * Makes an element. In `props`, names with `on…` are listeners. `class`, `role`, `for`, `list` and names with a hyphen are attributes. All others are

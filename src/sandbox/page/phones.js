@@ -6,7 +6,7 @@ import { editPasskey, newPasskey } from './passkey.js';
 import { review } from './shop.js';
 import { phones } from './state.js';
 
-/** The longest side of a picture for the camera, in pixels. Photographs and large screenshots are scaled down to it. */
+/** The longest side of a picture for the camera, in pixels. Larger pictures are scaled down to this size. */
 const longestSide = 1600;
 
 const toPng = async (file) => {

@@ -2,9 +2,9 @@
 import { createHash, createSign, generateKeyPairSync, randomBytes } from 'node:crypto';
 import type { Assertion, RequestOptions } from '../interface.ts';
 
-/** The identifier of the platform in WebAuthn. */
+/** The relying party id of the platform in WebAuthn. */
 export const rpId = 'whatsapp.com';
-/** The page whose assertions the platform accepts. */
+/** The origin of the page whose assertions the platform accepts. */
 export const webOrigin = 'https://web.whatsapp.com';
 
 export interface Passkey {
@@ -12,7 +12,7 @@ export interface Passkey {
   readonly id: string;
   /** The public key in COSE form, base64url. */
   readonly publicKey: string;
-  /** The highest count of signatures that the platform has verified. */
+  /** The signature counter in the last assertion that the platform verified. */
   counter: number;
   /** Number of signatures of the built-in authenticator. */
   signatures?: number;

@@ -171,7 +171,7 @@ export class Phones {
     return person.keys;
   }
 
-  /** Gives the phone new keys, and deletes all its sessions. Waits for work under way first. */
+  /** Gives the phone new keys, and deletes all its sessions. First waits until the current work on the phone has ended. */
   async renew(person: Person): Promise<void> {
     await this.#signals.get(person.number)?.turn;
     this.#signals.delete(person.number);

@@ -34,7 +34,7 @@ interface Extra {
   readonly edit?: string;
 }
 
-/** The largest number of messages of a phone. At every write number that `clearEvery` divides, the older messages of the phone of this write are deleted. */
+/** The largest number of messages of a phone. One write in `clearEvery` deletes the older messages of its phone. */
 const maxKept = 20_000;
 const clearEvery = 1000;
 

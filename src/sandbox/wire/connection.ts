@@ -29,7 +29,7 @@ export interface ConnectionHandler {
   onPayload(connection: Connection, payload: proto.ClientPayload): void;
   onNode(connection: Connection, node: BinaryNode): void;
   onClosed(connection: Connection): void;
-  /** Handles malformed data from the client. The connection is already being closed. */
+  /** Handles malformed data from the client. The connection is closed afterwards. */
   onBroken(connection: Connection, error: unknown): void;
   onHandshake(): void;
   readonly tap?: Tap;
@@ -197,7 +197,7 @@ export class Connection {
     const { ephemeral, static: sealedStatic, payload } = hello;
     const wrong = this.#faults.take('badCertificate');
     if (sealedStatic?.length && payload?.length) {
-      // A wrong certificate can only be shown in a full handshake.
+      // A wrong certificate can only be sent in a full handshake.
       if (!wrong && this.#resume({ ephemeral, static: sealedStatic, payload })) return;
       this.#noise = new NoiseResponder(intro, 'XXfallback');
     }

@@ -5,7 +5,9 @@ import { applyFault, isLive } from '../live-faults.ts';
 import { type BinaryNode, node } from '../nodes.ts';
 import type { Parts } from '../parts.ts';
 
-/** Faults that cannot be limited to one account. Either the client has not named its account yet, or the step does not compare the account. */
+/**
+ * Faults that cannot be limited to one account. Either the client has not named its account yet, or the step does not check to which account the fault belongs.
+ */
 const anonymous: readonly Fault['kind'][] = [
   'refuseUpgrade',
   'earlySuccess',
