@@ -1,4 +1,4 @@
-/** Makes a route of the server from a row. A row with a fault makes the start fail. */
+/** Registers the routes of a row with Fastify. The start fails if a row is not valid. */
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
 import type { Gateway, InstanceId } from '#actors/gateway.ts';
 import { isAudited } from './audit.ts';
@@ -14,7 +14,7 @@ const shortId = /^r[0-9a-f]{14}$/;
 const usualFields = ['number', 'chatid'] as const;
 
 /**
- * Returns the body with the platform's id in place of each short id. A short id of a chat that is not stored stays. `more` lists further fields that
+ * Returns the body with the platform's id in place of each short id. A short id stays in the body if no stored chat has it. `more` lists further fields that
  * name a chat.
  */
 const withChatIds = async <Body>(gateway: Gateway, id: InstanceId, body: Body, more: readonly string[] = []): Promise<Body> => {
@@ -36,7 +36,7 @@ const namesIn = (url: string): readonly string[] => [...url.matchAll(/:(\w+)/g)]
 const propertiesOf = (schema: unknown): readonly string[] =>
   Object.keys((schema as { readonly properties?: object } | undefined)?.properties ?? {});
 
-/** Returns the reason why a row cannot be offered; null if it can. */
+/** Returns the fault of a row; null if the row is valid. */
 const faultOf = (spec: Route, url: string): string | null => {
   if (!Object.hasOwn(credentials, spec.credential ?? '')) return 'names no credential; a route that everybody may call says `none`';
   if (!spec.operationId) return 'has no operationId';
@@ -46,7 +46,7 @@ const faultOf = (spec: Route, url: string): string | null => {
 
 type Hook = (request: FastifyRequest, reply: FastifyReply, next: () => void) => void;
 
-/** Prepares the input before the validation: drops fields that are ignored, then converts the other fields leniently. */
+/** Makes the hooks that prepare input for the validation. They drop ignored fields, then convert texts to numbers and booleans. */
 const inputHooks = ({ relevantFields, params, query, body }: Route): Hook[] => {
   const hooks: Hook[] = [];
   if (relevantFields !== undefined) {
@@ -107,7 +107,7 @@ export const addRoute = (app: FastifyInstance, spec: Route, { gateway, now, answ
       config: configOf(spec),
       preValidation,
       ...(spec.bodyLimit === undefined ? {} : { bodyLimit: spec.bodyLimit.bytes }),
-      // A stream has no length, so a HEAD request cannot be answered.
+      // An event stream has no HEAD route, because a HEAD request would open a stream.
       exposeHeadRoute: method === 'GET' && spec.produces !== 'text/event-stream',
       handler: async (request, reply) => {
         const { instanceId: id, params, query } = request;

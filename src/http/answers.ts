@@ -1,4 +1,4 @@
-/** Large answers: pages of stored rows within a bound of bytes, and kept files at the pace of the reader. */
+/** Large answers: pages of stored rows with a limited number of bytes, and kept files that are sent as fast as the client reads. */
 import type { IncomingHttpHeaders } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -6,9 +6,9 @@ import { create as contentDisposition } from 'content-disposition';
 import type { FastifyReply } from 'fastify';
 import type { ByteRange, KeptFile } from '#actors/gateway.ts';
 
-// Pages of stored rows, bounded by rows and by bytes. A row is serialised once, to be measured and sent.
+// Pages of stored rows, bounded by rows and by bytes. A row is serialised once. The same text is measured and sent.
 
-/** Returns the used limit: `usual` if the client gave no positive limit, and at most `most`. Answers contain the used limit. */
+/** Returns the effective limit, which answers contain: the client's limit, but at most `most`. Returns `usual` if the client's limit is not positive. */
 export const pageSize = (limit: number, { usual, most }: { readonly usual: number; readonly most: number }): number =>
   limit > 0 ? Math.min(limit, most) : usual;
 
@@ -35,7 +35,10 @@ export interface Page<View> {
 
 export const emptyPage: Page<never> = { views: [], cut: false, json: '[]' };
 
-/** Returns the first items that fit into the bytes, after the items of `before`. Returns at least one item, because paging would not end otherwise. */
+/**
+ * Returns a page with the items of `before`, and then the first of `items` that fit into `bytes`. The first item of a page is always included. Otherwise paging
+ * would not end.
+ */
 export const pageWithin = <Item, View>(
   items: readonly Item[],
   view: (item: Item) => View,
@@ -67,9 +70,9 @@ export const withPage = <const Name extends string, View, More extends object>(
   return Object.defineProperty(answer, text, { value: end === '}' ? `${start}}` : `${start},${end}` });
 };
 
-// Answers with a kept file: its headers, and its bytes at the pace of the reader.
+// Answers with a kept file: its headers, and its bytes, which are sent as fast as the client reads.
 
-/** Types that browsers show without running code. All other files are only saved. */
+/** Media types that a browser shows without running code. Files of all other types are downloaded. */
 const shown: ReadonlySet<string> = new Set([
   'image/jpeg',
   'image/png',
@@ -85,12 +88,12 @@ const shown: ReadonlySet<string> = new Set([
   'audio/wav',
 ]);
 
-/** The characters that a header may contain. Any other character would make Node fail the answer. */
+/** A text that is safe in a header: 1 to 200 printable ASCII characters. Node throws for a header with control characters. */
 const headerText = /^[\x20-\x7e]{1,200}$/;
 
 /**
- * Headers of every kept file. The bytes under a name never change, so browsers may cache them, but shared caches may not. The name is a secret, so a
- * page that shows the file sends no referrer.
+ * Headers of every kept file. The bytes of a name never change, so browsers may cache them. Shared caches may not. The name is a secret, so a file that is
+ * opened as a page sends no referrer.
  */
 const always = {
   'x-content-type-options': 'nosniff',
@@ -118,13 +121,13 @@ const headersOf = (file: KeptFile): Readonly<Record<string, string>> => {
 export const isKnown = (headers: IncomingHttpHeaders, file: KeptFile): boolean =>
   (headers['if-none-match'] ?? '').split(',').some((tag) => ['*', tagOf(file)].includes(tag.trim().replace(/^W\//, '')));
 
-/** Returns the header `Range`. The header is ignored if `If-Range` names other bytes than those of the file. */
+/** Returns the header `Range`; undefined if `If-Range` does not name the current bytes of the file. */
 export const rangeHeader = (headers: IncomingHttpHeaders, file: KeptFile): string | undefined => {
   const condition = headers['if-range'];
   return condition === undefined || condition === tagOf(file) ? headers.range : undefined;
 };
 
-/** Answers that the client already has the bytes. The answer bypasses Fastify. */
+/** Sends 304, because the client already has the bytes. The answer bypasses Fastify. */
 export const sendUnchanged = (reply: FastifyReply, file: KeptFile): void => {
   reply.hijack();
   reply.raw.writeHead(304, headersOf(file)).end();
@@ -137,7 +140,9 @@ interface FileAnswer {
   readonly bytes: AsyncIterable<Uint8Array> | null;
 }
 
-/** Sends a file. The answer bypasses Fastify. The read ends if the client leaves. A failed read cuts the connection, because the length was sent already. */
+/**
+ * Sends a file. The answer bypasses Fastify. The read ends if the client disconnects. A failed read cuts the connection, because the length was sent already.
+ */
 export const sendFile = async (reply: FastifyReply, { file, range, bytes }: FileAnswer): Promise<void> => {
   reply.hijack();
   const { start, end } = range ?? { start: 0, end: file.size - 1 };

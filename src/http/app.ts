@@ -32,10 +32,7 @@ declare module 'fastify' {
 
 export type { HttpLog, HttpOptions, StreamLimits } from './options.ts';
 
-/**
- * Returns the client's own request id if it is harmless, and otherwise a random id. With the client's id, a line of this log can be found from the
- * client's log.
- */
+/** Returns the `x-request-id` of the client if it is valid, and otherwise a random id. The client's log and this program's log then contain the same id. */
 const requestIdOf = ({ headers }: { readonly headers: IncomingHttpHeaders }): string => {
   const given = headers['x-request-id'];
   return typeof given === 'string' && /^[\w.:-]{1,64}$/.test(given) ? given : randomUUID();
@@ -140,11 +137,11 @@ const assertUnique = (rows: readonly Route[]): void => {
   }
 };
 
-/** Converts the setting to the names of the library that reads `X-Forwarded-For`. */
+/** Converts the setting TRUSTED_PROXIES to the names of the library that reads `X-Forwarded-For`. */
 const proxiesOf = ({ trustedProxies }: HttpOptions): string[] | false =>
   trustedProxies.length === 0 ? false : trustedProxies.flatMap((name) => (name === 'private' ? ['uniquelocal', 'linklocal'] : [name]));
 
-/** Makes the rows of `/mcp`. The library needs 200 ms to load, so a gateway that offers no tools does not load it. */
+/** Makes the rows of `/mcp`. The MCP library needs 200 ms to load. A gateway that offers no tools does not load it. */
 const mcpRows = async (
   app: FastifyInstance,
   options: HttpOptions,

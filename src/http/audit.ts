@@ -14,7 +14,7 @@ declare module 'fastify' {
   }
 }
 
-/** True for each tag whose changes are noted. Requests of all other tags are too many to be noted, and stored messages show their effects. */
+/** True for each tag whose changes are recorded. Requests with the other tags are too frequent, and stored messages show their effects. */
 export const auditedTags: Readonly<Record<string, boolean>> = {
   admin: true,
   inspector: true,
@@ -39,7 +39,7 @@ export const auditedTags: Readonly<Record<string, boolean>> = {
 
 /** Routes that are treated differently from other routes of their tag. */
 const exceptions: Readonly<Record<string, boolean>> = {
-  // Rows that only read.
+  // These routes only read.
   'POST /business/get/profile': false,
   'POST /business/catalog/info': false,
   'POST /business/catalog/list': false,
@@ -60,12 +60,12 @@ const exceptions: Readonly<Record<string, boolean>> = {
 export const isAudited = ({ on, tag }: Pick<Route, 'on' | 'tag'>): boolean =>
   exceptions[on[0]] ?? (!on[0].startsWith('GET ') && (auditedTags[tag] ?? true));
 
-/** Longest name in an entry. Names of instances, nodes and users are shorter; longer names come from strangers. */
+/** The largest length of a name in an entry, in characters. Names of instances, nodes and users are shorter. */
 const longest = 100;
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value.slice(0, longest) : '');
 
-/** Names the caller; null for a caller that was not admitted. */
+/** Returns the caller as the entry names it; null for a caller that was not admitted. */
 const callerOf = ({ caller, instanceId }: FastifyRequest): Pick<AuditNote, 'actor' | 'who'> | null => {
   if (caller === null) return null;
   if (caller.actor === 'user') return { actor: 'user', who: caller.user.name };

@@ -18,11 +18,11 @@ declare module 'fastify' {
     role?: Role;
   }
   interface FastifyRequest {
-    /** The instance whose token the request has; '' if the route needs no token. */
+    /** The instance to which the credential admits the request; '' if there is none. */
     instanceId: string;
     /** The token of the instance in the request; '' if the route needs none, and for the dashboard. */
     instanceToken: string;
-    /** The session of the dashboard that was used; '' if a token was used. */
+    /** The name of the dashboard session that admitted the request; '' for every other credential. */
     adminSession: string;
     /** The admitted caller; null if the route needs no credential, or if the credential was wrong. */
     caller: Caller | null;
@@ -69,8 +69,8 @@ const sessionGuard = (gateway: Gateway, sessions: AdminSessions, limit: Authenti
     const { role: least = 'administrator' } = request.routeOptions.config;
     if (user !== null && !mayAct(user.role, least)) return { status: 403, text: roleText(user.role, least) };
     request.adminSession = name;
-    // A stream ends with its session, and only a GET request can be a stream. Other answers are not tied, because a request that ends its own session
-    // must get its answer.
+    // A stream ends with its session, and only a GET request can be a stream. Answers to other methods are not tied. For example, a request that ends its own
+    // session must get its answer.
     if (request.method === 'GET') sessions.tie(name, reply.raw);
     return true;
   };
@@ -89,11 +89,11 @@ const sessionGuard = (gateway: Gateway, sessions: AdminSessions, limit: Authenti
   };
 };
 
-/** Fields that are empty in answers to the page. Codes are empty only for a viewer, who could link another phone with them. */
+/** Fields that are emptied in answers to the dashboard. Linking codes are emptied only for a viewer, who could link another phone with them. */
 const secretFields: readonly string[] = ['token'];
 const secretFieldsOfViewers: readonly string[] = [...secretFields, 'qrcode', 'paircode'];
 
-/** Returns an answer whose secret fields are empty, also those of its `instance` and its `payload`. `payload` is the body that was posted to a receiver. */
+/** Returns a copy of the answer with empty secret fields, also inside its `instance` and its `payload`. `payload` is the body that was posted to a receiver. */
 const without = (secrets: readonly string[], answer: unknown): unknown => {
   if (Array.isArray(answer)) return answer.map((one) => without(secrets, one));
   if (typeof answer !== 'object' || answer === null) return answer;
@@ -109,8 +109,8 @@ const without = (secrets: readonly string[], answer: unknown): unknown => {
 const isViewer = ({ caller }: FastifyRequest): boolean => caller?.actor === 'user' && !mayAct(caller.user.role, 'operator');
 
 /**
- * Finds the instance of a token. A missing token and a token in the cache do not count as tries. Any other token counts as a try until it is found.
- * In a cluster its look-up is a query. A new token is in the cache within a second.
+ * Finds the instance of a token. A missing token and a token in the cache do not count as tries. Any other token counts as a try until it is found. In a
+ * cluster, the look-up of such a token is a database query. A new token is in the cache within a second.
  */
 const instanceGuess =
   (gateway: Gateway, { instance }: AuthenticationLimit) =>
@@ -188,7 +188,7 @@ const adminGuard = (
 const isStream = (body: unknown): body is AsyncIterable<Uint8Array> =>
   typeof body === 'object' && body !== null && Symbol.asyncIterator in body;
 
-/** Yields a body that its route reads by itself. Throws at the end of the body if the credential has ended. */
+/** Yields the bytes of a body that its route reads as a stream. Throws at the end of the body if the credential is no longer valid. */
 async function* checkedAtEnd(body: AsyncIterable<Uint8Array>, check: () => Promise<Denial | null>): AsyncIterable<Uint8Array> {
   yield* body;
   const denial = await check();
@@ -222,8 +222,8 @@ export const guardRoutes = (
   const { allowQueryTokens, log } = options;
   decorateRequests(app);
 
-  // The dashboard authenticates its calls by its session, so it needs no tokens. Without tokens, a faulty page cannot leak them. Only routes with
-  // `givesToken` show them.
+  // The dashboard authenticates its calls by its session, so it needs no tokens. A faulty page cannot leak a token that it does not have. Only routes with
+  // `givesToken` show tokens.
   app.addHook('preSerialization', (request, _reply, answer, next) =>
     next(
       null,
@@ -275,7 +275,7 @@ export const guardRoutes = (
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The route is answered also while the server is overloaded. */
+    /** True if the route is answered also while the server is overloaded. */
     relieves?: boolean;
   }
 }

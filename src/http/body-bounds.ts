@@ -8,10 +8,10 @@ declare module 'fastify' {
   }
 }
 
-/** 401 to 404: the credential ended before the body did. */
+/** 401, 403 and 404: the credential became invalid before the end of the body. */
 type BodyStatus = 400 | 401 | 403 | 404 | 413 | 415 | 429;
 
-/** The error for a body that no route accepts. The error handler answers with the status of this error. */
+/** The error for a body that is refused. The error handler answers with the status of this error. */
 export class BodyError extends Error {
   override readonly name = 'BodyError';
   readonly statusCode: BodyStatus;
@@ -21,7 +21,7 @@ export class BodyError extends Error {
   }
 }
 
-/** The deepest nesting of a body. Bodies of the interface have fewer than ten levels. */
+/** The largest number of nested levels in a body. Bodies of the interface have fewer than ten levels. */
 export const deepest = 100;
 
 /**
@@ -118,7 +118,7 @@ const retryAfter = 2;
 export const boundBodies = (app: FastifyInstance, largest: number): void => {
   const budget = new BodyBudget(largestOfCaller * largest, largestOfAll * largest);
   app.addHook('preParsing', (request, reply, payload, next) => {
-    // A route that reads the stream holds no body in memory.
+    // A route that reads its body as a stream does not have the whole body in memory.
     if (isSmall(request) || request.routeOptions.config.readsBytes === true) return next(null, payload);
     const caller = request.instanceId || request.ip;
     let taken = 0;

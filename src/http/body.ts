@@ -56,7 +56,7 @@ const objectOf = (parsed: unknown, text: string): Record<string, unknown> => {
   return withoutNulls(parsed as Record<string, unknown>);
 };
 
-/** Passes bodies of any type to the route as bytes. Use it only for an app whose routes all need bytes. */
+/** Passes bodies of any type to the route as streams of bytes. Call this only for an app whose routes all read bytes. */
 export const takeBytes = (app: FastifyInstance): void => {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
@@ -102,13 +102,13 @@ export const inputRules = {
   customOptions: { coerceTypes: false, useDefaults: false, removeAdditional: false, allowUnionTypes: true },
 } as const;
 
-/** The only instance of the library, made with the first check. */
+/** The validator of Fastify's library, which is loaded with the first check. */
 const validatorOf = lazyValidators().compilersFactory.buildValidator({}, inputRules);
 
 /** Returns the errors of a value; an empty list if the value fits. */
 export type InputCheck = (value: unknown) => readonly FastifySchemaValidationError[];
 
-/** Makes a check by the rules of a route's body, for values that are not a body. */
+/** Makes a check for values outside of bodies, by the same rules as for bodies. */
 export const inputCheck = (schema: TSchema): InputCheck => {
   const validate = validatorOf({ schema, method: '', url: '' });
   return (value) => (validate(value) === true ? [] : ((validate.errors ?? []) as readonly FastifySchemaValidationError[]));
@@ -141,7 +141,7 @@ const demands: Readonly<Record<string, (params: Readonly<Record<string, unknown>
   enum: ({ allowedValues }) => `must be one of ${(allowedValues as readonly unknown[]).filter((value) => value !== '').join(', ')}`,
   minLength: ({ limit }) => (limit === 1 ? 'must not be empty' : `must have at least ${String(limit)} characters`),
   maxLength: ({ limit }) => `must have at most ${String(limit)} characters`,
-  // Only the pattern of a visible character has its text in this table. Rows fix the texts of all other patterns.
+  // Only the pattern `\S` has its text in this table. Routes with other patterns have fixed texts.
   pattern: ({ pattern }) => (pattern === String.raw`\S` ? 'must not be empty' : 'is not valid'),
   contains: () => 'must have at least one entry that is valid',
   minItems: ({ limit }) => `must have at least ${String(limit)} entries`,
@@ -157,7 +157,7 @@ const fieldOf = ({ keyword, instancePath, params }: FastifySchemaValidationError
   return `${path === '' ? '' : `${path}.`}${String(params['missingProperty'])}`;
 };
 
-/** The answer to invalid input. `hint` names the field and its error, if the fixed text of the route does not begin with the field. */
+/** The answer to invalid input. `hint` names the field and its error, if the fixed text of the route does not begin with the name of the field. */
 interface InvalidInput {
   readonly error: string;
   readonly hint?: string;
@@ -209,7 +209,7 @@ const typesOf = (shape: Shape): ReadonlySet<string> | null => {
   return new Set(parts.flatMap((part) => [...(part ?? [])]));
 };
 
-/** Returns the coercer of a scalar. Where a text is allowed, a text stays a text. */
+/** Returns the coercer of a number or a boolean; null for every other schema. If the schema also allows a text, a text stays a text. */
 const scalarCoercer = (shape: Shape): Coercer | null => {
   const types = typesOf(shape);
   if (types === null || types.has('string')) return null;
@@ -252,7 +252,9 @@ const listCoercer = ({ items }: Shape): Coercer | null => {
   return coercer === null ? null : (value) => (Array.isArray(value) ? value.map(coercer) : value);
 };
 
-/** Returns the coercer of alternatives. The coercer distinguishes a list, an object and a scalar, but never two shapes of one object. */
+/**
+ * Returns the coercer of alternatives. It converts an object only if exactly one alternative may be an object, and a list only if exactly one may be a list.
+ */
 const alternativesCoercer = (shape: Shape): Coercer | null => {
   const alternatives = alternativesOf(shape);
   const objects = alternatives.filter((one) => typesOf(one)?.has('object') ?? true);

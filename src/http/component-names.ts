@@ -1,7 +1,7 @@
 /** Names for components of the OpenAPI document: a table of names, and rules for the other components. */
 import { errorStatuses } from './error-docs.ts';
 
-/** Names by the first place of a shape in the document. */
+/** Names of components, by the first place of their shape in the document. */
 export const namesByPlace: Readonly<Record<string, string>> = {
   'Channel thread_metadata name': 'ChannelText',
   'Channel thread_metadata picture': 'ChannelPicture',
@@ -131,7 +131,7 @@ const pascal = (words: string): string =>
     .map((word) => word.slice(0, 1).toUpperCase() + word.slice(1))
     .join('');
 
-/** Returns possible names for a place such as `sendText body number`, the best one first. */
+/** Returns possible names for a place such as `sendText body number`, the preferred name first. */
 export const placeNames = (place: string): readonly string[] => {
   const given = namesByPlace[place];
   if (given !== undefined) return [given];
@@ -154,8 +154,8 @@ const usualErrors = [
 ] as const;
 
 /**
- * Returns possible names for an error of a place such as `sendText 404`. The first name is that of its status. The second name, with the
- * operation, is for a document in which the first is taken.
+ * Returns possible names for an error of a place such as `sendText 404`, the preferred name first. An error with fields of its own has the operation in its
+ * name.
  */
 export const errorNames = (place: string, answer: Readonly<Record<string, unknown>>): readonly string[] => {
   const given = namesByPlace[place];

@@ -36,8 +36,8 @@ const insideSchema = (schema: Json, place: string, replace: Replace): Json => {
 };
 
 /**
- * Replaces the schema and the example of a media type. A single example moves to `examples`, because `examples` may refer to a component and
- * `example` may not. `openapi-typescript` also copies each `example` into comments.
+ * Replaces the schema and the example of a media type. A single example moves to `examples`, because `examples` may refer to a component and `example` may not.
+ * Another reason is that `openapi-typescript` copies each `example` into comments.
  */
 const insideMedia = ({ schema, example, examples, ...rest }: Json, place: string, replace: Replace): Json => ({
   ...rest,
@@ -78,7 +78,7 @@ const insideOperation = (operation: Json, replace: Replace): Json => {
 
 const keyOf = ({ section, value }: Part): string => `${section} ${JSON.stringify(value)}`;
 
-/** The largest length of a schema that stays in place, in characters. A reference is about as long. */
+/** The approximate length of a reference, in characters. A schema becomes a component only if references make the document shorter. */
 const referenceLength = 50;
 
 const isError = ({ section, place }: Part): boolean => section === 'responses' && /(?:\d|default)$/.test(place);
@@ -89,7 +89,7 @@ const isWorthNaming = (part: Part, times: number): boolean => {
   return part.section !== 'schemas' || (times - 1) * (JSON.stringify(part.value).length - referenceLength) > referenceLength;
 };
 
-/** Counts each distinct part once for each distinct part around it. A part that is repeated only with the part around it does not count. */
+/** Counts the occurrences of each distinct part. Of equal parts, only the first one is searched for inner parts. */
 const counted = (all: (replace: Replace) => unknown): ReadonlyMap<string, number> => {
   const times = new Map<string, number>();
   const count = (part: Part): Json => {
@@ -102,7 +102,7 @@ const counted = (all: (replace: Replace) => unknown): ReadonlyMap<string, number
   return times;
 };
 
-/** The sections of a document that hold operations. */
+/** The sections of a document that contain operations. */
 const operationSections = ['paths', 'webhooks'] as const;
 
 const insideDocument = (document: Json, replace: Replace): Json =>
@@ -139,7 +139,7 @@ export const withComponents = (document: Json): Json => {
     }
     const name = names.get(key) ?? '';
     const section = made[part.section];
-    // The position is taken before the inner parts are replaced. Components are therefore in the order of their first place.
+    // An empty entry reserves the position before the inner parts are replaced. Components are therefore in the order of their first place.
     if (!(name in section)) {
       section[name] = {};
       section[name] = inside({ ...part, place: part.section === 'schemas' ? name : part.place }, replace);

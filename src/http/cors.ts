@@ -36,9 +36,8 @@ const maxAge = 7_200;
 const headNames = ['access-control-allow-origin', 'access-control-expose-headers', 'vary'];
 
 /**
- * Lets pages of the configured origins call the interface. Routes for the dashboard's cookies opt out by `config: { cors: false }`. Call this
- * before all hooks that refuse requests, so that a page can read refusals. Call it before `guardRoutes` too, because preflight requests have
- * no credentials.
+ * Lets pages of the configured origins call the interface. Routes that use the dashboard's cookie opt out by `config: { cors: false }`. Call this before all
+ * hooks that refuse requests, so that a page can read refusals. Call it before `guardRoutes` too, because preflight requests have no credentials.
  */
 export const allowOrigins = async (app: FastifyInstance, { corsOrigins }: HttpOptions): Promise<void> => {
   if (corsOrigins.length === 0) return;
@@ -50,7 +49,7 @@ export const allowOrigins = async (app: FastifyInstance, { corsOrigins }: HttpOp
     maxAge,
     strictPreflight: false,
   });
-  // Answers with files write their headers themselves. Only headers of the raw response are added to them.
+  // Answers with files bypass Fastify, so they get only the headers of the raw response.
   app.addHook('onRequest', (request, reply, next) => {
     if (request.headers.origin !== undefined)
       for (const name of headNames) {

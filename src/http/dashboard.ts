@@ -57,10 +57,7 @@ const send = (request: FastifyRequest, reply: FastifyReply, { policy, caching }:
   return reply.header('content-encoding', 'gzip').send(file.gzipped);
 };
 
-/**
- * Headers of a file. Its address contains the version, so another version has another address. A file that is opened as a page may run no
- * code.
- */
+/** Headers of a file. Its address contains the version, so a browser may cache the file for a year. A file that is opened as a page may run no code. */
 const fileHead: Head = { policy: "default-src 'none'", caching: 'public, max-age=31536000, immutable' };
 
 /** Installs the routes of the dashboard's files. */
@@ -110,7 +107,7 @@ interface Session extends SessionOwner {
   readonly since: number;
   readonly until: number;
   readonly timer: NodeJS.Timeout;
-  /** Answers under way. A stream is among them until it ends. */
+  /** Open streams and other answers, which end with the session. */
   readonly open: Set<ServerResponse>;
 }
 
@@ -155,8 +152,8 @@ export class AdminSessions {
   #ends = 0;
 
   /**
-   * `lifeMs` is the lifetime of a session, independent of its use. `shared` is the store of all nodes, whose sessions are cached until a node ends
-   * them.
+   * `lifeMs` is the lifetime of a session, independent of its use. `shared` is the session store of all nodes. This process caches a stored session until a
+   * node ends it.
    */
   constructor(lifeMs: number, shared: SignIns | null) {
     this.#lifeMs = lifeMs;
@@ -169,10 +166,10 @@ export class AdminSessions {
     const name = randomBytes(32).toString('base64url');
     const key = keyOf(name);
     const ends = this.#ends;
-    // Without a database users have no sessions, because no change could end them.
+    // Without a database only the admin token has sessions. A change of a user could not end the user's sessions.
     const isKept = this.#shared === null ? user === null : await this.#shared.add(key, this.#lifeMs, { user, address });
     if (!isKept) return null;
-    // After such an end, the next request looks the session up in the database.
+    // If a session ended meanwhile, the new session is not cached. The next request looks it up in the database.
     if (ends === this.#ends) this.#memory.open(key, this.#lifeMs, { user, address });
     return name;
   }
@@ -221,17 +218,17 @@ export class AdminSessions {
     return [...this.#memory.all].map(([id, { user, address, since, until }]) => ({ id, user, address, since, until })).toReversed();
   }
 
-  /** Adds an answer, which ends with the session at the latest. */
+  /** Ties an answer to a session. The answer is cut when the session ends. */
   tie(name: string, response: ServerResponse): void {
     const answers = this.#memory.all.get(keyOf(name))?.open;
-    // The session or its user may have ended during the query.
+    // The session may have ended during the query.
     if (answers === undefined) return void response.destroy();
     if (response.closed) return;
     answers.add(response);
     response.once('close', () => answers.delete(response));
   }
 
-  /** Looks a session up in the database, and remembers it. */
+  /** Looks a session up in the database, and caches it. */
   async #lookUp(key: string): Promise<SessionOwner | null> {
     for (;;) {
       const before = this.#ends;
@@ -259,8 +256,8 @@ export const sessionNameOf = ({ headers }: FastifyRequest): string =>
 const hostOf = (origin: string): string => (URL.canParse(origin) ? new URL(origin).host : '');
 
 /**
- * Returns true if a request with a cookie comes from the dashboard's own page or from the address line. Browsers omit `Sec-Fetch-Site` on plain HTTP. They
- * send `Origin` with every unsafe request.
+ * Returns true if a request with a cookie comes from the dashboard's own page or from the browser's address bar. Browsers omit `Sec-Fetch-Site` on plain HTTP.
+ * They send `Origin` with every unsafe request.
  */
 export const isOwnRequest = ({ headers, method, host }: FastifyRequest): boolean => {
   const [site, safe] = [headers['sec-fetch-site'], safeMethods.has(method)];
@@ -270,8 +267,8 @@ export const isOwnRequest = ({ headers, method, host }: FastifyRequest): boolean
 };
 
 /**
- * Returns false for a request from a page of another site. Such a page could sign its visitor in as another user. Clients other than browsers send
- * neither header.
+ * Returns false for a request from a page of another site. Such a page could sign its visitor in as another user. Clients other than browsers send neither
+ * `Sec-Fetch-Site` nor `Origin`.
  */
 export const isOwnOrNoPage = (request: FastifyRequest): boolean =>
   (request.headers['sec-fetch-site'] === undefined && request.headers.origin === undefined) || isOwnRequest(request);

@@ -29,7 +29,7 @@ const made = async (document: object): Promise<Made> => {
   return { bytes, gzipped: await compress(bytes), etag };
 };
 
-/** Returns the answer. `make` is called with the first request. */
+/** Returns the handler of the document. It calls `make` at the first request only. */
 const documentAnswer = (make: () => object) => {
   let kept: Promise<Made> | undefined;
   return async ({ headers }: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
@@ -106,7 +106,7 @@ const corrected = (document: Readonly<Record<string, unknown>>): Readonly<Record
   return document;
 };
 
-/** Installs the documents, in which shared shapes have names. Call this before the routes are registered. */
+/** Installs the routes of the documents, and returns the shared shapes by name. Call this before the routes are registered. */
 export const addDocs = async (app: FastifyInstance, options: HttpOptions): Promise<SharedSchemas> => {
   for (const schema of sharedSchemas) app.addSchema(schema);
   await app.register(swagger, {

@@ -15,7 +15,7 @@ interface ErrorCase {
   readonly fields?: RefusalAnswer['fields'];
 }
 
-/** The value in examples, which is the default of the setting. */
+/** The default of the setting BODY_LIMIT, for examples. */
 const usualBodyLimit: BodyLimit = { bytes: 1_048_576, setting: 'BODY_LIMIT' };
 
 const methodOf = ({ on }: Route): Method => on[0].split(' ')[0] as Method;
@@ -107,7 +107,7 @@ const ofInstance = commonErrors(credentials.instance);
 /** Errors of operations that send requests to the platform. */
 const platformErrors: readonly ErrorCase[] = [...ofInstance, ...refusalCases('notSent', 'capped', 'refused', 'notSupported', 'unknown')];
 
-/** Further errors of many operations with a tag that send requests to the platform. A test compares the texts with those of the rows. */
+/** Errors that many operations of a tag have in addition to `platformErrors`. A test compares the texts with those of the rows. */
 export const familyErrors = {
   send: [
     { status: 403, text: 'the account is not a member of this group' },

@@ -53,7 +53,7 @@ export const refusalTable: Readonly<Record<Reason, { readonly status: number; re
 
 export const unexpectedText = 'Internal server error';
 
-/** Codes of the platform for which clients have a name. */
+/** The field `error_key` for codes of the platform. */
 const errorKeys: Readonly<Record<number, string>> = { 463: 'WHATSAPP_REACHOUT_TIMELOCK' };
 
 const limitFields = ({ timeLock, cap }: NonNullable<Refusal['limits']>) => ({
@@ -68,7 +68,7 @@ const limitFields = ({ timeLock, cap }: NonNullable<Refusal['limits']>) => ({
 const errorKeyOf = ({ code = 0, limits }: Refusal): string | undefined =>
   code === 463 && limits?.timeLock?.ok === true && !limits.timeLock.value.active ? undefined : errorKeys[code];
 
-/** Returns the fields that name the refusing side and its code. For new chats they include the limits of the account. */
+/** Returns the fields for a refusal by the platform. For new chats they include the limits of the account. */
 export const platformFields = (refusal: Refusal) => {
   const { code, limits } = refusal;
   const key = errorKeyOf(refusal);
@@ -86,7 +86,7 @@ const led = (lead: string | undefined, text: string): string => (lead === undefi
 /** Sets the header that says which field is wrong and why. It is for answers whose body has a fixed text. Characters beyond printable ASCII become `?`. */
 const hintAt = (reply: FastifyReply, hint: string): void => void reply.header('x-error-hint', hint.replaceAll(/[^ -~]/g, '?'));
 
-/** Answers with a refusal. `special` is the row's own text for this reason. */
+/** Answers with a refusal. `special` is the row's own answer for this reason. */
 export const sendRefusal = (
   reply: FastifyReply,
   refusal: Refusal,
@@ -204,7 +204,7 @@ export const handleErrors = (app: FastifyInstance, { log }: HttpOptions): void =
   const sendNotFound = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const path = request.url.split('?', 1)[0] ?? '';
     const methods = known.filter(({ pattern }) => pattern.test(path)).flatMap((route) => route.methods);
-    // No route has the address. A route with a wildcard, such as that of the documentation's files, may have it, but not the file.
+    // No route has the address, or a route with a wildcard has it and found no file.
     if (methods.length === 0 || methods.includes(request.method))
       return reply.code(404).send({ error: `nothing is at ${path.slice(0, 200)}` });
     void reply.code(405).header('allow', [...new Set(methods)].sort().join(', '));

@@ -48,7 +48,7 @@ const isObject = (value: unknown): value is Json => typeof value === 'object' &&
 const inside = (value: unknown, ...keys: readonly string[]): unknown =>
   keys.reduce<unknown>((part, key) => (isObject(part) || Array.isArray(part) ? (part as Json)[key] : undefined), value);
 
-/** Returns the schemas of an operation that a place can begin at, by the first two words of the place. */
+/** Returns the schemas of an operation's body and answer. The keys are the first two words of their places. */
 const rootsOf = (operation: Json): readonly (readonly [string, unknown])[] => {
   const schemaOf = (value: unknown): unknown => inside(value, 'content', 'application/json', 'schema');
   const id = String(operation['operationId']);

@@ -54,7 +54,7 @@ export interface ServerFacts {
   readonly node: string;
   /** Start of the service in Unix milliseconds. */
   readonly startedAt: number;
-  /** Looks up the newest release. Requests the address of the setting at most once in some hours. Never rejects. */
+  /** Looks up the newest release. Requests UPDATE_CHECK_URL at most once in some hours. Never rejects. */
   update(): Promise<UpdateNotice>;
   /** Returns the use of the database. It may be called for every view, because the answer is cached. */
   databaseUse(): Promise<DatabaseUse>;
@@ -64,7 +64,7 @@ export interface ServerFacts {
   disk(): { readonly free: number; readonly size: number };
 }
 
-/** The interface of the log, which pino fits. Fields come first, then a constant event name. */
+/** The interface of the program's log, which pino implements. Fields come first, then a constant event name. */
 export interface HttpLog {
   debug(fields: object, event: string): void;
   info(fields: object, event: string): void;
@@ -86,7 +86,7 @@ export interface StreamLimits {
   readonly backlogBytes: number;
   readonly backlogEvents: number;
   readonly graceMs: number;
-  /** The largest replay for a returning client of an instance, in bytes. The value is below the backlog, so a replay does not cut the client. */
+  /** The largest replay for a returning client of an instance, in bytes. The value is below `backlogBytes`, so a replay does not cut the client. */
   readonly ringBytes: number;
   readonly ringEvents: number;
   /** The time for which the ring of an instance is still filled after its last subscriber left. In milliseconds. */
@@ -97,7 +97,7 @@ export interface StreamLimits {
 
 /** The port for traces of requests. */
 export interface RequestTracing {
-  /** Runs `next` within the span of a request; `traceparent`: the client's header. The answer ends the span with the status of the response. */
+  /** Runs `next` within the span of a request; `traceparent`: the client's header. The returned function ends the span with the status of the response. */
   begin(
     request: { readonly method: string; readonly route: string; readonly traceparent: string | undefined },
     next: () => void,
@@ -151,9 +151,9 @@ export interface HttpOptions {
   readonly answerBytes: number;
   /** Largest file in bytes that an answer may contain as base64. */
   readonly base64Bytes: number;
-  /** Requests per second of one instance token; 0: no limit. */
+  /** The largest number of requests per second of one instance token; 0: no limit. */
   readonly requestsPerSecond: number;
-  /** Wrong tokens from one address within a minute; 0: no limit. */
+  /** The largest number of wrong tokens from one address within a minute; 0: no limit. */
   readonly authFailuresPerMinute: number;
   /** The lifetime of a session of the dashboard. In milliseconds. */
   readonly adminSessionMs: number;

@@ -54,11 +54,11 @@ export const warnOfUnknownProxy = (app: FastifyInstance, log: HttpLog): void => 
   });
 };
 
-// Limits wrong codes and tokens by the caller's network. A try is taken before the look-up, and refunded if the guess was right. Otherwise many
-// concurrent requests would all find the limit free.
+// Limits wrong codes and tokens by the caller's network. A try is taken before the look-up, and refunded if the guess was right. If tries were taken after the
+// look-up, concurrent requests could exceed the limit.
 
 const windowMs = 60_000;
-/** Largest number of remembered networks, the latest ones. Each network needs some 100 bytes. */
+/** The largest number of networks in memory. A further network replaces the oldest one. Each network needs some 100 bytes. */
 const remembered = 20_000;
 
 interface Guesses {
@@ -76,7 +76,7 @@ export class GuessLimit {
     this.#most = most;
   }
 
-  /** Counts a try. Returns null, or the seconds until the next try is free. */
+  /** Counts a try and returns null. If no try is free, counts nothing and returns the seconds until the next try is free. */
   take(network: string, now: number): number | null {
     const known = this.#networks.get(network);
     const tries = known !== undefined && known.until > now ? known : this.#begin(network, now);
@@ -122,7 +122,7 @@ export interface AuthenticationLimit {
   readonly admin: Tries;
   readonly instance: Tries;
   /**
-   * Tries for cookies that are no session of this process. They are counted separately. A browser with an ended session therefore does not use
+   * Tries for cookies that name no session in the memory of this process. They are counted separately. A browser with an ended session therefore does not use
    * up the tries of the admin token.
    */
   readonly session: Tries;
@@ -140,10 +140,7 @@ export const triesOf = (max: number): Tries => {
   };
 };
 
-/**
- * Looks up a guess if a try is free. Otherwise returns the seconds to wait. A wrong guess keeps its try. An outage of the database makes no
- * guess wrong.
- */
+/** Looks up a guess if a try is free. Otherwise returns the seconds to wait. The try is refunded if the guess was right, or if the look-up failed. */
 export const guessed = async <T>(
   tries: Tries,
   request: FastifyRequest,
@@ -215,8 +212,8 @@ type GuessedKind = 'admin' | 'instance' | 'passkeyCode' | 'session' | 'signIn';
 /** The period in which the guesses of an address become one line. In milliseconds. */
 const period = 60_000;
 /**
- * Addresses with a separate line in a period. The guesses of all further addresses share one line. This bounds memory and log in a distributed
- * attack.
+ * The largest number of addresses with a separate line in a period. The guesses of all further addresses share one line. This bounds memory and log in a
+ * distributed attack.
  */
 const mostAddresses = 100;
 const others = 'others';

@@ -42,7 +42,7 @@ export class WaitingRoom {
     this.#version = version;
   }
 
-  /** Sets the answer. The first call starts to listen. The gateway itself reports a port that is taken. */
+  /** Sets the answer. The first call starts to listen. An error such as a port in use is ignored here, because the gateway reports it later. */
   tell(waited: Waited): void {
     this.#now = waited;
     // With port 0, every bind would give another port, so the room does not listen at all.
