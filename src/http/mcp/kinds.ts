@@ -21,7 +21,7 @@ const kind = (group: McpGroup, hints: readonly ('reads' | 'destroys' | 'repeats'
   },
 });
 
-/** Operations with their kind, by operationId. */
+/** The kinds of tools. Each row has the operationIds of its operations. */
 const table: readonly (readonly [kind: ToolKind, operations: string])[] = [
   [
     kind('reading', ['reads', 'repeats']),

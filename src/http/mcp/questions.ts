@@ -21,7 +21,7 @@ interface Shape {
 const shownOfValue = 300;
 /** Largest length of a whole question, in characters. A person does not read more. */
 const room = 8_000;
-/** The deepest nesting of objects and lists. Operations of the interface have fewer levels. */
+/** The largest number of nested levels of objects and lists. Operations of the interface have fewer levels. */
 const deepest = 6;
 
 /** Control characters and marks of text direction, which could make a value look like another one. */

@@ -79,8 +79,8 @@ const send = async (reply: FastifyReply, response: Response): Promise<void> => {
 };
 
 /**
- * Largest message that begins a session, in characters of JSON. The library stores the client's description of itself. The sum for all
- * sessions is 16 MB.
+ * The largest length of a message that begins a session, in characters of JSON. The library stores the client's description of itself. The sum for all sessions
+ * is 16 MB.
  */
 const longestBeginning = 16_384;
 

@@ -1,4 +1,4 @@
-/** Makes tools from the rows of the interface. A tool has one input schema for all parts of a request, and makes the request of a call. */
+/** Makes tools from the rows of the interface. A tool has one input schema for all parts of a request, and converts the input of a call to a request. */
 import type { TSchema } from 'typebox';
 import type { SharedSchemas } from '../openapi.ts';
 import type { McpGroup } from '../options.ts';

@@ -8,7 +8,7 @@ import { CallAnswer, CallBody, RejectBody } from '../schemas/account.ts';
 /** Largest body in bytes. It has room for a phone's photograph as base64. */
 export const pictureBodyLimit: BodyLimit = { bytes: 8_388_608 };
 
-/** The refusals of a picture itself. */
+/** The refusals for a picture that the gateway cannot use. */
 export const pictureRefusals = {
   tooLarge: {},
   notConvertible: {},

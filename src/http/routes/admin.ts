@@ -1,4 +1,4 @@
-/** Routes of the administrator: instances, the server as a whole, and sessions that come from other gateways or leave. */
+/** Routes of the administrator: instances, the server as a whole, and imports and exports of sessions. */
 import { finished, Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Type } from 'typebox';
@@ -36,7 +36,7 @@ const createdView = (view: InstanceView, now: number) => ({
   info: 'Use the token to connect the instance: POST /instance/connect.',
 });
 
-/** Makes the fields of a refused rotation: the time of the last rotation and the time of the next one. */
+/** Makes the fields of a refused rotation: the time of the last rotation and the earliest time of the next rotation. */
 const cooldown = ({ pause }: Refusal, now: number) =>
   pause === undefined ? {} : { last_rotated_at: pause.from, next_rotation_at: pause.to, retry_after_ms: Math.max(0, pause.to - now) };
 

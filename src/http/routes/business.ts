@@ -20,7 +20,7 @@ const collectionNotFound = { example: 'collection not found' } as const;
 const productNotFound = { example: 'product not found' } as const;
 const noChange = 'one of name, add_product_ids, remove_product_ids is required';
 
-/** The mark of calls for which the platform's own client now uses another request. */
+/** The note in the summaries of requests that the platform's own client no longer uses. */
 const mayBeGone = 'Not guaranteed: the platform may refuse it to linked devices';
 
 const collectionRoutes: readonly Route[] = [

@@ -24,7 +24,7 @@ import { Flag } from '../schemas/common.ts';
 const tag = 'chat';
 const hour = 3_600_000;
 
-/** The refusal before the phone has sent its keys. Shared state cannot be changed without them. */
+/** The refusal while the phone has not sent its keys yet. Shared state cannot be changed without these keys. */
 const tooEarly = { example: 'history sync still in progress, try again in a moment' } as const;
 const chatRefusals = { ...platformRefusals, notSent: tooEarly, notFound: { example: 'chat not found' } } as const;
 const numberRefusals = {
@@ -38,7 +38,7 @@ interface Change<Body extends typeof number> {
   readonly operationId: string;
   readonly summary: string;
   readonly body: TObject<Body>;
-  /** A sentence of a 400, for the documents. */
+  /** An example of the sentence of a 400, for the documents. */
   readonly invalid?: string;
   readonly says: (body: Static<TObject<Body>>) => string;
   /** Makes the change. `now` is in Unix milliseconds. */

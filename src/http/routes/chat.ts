@@ -160,7 +160,7 @@ export const chatRoutes: readonly Route[] = [
 
 // Leads: notes of integrators about a chat. They stay on this server.
 
-/** Returns the value to store. An empty value removes the field. */
+/** Returns the value to store; null for an empty value, which removes the field. */
 const kept = (name: string, value: unknown): unknown => {
   const field = chatFields[name];
   if (Array.isArray(value)) {

@@ -104,7 +104,7 @@ export const chatbotRoutes: readonly Route[] = [
       const dialogue = messages.map(({ role, text }) => ({ by: role, text }));
       const key = randomUUID();
       let isAnswered = false;
-      // A client that disconnects ends its trial, because the next trial of the instance is refused until then.
+      // If the client disconnects, its trial ends. Until then the instance accepts no other trial.
       reply.raw.once('close', () => {
         if (!isAnswered) void gateway.endTrial(id, key).catch(() => undefined);
       });

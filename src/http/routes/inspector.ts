@@ -13,7 +13,7 @@ import { FileBytes } from '../schemas/common.ts';
 import * as shape from '../schemas/inspector.ts';
 import type { InspectorHub } from '../stream/hub.ts';
 
-// Positions of the states and arrows of the charts, which are made in development and read once.
+// Positions of the states and arrows of the charts. They are computed in development, and read once at the start.
 
 const folder = new URL('../../web/charts/', import.meta.url);
 
@@ -66,7 +66,7 @@ const eventOf = ({ type, webhook, worker, level, minutes = 60 }: Static<typeof s
   return done(type === 'restartWorker' ? { type, worker: worker ?? null } : { type });
 };
 
-/** The Retry-After of a refused stream, in seconds. Within this time a broken connection is detected, and its place becomes free. */
+/** The Retry-After of a refused stream, in seconds. Within this time a broken connection is detected, and no longer counts. */
 const retryAfterSeconds = 15;
 
 /** Names the caller whose streams are counted together: all sessions of a user, or the network of an admin token. */

@@ -54,7 +54,7 @@ const inBase64 = async (gateway: Gateway, file: KeptFile, most: number) => {
   return bytes === null ? refuse('notFound', 'the file was removed meanwhile') : done(await base64Of(bytes));
 };
 
-/** Makes the rows. `base64Bytes` is the largest file that an answer contains. */
+/** Makes the rows. `base64Bytes` is the size of the largest file that an answer contains as base64. */
 export const downloadRoutes = (base64Bytes: number): readonly Route[] => [
   route({
     on: ['POST /message/download'],
@@ -133,7 +133,7 @@ export const fileRoutes: readonly Route[] = [
 
 const tag = 'message';
 
-/** Returns Unix milliseconds from seconds, which the platform uses, or from milliseconds. */
+/** Returns a time in Unix milliseconds. The client gives it in seconds, as the platform does, or in milliseconds. */
 const milliseconds = (time: number): number => (time < 1e11 ? time * 1000 : time);
 
 export const historyRoutes: readonly Route[] = [

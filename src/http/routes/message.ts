@@ -42,7 +42,7 @@ const queryOf = (body: Static<typeof FindMessagesBody>): MessageQuery => ({
 const shown = (message: Stored, { gateway, id }: Pick<Call<unknown, unknown, unknown>, 'gateway' | 'id'>) =>
   messageView(message, gateway.view(id)?.record.owner ?? '');
 
-/** Counts of the queue. The queue is one list, so counters of other kinds of storage stay 0. */
+/** Makes the counters of a cleared queue. The queue is one list, so the counters of further lists are 0. */
 const clearedStats = (cleared: number) => ({
   trackedJobsCleared: cleared,
   bufferedJobsMarkedCanceled: 0,

@@ -25,7 +25,7 @@ const refusals = {
   notFound: { example: 'newsletter or message not found' },
 } as const satisfies Refusals;
 
-/** Returns as many posts as an answer may hold. The next page has the further posts. */
+/** Returns as many of the posts as fit into an answer. The client gets the other posts with the next page. */
 const postsWithin = (posts: readonly ListedPost[], { answerBytes }: Pick<Call<unknown, unknown, unknown>, 'answerBytes'>) =>
   withPage('response', pageWithin(posts, postView, answerBytes), {});
 

@@ -79,7 +79,7 @@ const signInRow = (options: Pick<HttpOptions, 'demoServer' | 'adminSessionMs'>, 
         throw error;
       });
       if (!signedIn.ok) {
-        // The log has no name, because people type passwords into the wrong field.
+        // The log does not contain the name, because people may type their password into the field of the name.
         if (signedIn.refusal.reason === 'forbidden') request.server.noteGuess(request, 'signIn');
         return signedIn;
       }

@@ -34,8 +34,8 @@ const userOf = ({ caller }: FastifyRequest): SessionUser | null => (caller?.acto
 const noUser = refuse('invalid', 'the admin token has no password of its own: sign in by a name');
 
 /**
- * Changes a user, and ends the user's sessions in this process. The sessions also end after a failure, because the database may have changed the
- * user before its answer was lost. The database knows which sessions are still valid.
+ * Changes a user, and ends the user's sessions in this process. The sessions also end after a failure, because the database may have changed the user before
+ * its answer was lost. Sessions that are still valid are loaded from the database again.
  */
 const ending = async (
   sessions: AdminSessions,
@@ -228,8 +228,8 @@ const formats = {
 } as const;
 
 /**
- * Yields all entries that fit, page by page. An export of any length therefore needs the memory of one page. The head comes with the first page, so that
- * the first part needs the database.
+ * Yields all entries that fit, page by page. An export of any length therefore needs the memory of one page. The head is sent with the first page, so the
+ * output begins only after a query has succeeded.
  */
 async function* linesOf({ auditPage }: Gateway, query: AuditQuery, { head, line }: (typeof formats)['csv' | 'ndjson']) {
   let [{ before }, text]: [Pick<AuditQuery, 'before'>, string] = [query, head];

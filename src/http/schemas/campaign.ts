@@ -51,7 +51,7 @@ const type = OneOf(campaignTypes, { description: 'Kind of message; the other fie
 /** A recipient. An invalid or empty entry becomes a failed recipient. One gap in a list of thousands therefore does not refuse the whole list. */
 const Entry = LooseText(128, 'Digits with country code, or an id with its suffix; what is neither is `Failed` from the beginning');
 
-/** Makes the shape of a message. `content` has the fields of the sends. */
+/** Makes the shape of the body of a simple campaign. `content` has the fields of the sends. */
 export const SimpleBody = (content: Readonly<Record<string, TSchema>>) =>
   Type.Object({
     ...content,

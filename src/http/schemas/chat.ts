@@ -50,7 +50,7 @@ const ChatShape = Type.Object(
   { $id: 'Chat' },
 );
 
-/** The example of a chat, with every field as in an answer. */
+/** A chat with the empty value of every field, for the example. */
 const plainChat = {
   owner: '5511988887777',
   ...Object.fromEntries(Object.entries(chatFields).map(([name, { type }]) => [name, emptyValues[type]])),
@@ -129,7 +129,7 @@ export const number = { number: NumberText('The chat: its number, or its id') };
 
 export const chatBody = <T extends TProperties>(fields: T) => Type.Object({ ...number, ...fields });
 
-/** The durations of muting in hours; −1 is for ever, 0 ends it. */
+/** The durations of muting in hours; −1 is for ever, 0 ends the muting. */
 export const muteHours = [0, 8, 168, -1] as const;
 
 export const MuteBody = chatBody({
@@ -183,7 +183,7 @@ export const BlocklistAnswer = Type.Object({ blockList });
 
 // Shapes of leads: the fields that integrators keep about a chat.
 
-/** Largest numbers of characters: a line for a field, and a page for notes. */
+/** The largest lengths of a text field and of the notes, in characters. */
 const longest = { line: 2_000, notes: 20_000 };
 const tags = { most: 100, longest: 100 };
 

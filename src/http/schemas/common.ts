@@ -28,7 +28,7 @@ type Words<Names extends string> = Names extends `${infer First}\n${infer Rest}`
       ? never
       : Names;
 
-/** Makes fields with the names and one schema. */
+/** Makes a field for each name. All fields have the same schema. */
 export const fields = <const Names extends string, T extends TSchema>(names: Names, schema: T): { [Name in Words<Names>]: T } =>
   Object.fromEntries(
     names

@@ -177,7 +177,7 @@ const idsOrNull = (description: string) =>
   Type.Unsafe<string[] | null>({ type: ['array', 'null'], items: { type: 'string' }, description });
 const trueOrNull = Type.Unsafe<boolean | null>({ type: ['boolean', 'null'] });
 
-/** The act behind an event of a group: its author, its place and its time. */
+/** Fields of a group event: the group, the person who caused the event, and the time. */
 const groupAct = {
   JID: say('The group'),
   Notify: TextOrNull({ description: 'The name that the person chose' }),

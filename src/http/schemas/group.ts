@@ -78,7 +78,7 @@ export const GroupInfoBody = Type.Object({
   force: optional(Flag('Ask the platform, even when the group is known')),
 });
 
-/** Numbers of groups on one page. `all` is the number in an answer without pages. */
+/** The default and the largest number of groups on one page. `all` is the largest number in an answer without pages. */
 export const groupPage = { usual: 50, most: 1000, all: 20_000 };
 
 export const ListGroupsBody = Type.Object({

@@ -43,7 +43,7 @@ export const PasskeyCodeAnswer = Type.Object({
   expires: Type.String({ description: 'Time at which the code expires' }),
 });
 
-/** The fields of the instance that the browser of the owner may see. */
+/** The fields that the browser of the account's owner may see. */
 const followed = {
   ...PasskeyAnswer.properties,
   stage: OneOf([...stages, 'linked', 'none'], {

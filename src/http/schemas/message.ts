@@ -146,7 +146,7 @@ export const PinBody = Type.Object({
   duration: optional(Type.Unsafe<1 | 7 | 30>({ type: 'integer', enum: [1, 7, 30], description: 'Days; 30 when left out' })),
 });
 
-/** The message with the pin, as it was sent. */
+/** The answer to a pin: the message by which it was sent, and the id of the pinned message. */
 export const PinAnswer = Type.Intersect([
   ref(Message),
   Type.Object({ targetMessageID: Type.String({ description: 'The message that is pinned' }) }),
@@ -201,7 +201,10 @@ export const ReceiptsAnswer = Type.Object({
 
 // Shapes of requests for older messages.
 
-/** Largest number of messages in one request, and milliseconds for which a caller waits. Phones send 50 messages at once. */
+/**
+ * The default and the largest number of messages in one request, and the time for which a caller waits, in milliseconds. Phones send at most 50 messages at
+ * once.
+ */
 export const historyPage = { usual: 50, most: 50, wait: 25_000 };
 
 export const HistoryBody = Type.Object({

@@ -9,7 +9,7 @@ const country = Type.String({
   description: 'Country of the managed proxy, such as br: one of /proxy-managed/countries',
 });
 
-/** The fields of a proxy. The bodies of create and connect have them too. */
+/** The fields that select the location of a managed proxy. The bodies of create and connect have them too. */
 export const regionFields = {
   proxy_managed_country: optional(country),
   proxy_managed_state: optional(Text(64, 'State within the country, as in /proxy-managed/cities')),
@@ -22,7 +22,7 @@ export interface RegionBody {
   readonly proxy_managed_city?: string;
 }
 
-/** Returns the place in a body; undefined if the body names none. */
+/** Returns the location of the managed proxy; undefined if the body names none. */
 export const regionOf = (body: RegionBody): ProxyRegion | undefined => {
   const [place, state, city] = [body.proxy_managed_country, body.proxy_managed_state, body.proxy_managed_city].map((text = '') =>
     text.trim(),

@@ -26,7 +26,7 @@ const pushMissed = async (gateway: Gateway, id: InstanceId, after: number, sink:
   const isGap = after > last || after < first - 1;
   if (isGap) sink.push(gap);
   const missed = isGap ? steps : steps.filter(({ n }) => n > after);
-  // Replayed steps are one write, so they do not count as a reader's lag.
+  // Replayed steps are one write, so they count as one frame in the reader's backlog.
   if (missed.length > 0) sink.push(Buffer.concat(missed.map(frameOf)));
   return last;
 };
@@ -45,7 +45,7 @@ class HeldSteps {
     else this.#held.push(step);
   }
 
-  /** Sends the held steps after `last`, which is the last step that was found. */
+  /** Sends the held steps with a number above `last`. Later steps are sent at once. */
   release(last: number): void {
     const waiting = this.#held ?? [];
     this.#held = null;
@@ -83,8 +83,8 @@ export class InspectorHub {
   }
 
   /**
-   * Streams the steps of an instance. `after` is the number of the last step that the reader has; later steps in memory are sent first. With null,
-   * none of them is sent.
+   * Streams the steps of an instance. `after` is the number of the last step that the reader has; later steps in memory are sent first. With null, no earlier
+   * step is sent.
    */
   openSteps(caller: string, id: InstanceId, after: number | null, response: () => ServerResponse): Result<null> {
     let sink: Sink | null = null;

@@ -43,7 +43,7 @@ class Ring {
   /** Adds earlier events before the events of the ring, without duplicates. There must be no gap between both. */
   precede({ anchor, framed }: FramedPast): void {
     const first = this.#held[0]?.event.id;
-    // The ring already has older events.
+    // The ring already reaches back to these events.
     if (this.#isHere(anchor) || this.#isHere(framed[0]?.event.id)) {
       if (framed[0]?.event.id === first) this.#before = anchor;
       return;
@@ -184,7 +184,7 @@ export class InstanceStream {
 
   #admit(subscriber: Subscriber, missed: readonly Framed[]): void {
     const wanted = missed.filter(({ event }) => wants(subscriber.subscription, event));
-    // Replayed events are one write, so they do not count as a reader's lag.
+    // Replayed events are one write, so they count as one frame in the reader's backlog.
     if (wanted.length > 0) subscriber.push(Buffer.concat(wanted.map(({ frame }) => frame)));
     this.#subscribers.add(subscriber);
   }

@@ -1,4 +1,4 @@
-/** Contacts, places, invitations to groups. */
+/** Sends of contacts, locations, invitations to groups, and events. */
 import { type Static, Type } from 'typebox';
 import { done, type EventFacts, refuse, type Result, type SendContent } from '#actors/gateway.ts';
 import { commaList } from '../../body.ts';
@@ -8,7 +8,7 @@ import { sendRow } from './row.ts';
 const missing = 'Missing required fields';
 const badPlace = 'Invalid coordinates or missing number';
 
-/** Reads numbers as people write them. Other texts stay unchanged, and the rules of contents refuse them. */
+/** Splits a list of phone numbers, and removes their punctuation. The rules of contents refuse texts that are no numbers. */
 const phonesOf = (written: string): readonly string[] => commaList(written).map((phone) => phone.replaceAll(/[+\s().-]/g, ''));
 
 /** Returns the code from an invitation link or from the code itself. */
@@ -135,7 +135,7 @@ const fields = {
 
 type Body = { readonly [K in keyof typeof fields]?: Static<(typeof fields)[K]> } & { readonly name: string; readonly startTime: number };
 
-/** The time before the start at which phones remind people by themselves. In seconds. */
+/** The default time of a reminder before the start of an event, as on phones. In seconds. */
 const usualReminder = 3600;
 
 const reminderOf = ({ hasReminder, reminderOffsetSec }: Body): number | null =>

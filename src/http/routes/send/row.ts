@@ -126,7 +126,7 @@ const uncertain: RefusalAnswer = {
   details: ({ messageId }) => (messageId === undefined ? {} : { messageid: messageId }),
 };
 
-/** The refusal for a bound of the gateway or of the platform. For a bound of the platform it includes the platform's code. */
+/** The refusal for a limit of the gateway or of the platform. For a limit of the platform it includes the platform's code. */
 export const tooMany: RefusalAnswer = {
   example: 'the asynchronous queue is full (10000 messages)',
   fields: platformErrorFields,

@@ -26,7 +26,7 @@ const colours = [
 
 const usualColour = 19;
 const fonts = [0, 1, 2, 6, 7, 8, 9, 10] as const;
-/** Longest video in seconds that phones show in a status post. Longer videos are cut. */
+/** The length at which phones cut a video in a status post, in seconds. */
 const shownSeconds = 30;
 
 const media = ['image', 'video', 'audio', 'myaudio', 'ptt'] as const satisfies readonly MediaKind[];

@@ -35,7 +35,7 @@ const actions = {
   delete: { call: 'deleteCampaign', answer: { status: 'deleting', message: 'Folder deletion has been initiated' } },
 } as const;
 
-/** The message states behind each status of the interface, with their numbers from the counts of the campaign. */
+/** For each message status of the interface, the message states that it covers, and the function that returns the number of these messages. */
 const shown = {
   Scheduled: {
     states: ['waiting', 'sending'],

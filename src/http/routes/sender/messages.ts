@@ -72,7 +72,7 @@ interface Checked {
 }
 
 interface CampaignMessages {
-  /** The fields of all sends, each of which may be missing. */
+  /** The fields of all sends, each of them optional. */
   readonly fields: Readonly<Record<string, TSchema>>;
   /** Reads the message of a body without its recipient. `label` and `payload` are stored with the message as the call that made it. */
   read(
@@ -148,7 +148,7 @@ const relevantFields = (body: Readonly<Record<string, unknown>>): Readonly<Recor
   ...(body?.['scheduled_for'] === undefined ? {} : { scheduled_for: readTime(body['scheduled_for']) }),
 });
 
-/** Returns the Unix milliseconds of a time from a client: minutes from now, or a moment in Unix milliseconds or seconds. */
+/** Returns the Unix milliseconds of a time from a client: minutes from now, or a time in Unix milliseconds or seconds. */
 const scheduleOf = (written: number, now: number): Result<number> => {
   const at = written <= mostMinutes ? now + written * 60_000 : written < mostSeconds ? written * 1000 : written;
   return at > now + yearMs ? refuse('invalid', 'scheduled_for is more than a year away') : done(at);
