@@ -31,7 +31,7 @@ export class Pieces {
     return taken;
   }
 
-  /** Returns the bytes up to the end of a line; null if the line is longer than `most` bytes. */
+  /** Returns the bytes up to the end of a line; null if the line has no end, or is longer than `most` bytes. */
   async line(most: number): Promise<Buffer | null> {
     const bytes: Buffer[] = [];
     for (;;) {
@@ -51,7 +51,7 @@ export class Pieces {
 const magic = 'dormouse archive';
 const frameBytes = 64 * 1024;
 const tagBytes = 16;
-/** The longest line, in characters. */
+/** The largest length of a line, in bytes. */
 const longestLine = 32 << 20;
 const longestHeader = 1024;
 /**

@@ -115,8 +115,8 @@ export async function* linesOfFound({ name, creds, keys, settings, state, notes,
 }
 
 /**
- * Yields keys in the form of the client library, without values that only this gateway stores. The list of people with a token is stored in pages,
- * and becomes one key again. Sending chains of an unclean run are moved forward, as a start of the session would do.
+ * Yields keys in the form of the client library, without values that only this gateway stores. The list of people with a privacy token is stored in pages, and
+ * becomes one key again. Sending chains of an unclean run are moved forward, as a start of the session would do.
  */
 async function* libraryKeys(stored: AsyncIterable<MovedKey>): AsyncIterable<MovedKey> {
   let runs = new Runs(null, () => undefined);

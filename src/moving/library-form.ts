@@ -62,8 +62,8 @@ const isByteList = (value: unknown): value is readonly number[] =>
   Array.isArray(value) && value.length <= longestBytes && value.every((one) => Number.isInteger(one) && one >= 0 && one <= 255);
 
 /**
- * Reads bytes in any encoding: revived, base64 text, a list of numbers, `{type, data}` with base64 or a list, or an object of indices. Returns
- * null for other values.
+ * Reads bytes in any encoding: a Buffer, base64 text, a list of numbers, `{type, data}` with base64 or a list, or an object of indices. Returns null for other
+ * values.
  */
 export const bytesOf = (value: unknown): Buffer | null => {
   if (value instanceof Uint8Array) return Buffer.from(value);
@@ -76,8 +76,8 @@ export const bytesOf = (value: unknown): Buffer | null => {
 };
 
 /**
- * Parses JSON, and also JSON that a store wrapped in JSON several times. A text of digits is a value. Throws `SourceFault` with the given
- * words.
+ * Parses JSON that was encoded once, or up to three times. A text that is no JSON, such as a text of digits, stays a text. Throws `SourceFault`, whose text
+ * begins with `what`.
  */
 export const readJson = (text: string, what: string): unknown => {
   let value: unknown;

@@ -2,7 +2,7 @@
 import { Client } from 'pg';
 import { SourceFault } from './session.ts';
 
-/** One snapshot of the database. All answers are from the same moment. */
+/** One snapshot of the database. All answers show the same state. */
 export interface SourceDatabase {
   /** Returns rows. Throws `SourceFault` if the database refuses or does not answer; `stream` and `columns` do the same. */
   rows<Row extends object>(text: string, values?: readonly unknown[]): Promise<readonly Row[]>;

@@ -85,7 +85,7 @@ export class SourceFault extends Error {
   override readonly name = 'SourceFault';
 }
 
-/** The place of a source. A reader names the needed options in its `usage`, and throws `SourceFault` if one is missing. */
+/** The location of a source. A reader shows the needed options in its `examples`, and throws `SourceFault` if one is missing. */
 export interface SourceOptions {
   /** A file or a folder. */
   readonly path: string | null;

@@ -1,4 +1,4 @@
-/** Reads uploads with stores of other gateways, and archives of this gateway. The gateway uses this folder through this port. */
+/** Implements the port by which the gateway uses this folder. Reads uploads with stores of other gateways, and archives of this gateway. */
 import { createWriteStream } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';

@@ -1,6 +1,6 @@
 /**
- * The thread that reads one SQLite file. A query over a foreign database may be slow without a bound, and `DatabaseSync` would block the event
- * loop meanwhile.
+ * The thread that reads one SQLite file. A query of a foreign database may take any time. In the main thread, `DatabaseSync` would block the event loop
+ * meanwhile.
  */
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
@@ -11,7 +11,7 @@ export type SqliteRequest =
   | { readonly kind: 'next'; readonly query: number }
   | { readonly kind: 'end'; readonly query: number };
 
-/** The answer to each request, in order. `rows` is shorter than a page at the end of the query. */
+/** The answer to each request, in order. `isLast` is true at the end of the query. */
 export type SqliteAnswer =
   | { readonly ok: true; readonly rows: readonly Readonly<Record<string, unknown>>[]; readonly isLast: boolean }
   | { readonly ok: false; readonly message: string };
@@ -33,7 +33,7 @@ const settle = (database: DatabaseSync): void => {
   database.exec('pragma query_only = on');
 };
 
-/** Turns numbers that JavaScript cannot hold into text, as `pg` does. */
+/** Turns integers that JavaScript cannot represent exactly into text, as `pg` does. */
 const valueOf = (value: unknown): unknown => {
   if (typeof value !== 'bigint') return value;
   const number = Number(value);

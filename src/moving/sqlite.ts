@@ -193,9 +193,9 @@ const sourceOf = (thread: SqliteThread, removed: () => Promise<void>): SourceDat
 };
 
 /**
- * Copies the file with its log to a folder that only this user can enter. Opens the copy in a thread of its own. The copy holds private keys.
- * Its name is removed as soon as the copy is open, so that a killed process leaves no copy behind. If the system does not allow that, `close`
- * removes the name. Throws `SourceFault`. The signal ends the thread; `stepMs` bounds the time of a page of rows.
+ * Copies the file with its write-ahead log to a folder that only this user can enter. Opens the copy in a thread of its own. The copy contains private keys.
+ * Its name is removed as soon as the copy is open, so that a killed process leaves no copy behind. If the system does not allow that, `close` removes the name.
+ * Throws `SourceFault`. The signal ends the thread; `stepMs` bounds the time of a page of rows.
  */
 export const openSqlite = async (path: string, signal = new AbortController().signal, stepMs?: number): Promise<SourceDatabase> => {
   await checkHeader(path);

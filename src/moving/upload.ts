@@ -151,7 +151,7 @@ const unpackTar = async (file: string, folder: string, signal: AbortSignal): Pro
 
 export class TooLarge extends Error {}
 
-/** Passes bytes on, up to a limit. */
+/** Passes bytes on. Fails with `TooLarge` after more than `most` bytes. */
 export const limited = (most: number): Transform => {
   let size = 0;
   return new Transform({

@@ -75,7 +75,7 @@ const rowOf = async (database: SourceDatabase, table: string, id: string): Promi
   return (await database.rows<SettingsRow>(`select * from "${table}" where "instanceId" = $1`, [id]))[0] ?? {};
 };
 
-/** Settings of `Setting` that this gateway lacks, or offers in another form. */
+/** Settings in the table `Setting` that this gateway lacks, or offers in another form. */
 const switches: Readonly<Record<string, string>> = {
   rejectCall: 'calls are rejected with POST /call/reject',
   alwaysOnline: 'presence is set with POST /instance/presence',
@@ -132,9 +132,9 @@ const settingsOf = async (database: SourceDatabase, { id, token }: InstanceRow):
   };
 };
 
-/** The place of an instance's keys. */
+/** The store of the Signal keys of all instances. */
 interface Keys {
-  /** Returns the credentials, if the store keeps them beside the keys. */
+  /** Returns the credentials if the store contains them. The caller validates them. */
   creds(id: string): unknown;
   of(id: string): AsyncIterable<SessionKey> | null;
 }

@@ -162,9 +162,8 @@ const exists = (path: string): Promise<boolean> =>
   );
 
 /**
- * Writes the folder under a temporary name and renames it at the end. An incomplete folder therefore never has the final name. Throws
- * `SourceFault` if the path exists already. `used` holds the names of this export; sessions with the same name get a number. Resolves with the
- * path.
+ * Writes the folder under a temporary name and renames it at the end. An incomplete folder therefore never has the final name. Throws `SourceFault` if the path
+ * exists already. `used` contains the folder names of this export; a further session with the same name gets a number. Resolves with the path.
  */
 export const writeFolder = async (session: FoundSession, into: string, used: Set<string>): Promise<string> => {
   const plain = folderName(session.name);

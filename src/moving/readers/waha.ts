@@ -40,7 +40,7 @@ const namesOf = (url: string): Promise<readonly string[]> =>
     return (await server.rows<{ name: string }>(text)).map(({ name }) => name);
   });
 
-/** Reduces a name to lower case without signs. WAHA names the database of a session in this form. */
+/** Reduces a name to letters and digits in lower case. WAHA names the database of a session in this form. */
 const plain = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]+/g, '');
 
 /** Reads the configurations. The keys are the reduced names of the sessions, and the values have the original names. */
@@ -58,9 +58,7 @@ const configsIn = async (url: string, names: readonly string[]): Promise<Readonl
   return found;
 };
 
-/**
- * Finds the given database if it holds a session, and otherwise all session databases of its server. Throws `SourceFault` if there is none.
- */
+/** Yields the given database if it contains a session, and otherwise all session databases of its server. Throws `SourceFault` if there is none. */
 export async function* sessionDatabases(url: string, prefix: DatabasePrefix, signal: AbortSignal): AsyncIterable<SessionDatabase> {
   const given = decodeURIComponent(URL.parse(url)?.pathname.slice(1) ?? '');
   const names = await namesOf(url);

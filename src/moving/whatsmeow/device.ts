@@ -115,8 +115,8 @@ export const sessionOf = (row: Row, id: string, now: number): SessionKey | null 
 };
 
 /**
- * Converts a sender key. Returns null for an empty record. The sender keeps its name, because in groups that are addressed by numbers the
- * library looks under the number.
+ * Converts a sender key. Returns null for an empty record. The number of the sender is not replaced by its LID. In groups that use numbers, the library looks
+ * for the key under the number.
  */
 export const senderKeyIn = (row: Row): SessionKey | null => {
   const address = addressOf(textIn(row, 'sender_id'));

@@ -21,14 +21,14 @@ export const multideviceEvents: EventTable = {
 
 const slotColumns = ['device_id', 'display_name', 'jid', 'ad_jid', 'webhook_url', 'webhook_secret', 'webhook_events'] as const;
 
-/** Reads the slots of the program. Versions without slots have none. */
+/** Reads the slots, which are the rows of the table `devices`. Returns none for versions without this table. */
 const slotsIn = async (database: SourceDatabase): Promise<readonly Row[]> => {
   const existing = await database.columns('devices');
   const columns = slotColumns.filter((column) => existing.has(column));
   return columns.includes('jid') ? database.rows<Row>(`select ${columns.join()} from devices order by device_id`) : [];
 };
 
-/** Finds the slot of a device. Slots of older versions hold the number alone, which two devices may share. */
+/** Finds the slot of a device. Slots of older versions contain only the number, which two devices may share. */
 const slotOf = (device: Row, slots: readonly Row[]): Row | null => {
   const jid = deviceJid(textIn(device, 'jid'));
   const exact = slots.find((slot) => [textIn(slot, 'ad_jid'), textIn(slot, 'jid')].map(deviceJid).includes(jid));

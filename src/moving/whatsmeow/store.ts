@@ -128,7 +128,7 @@ export const fileIn = async (path: string, names: readonly string[]): Promise<st
   throw new SourceFault(`The folder holds none of the files ${names.join(', ')}`);
 };
 
-/** Returns the place of the tables of whatsmeow. Throws `SourceFault` if no address and no path is given. */
+/** Returns the path or the address of the database with the tables of whatsmeow. Throws `SourceFault` if no address and no path is given. */
 export const mainPlace = async ({ url, path }: SourceOptions, names: readonly string[]): Promise<string> => {
   if (url !== null) {
     if (!isAddress(url)) throw new SourceFault('--url is not the address of a PostgreSQL database');

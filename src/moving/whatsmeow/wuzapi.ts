@@ -68,7 +68,7 @@ const settingsOf = (user: Row, secret: string | null): CarriedSettings => {
 /** Reads `connected`, which is 1 while wuzapi uses the device, and stays 1 when wuzapi is killed. */
 const stateOf = (user: Row): SourceState => (Number(user['connected'] ?? 0) === 1 ? 'connected' : 'stopped');
 
-/** Finds the device of a user. Old users hold a jid of another form, or a number without its device. */
+/** Finds the device of a user. Rows of old users contain a jid of another form, or a number without its device. */
 const deviceOf = (user: Row, devices: ReadonlyMap<string, Row>): Row | undefined => {
   const jid = deviceJid(textIn(user, 'jid'));
   const exact = devices.get(jid);
