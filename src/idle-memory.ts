@@ -8,7 +8,7 @@ import { setFlagsFromString } from 'node:v8';
 
 /** The pause between two checks. In milliseconds. */
 const everyMs = 10_000;
-/** Consecutive checks that find the event loop quiet before the mode is set. A short pause between two bursts does not count. */
+/** The number of consecutive quiet checks of the event loop before the mode is set. A short pause between two bursts does not count. */
 const quietLooks = 3;
 /** The number of checks after which the mode ends. V8's memory reducer begins within 8 s and runs for a second or two. */
 const modeLooks = 2;
@@ -51,7 +51,7 @@ export class IdleMemory {
   readonly #setMode: (saves: boolean) => void;
   readonly #timer: NodeJS.Timeout;
   #quiet = 0;
-  /** Checks for which the mode has been set; null while it is not set. */
+  /** The number of checks since the mode was set; null while the mode is not set. */
   #saving: number | null = null;
   /** The resident memory of the process when the mode last ended. In bytes. */
   #floor = 0;

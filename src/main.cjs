@@ -12,8 +12,8 @@ if (major < needed) {
   );
   process.exitCode = 1;
 } else {
-  // V8 lets the heap of a steadily loaded gateway grow by a tenth between two collections of the whole heap. Each collection takes two cores for some
-  // 100 ms. With this setting the heap may double, so that collections are rare. An idle process still gives its memory back.
+  // V8 lets the heap of a steadily loaded gateway grow by a tenth between two collections of the whole heap. Each collection takes two cores for some 100 ms.
+  // With this setting the heap may double, so that collections are rare. An idle process still returns memory to the system.
   require('node:v8').setFlagsFromString('--heap-growing-percent=100');
   // Compiled code is kept beside the dependencies. With this cache a start needs half the processor time. If the folder is not writable, no code is kept.
   require('node:module').enableCompileCache(require('node:path').join(__dirname, '..', 'node_modules', '.cache', 'dormouse'));

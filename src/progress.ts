@@ -30,7 +30,7 @@ export const plainLog = (): Log => {
   return { debug: () => undefined, info: () => undefined, warn: say, error: say };
 };
 
-/** Runs a command to its end. Ctrl-C ends the command in order. A failure prints one sentence and sets the exit code 1. */
+/** Runs a command to its end. Ctrl-C aborts the signal of the command. A failure prints one sentence and sets the exit code 1. */
 export const runCommand = async (work: (signal: AbortSignal) => Promise<void>): Promise<void> => {
   const ending = new AbortController();
   const stop = (): void => ending.abort(new Error('Interrupted. The same command goes on where it stopped.'));

@@ -123,7 +123,7 @@ const proxyParts = (settings: Settings): PlatformOptions['proxies'] => ({
   guard: new AddressGuard({ allow: settings.allowPrivateProxies, setting: 'ALLOW_PRIVATE_PROXIES' }),
 });
 
-/** The time-out of one mail, in milliseconds. A slow server may need this long for its checks. The claim of an alert lasts longer. */
+/** The time-out of one mail, in milliseconds. A slow mail server may need this long for its checks. The claim of an alert lasts longer. */
 const mailMs = 45_000;
 
 /** Opens the clients of services that users name: receivers of events, and models that agents ask. */

@@ -64,7 +64,7 @@ class PidFile {
     this.#dataDir = dataDir;
   }
 
-  /** Overwrites the file of a killed process. */
+  /** Writes the file. A file that a killed process left is overwritten. */
   write(): void {
     this.#path = join(openDataDir(this.#dataDir), 'gateway.pid');
     writeFileSync(this.#path, this.#own);

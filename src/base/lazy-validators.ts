@@ -18,7 +18,7 @@ const whenAsked = (make: () => Validate): Validate => {
   return validate as unknown as Validate;
 };
 
-/** Returns a `schemaController` for Fastify. All shared schemas are registered before the first request, so that one compiler serves all routes. */
+/** Returns a `schemaController` for Fastify. All shared schemas must be registered before the first request, because one compiler serves all routes. */
 export const lazyValidators = (): { readonly compilersFactory: { readonly buildValidator: Build } } => {
   const build = AjvCompiler();
   let compile: Compile | null = null;

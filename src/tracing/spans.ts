@@ -49,7 +49,7 @@ class Identifiers implements IdGenerator {
   }
 }
 
-/** Derives the ids of the span that created an event from the event's id, so that no ids have to be stored with its deliveries. */
+/** Derives the ids of an event's span from the id of the event. The ids of the span are therefore not stored with the deliveries of the event. */
 const idsOf = (eventId: string): Ids => {
   const digest = createHash('sha256').update(eventId).digest('hex');
   return { traceId: digest.slice(0, 32), spanId: digest.slice(32, 48) };
@@ -99,7 +99,9 @@ export class Spans {
     return (ended) => end(span, ended);
   }
 
-  /** Runs `work` within a span. Its parent is the current span, unless that has ended. A worker that a request woke may run longer than the request. */
+  /**
+   * Runs `work` within a span. The parent is the current span, unless the current span has ended. A worker that a request woke may run longer than the request.
+   */
   async during<T>(name: string, begun: Begun, work: () => Promise<T>, endedOf: (result: T) => Ended): Promise<T> {
     const parent = this.#current.getStore();
     const span = this.#start(name, begun, parent?.isRecording() ? trace.setSpan(ROOT_CONTEXT, parent) : ROOT_CONTEXT);
@@ -118,7 +120,7 @@ export class Spans {
     return this.#current.exit(work);
   }
 
-  /** Records the span that created an event, from the arrival of its cause until now. */
+  /** Records the span of an event, from the arrival of the event's cause until now. */
   event(eventId: string, name: string, begun: Begun): void {
     this.#ids.next = idsOf(eventId);
     try {
@@ -128,7 +130,7 @@ export class Spans {
     }
   }
 
-  /** Runs `work` in a child span of an event, which an earlier process may have created. `work` gets the `traceparent` header for its request. */
+  /** Runs `work` in a child of an event's span. An earlier process may have created the event. `work` gets the `traceparent` header for its request. */
   ofEvent<T>(
     eventId: string,
     name: string,

@@ -42,8 +42,8 @@ const keptEach = defaultStreamLimits.ringEvents;
 const lookMs = 5_000;
 
 /**
- * Returns a function that is true while a node of the previous release lives. The answer comes from the database, because an attacker on
- * the bus cannot change it.
+ * Returns a function that returns true while the cluster has a node of the previous release, which does not sign messages. The answer comes from the database,
+ * because an attacker on the bus cannot change it.
  */
 const unsignedNodes = async (leases: LeaseStore, onOpen: OnOpen): Promise<() => boolean> => {
   let isFound = await leases.anyUnsigned();

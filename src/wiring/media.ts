@@ -123,7 +123,7 @@ interface MediaInput {
 
 /** Opens the parts. No other process may use the data folder any more, because the temporary folder in it is emptied. */
 export async function openMediaParts({ settings, dataDir, guard, userAgent, log, onOpen }: MediaInput) {
-  // Two threads more than conversions run at once: one for encryption, and one for QR codes, which must not wait for a file.
+  // Two threads more than the largest number of concurrent conversions: one for encryption, and one for QR codes, which must not wait for a file.
   const media = createMedia({ threads: settings.mediaJobs + 2 });
   onOpen('media', () => media.close());
   const temporary = join(dataDir, 'temporary');

@@ -224,7 +224,7 @@ export const refusedRoutes: readonly Route[] = [
   }),
 ];
 
-// Routes of the administrator for sessions that come from other gateways, or leave.
+// Imports and exports of sessions.
 
 const isBytes = (body: unknown): body is AsyncIterable<Uint8Array> =>
   typeof body === 'object' && body !== null && Symbol.asyncIterator in body;

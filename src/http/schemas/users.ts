@@ -6,10 +6,7 @@ import { Flag, like, optional, Text } from './common.ts';
 
 const UserId = Type.String({ minLength: 1, maxLength: 64, description: 'Id of the user', examples: ['u3f9a0c81d2e4b5'] });
 
-/**
- * Makes the schema of a password with its largest length in characters. Hashing a longer password would need too much time. The gateway checks
- * the length too.
- */
+/** Makes the schema of a password. The bound limits the cost of hashing. The gateway itself checks the exact lengths. */
 const Password = (description: string) =>
   Type.String({ minLength: 1, maxLength: passwordLengths.max * 2, description, examples: ['a long secret of mine'] });
 
