@@ -5,7 +5,7 @@ import { fixed, group, integer, secretText, text, url, wordsOf } from './kinds.t
 
 const files = group('Files');
 
-/** The longest time in days, which is a century. */
+/** The kind of a time in days. The limit is a century. */
 const days = integer(0, 36_500);
 
 export const fileSettings = {

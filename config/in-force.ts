@@ -17,7 +17,7 @@ export interface SettingInForce {
   readonly isSet: boolean;
 }
 
-/** Masks an address, which may hold credentials before the host and keys after the question mark. */
+/** Masks the parts of an address that may be secret: credentials before the host, and everything after the question mark. */
 const masked = (value: string): string => {
   const plain = value.replace(/:\/\/[^/@\s]*@/g, '://***@');
   const query = plain.includes('://') ? plain.indexOf('?', plain.indexOf('://')) : -1;

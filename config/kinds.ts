@@ -9,7 +9,7 @@ interface Kind<T> {
   parse(text: string): T | undefined;
   /** Writes a default in the form of the environment. */
   show(value: T): string;
-  /** Values of this kind are never shown, not even a default. */
+  /** True if values of this kind are never shown, not even a default. */
   readonly secret?: true;
 }
 

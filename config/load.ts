@@ -8,7 +8,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 /** All settings, frozen. */
 export type Settings = Values & { readonly baseUrl: string };
 
-/** The error of invalid settings. `message` lists every problem. It never holds a value, because any value may be a secret. */
+/** The error of invalid settings. `message` lists every problem. It never contains a value, because any value may be a secret. */
 export class SettingsError extends Error {
   override readonly name = 'SettingsError';
 }
@@ -113,7 +113,7 @@ export interface Sources {
   readonly env?: Environment;
   /** The path of a file in the form of `.env`. A missing file counts as empty. */
   readonly file?: string;
-  /** Defaults of the way in which the program was started. They precede the defaults of the table. */
+  /** Defaults of the mode in which the program was started, such as the sandbox. They take precedence over the defaults of the table. */
   readonly preset?: Environment;
   /** Called for each name that is no setting. Its value has no effect. */
   readonly onUnknown?: (unknown: UnknownSetting) => void;
@@ -123,7 +123,7 @@ export interface Sources {
   readonly onSources?: (sources: SettingSources) => void;
 }
 
-/** The source of a value. `program`: a default of the way in which the program was started, or a value that the program derived. */
+/** The source of a value. `program`: a default of the mode in which the program was started, or a value that the program derived. */
 export type SettingSource = 'environment' | 'file' | 'program' | 'default';
 
 export type SettingSources = ReadonlyMap<string, SettingSource>;
