@@ -90,7 +90,7 @@ export const campaignEventView = (campaign: Campaign) => ({
   scheduled_for: campaign.scheduledFor,
 });
 
-/** The status of a recipient's message. If the message is stored, its later status counts. */
+/** The status of a recipient's message. If a sent message is stored, the view shows the status of the stored message instead. */
 const recipientStatuses: Readonly<Record<RecipientState, string>> = {
   waiting: 'Scheduled',
   sending: 'Queued',
@@ -114,7 +114,7 @@ const textOf = ({ content }: CampaignSend): string => {
   return text || caption || question;
 };
 
-/** Returns the known facts of a message that is not composed yet. */
+/** Makes a message from the known facts of a recipient whose message is not composed yet. */
 const plannedMessage = (campaignId: string, { position, chatId, number, send, at }: CampaignMessage): Message => ({
   ...emptyMessage,
   id: '',

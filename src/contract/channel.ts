@@ -43,7 +43,7 @@ const picture = fieldsOf<ShownPicture>()({
 const ChannelTextShape = Type.Object(channelText.schemas);
 const PictureShape = Type.Object(picture.schemas);
 
-/** The facts of a channel. Facts that the platform did not send are absent. */
+/** The facts of a channel. An optional fact is absent if the platform did not send it. */
 const facts = fieldsOf<Channel>()({
   creation_time: [
     optional(Type.String({ description: 'Unix time in seconds' })),

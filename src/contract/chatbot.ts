@@ -17,7 +17,7 @@ import { fieldsOf, type Frozen, settableOf } from './fields.ts';
 import { timeText } from './formats.ts';
 import { Count, Flag, LooseText, OneOf, optional, Text } from './shapes.ts';
 
-/** Replaces a stored key in answers. A client that sends this text leaves the key unchanged. */
+/** The text that answers contain in place of a stored key. A client that sends this text leaves the key unchanged. */
 export const maskedKey = '********';
 
 export const keyView = (isThere: boolean): string => (isThere ? maskedKey : '');

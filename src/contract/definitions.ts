@@ -97,7 +97,7 @@ const label = fieldsOf<Owned<Label>>()({
   owner: [text, ({ owner }) => owner],
 });
 
-/** Makes the view of a label for events, which have no times. */
+/** Makes the view of a label for events, without the times of its creation and change. */
 export const labelView = (one: Label, owner: string) => label.view({ ...one, owner });
 
 const keptLabel = fieldsOf<Owned<Kept<'label'>>>()({ ...label.rows, ...timeRows });

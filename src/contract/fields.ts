@@ -23,7 +23,7 @@ export type Row<Source, Schema extends TSchema> = readonly [schema: Schema, read
 type Rows<Source, Schemas extends TProperties> = { readonly [Name in keyof Schemas]: Row<Source, Schemas[Name]> };
 
 export interface FieldTable<Source, Schemas extends TProperties> {
-  /** The rows, for a table that includes them. */
+  /** The rows. Another table may include them. */
   readonly rows: Rows<Source, Schemas>;
   readonly schemas: Schemas;
   /** Makes the view, with its fields in the order of the table. */

@@ -88,7 +88,7 @@ const peerOf = ({ chatId, name, image }: CallPeer) => ({ callPeer: { jid: chatId
 
 /**
  * Makes the view of a message. Every field is always present, except for `callPeer` (calls) and the number, views and reactions of a post. `content` and
- * `sendPayload` are an object or a text, '' if there is none. `now`: Unix milliseconds; without it the message counts as new and not pinned.
+ * `sendPayload` are an object or a text, '' if there is none. `now`: Unix milliseconds; without it the message counts as not pinned.
  */
 export const messageView = (
   message: Message,
@@ -123,7 +123,7 @@ export const messageEventView = (message: Message, chat: Chat, owner: string) =>
 
 // The `messages_update` event, which reports the outcomes of messages.
 
-/** Statuses that need the confirmation of another person. */
+/** Statuses that receipts of other people report. */
 export const confirmations: ReadonlySet<MessageStatus> = new Set(['Delivered', 'Read', 'Played']);
 
 interface Update {
