@@ -1,4 +1,7 @@
-/** The log: one line per outcome, constant event names, values as fields. The text of an error may be secret, so it is not logged. */
+/**
+ * The log: one line per outcome, constant event names, values as fields. Of an error, only its type, message, stack, code and causes are logged, because other
+ * fields may be secret.
+ */
 import { writeSync } from 'node:fs';
 import { Writable } from 'node:stream';
 import { type DestinationStream, type Logger, pino } from 'pino';
@@ -78,8 +81,7 @@ interface LoggedError {
 }
 
 /**
- * Returns the loggable part of an error. The error of a driver may contain rows, and the error of a request may contain its address. Only
- * fields without such values are kept.
+ * Returns the loggable part of an error. The error of a driver may contain rows, and the error of a request may contain its address. These fields are left out.
  */
 const loggable = (error: unknown, depth = 0): LoggedError | string => {
   if (!(error instanceof Error)) return typeof error === 'string' ? error : 'not an error';

@@ -64,7 +64,7 @@ export class WhatsmeowStore {
     const columns = await this.#existing(database, table.name, wanted);
     if (columns.length === 0) return;
     const jid = deviceJid(textIn(device, 'jid'));
-    // Schema 5 changed the form of the jid. If foreign keys were not checked, this table still has the old form.
+    // Schema 5 changed the form of the jid. If the database did not check foreign keys, this table still has the old form.
     const forms = [jid, jid.replace(':', '.0:')];
     yield* database.stream<Row>(`select ${columns.join()} from ${table.name} where ${table.owner} in ($1, $2) ${end}`, forms);
   }
