@@ -114,7 +114,7 @@ export const version: Kind<string | null> = {
   show: (value) => value ?? '',
 };
 
-/** Returns the kind of an address that holds a password. */
+/** Returns the kind of an address that contains a password. */
 export const secretUrl = (...protocols: readonly string[]): Kind<string | null> => ({
   ...url(...protocols),
   must: `${startsWith(protocols)}; signs such as / # @ in a password are written as %2F %23 %40`,

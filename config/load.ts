@@ -20,7 +20,7 @@ export const baseUrlOf = (host: string, port: number): string => {
   return `http://${reachable}:${port}`;
 };
 
-/** Names that only the compose file reads from the same `.env`. They do not count as unknown. */
+/** Names that only the compose file reads from the same `.env`. They are not reported as unknown. */
 const strangers: ReadonlySet<string> = new Set(['POSTGRES_PASSWORD']);
 
 /** Returns the edit distance of two names. */
@@ -43,7 +43,10 @@ const nearest = (name: string, known: readonly string[]): string | null => {
   return best !== undefined && best[1] <= Math.max(2, name.length / 3) ? best[0] : null;
 };
 
-/** Returns the names that are no settings. The environment also has names of other programs, so only names of constants count in it. */
+/**
+ * Returns the names in the file that are no settings, and the names of constants in the environment. The environment also has names of other programs, which
+ * are not reported.
+ */
 const unknownIn = (file: Environment, env: Environment): readonly UnknownSetting[] => {
   const known = Object.keys(settable).map(nameOf);
   const one = (name: string, inFile: boolean): UnknownSetting => {

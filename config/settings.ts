@@ -1,4 +1,4 @@
-/** The table of settings, each with its name, its kind, its default and the reason for that default. No other file holds a default. */
+/** The table of settings, each with its name, its kind, its default and the reason for that default. The rows are in the other files of this folder. */
 import { auditSettings } from './audit-settings.ts';
 import { serverSettings } from './server-settings.ts';
 import { clusterSettings, databaseSettings } from './database-settings.ts';
@@ -52,5 +52,5 @@ export const constantNames: readonly string[] = Object.entries(table as Readonly
   .filter(([, { fixed }]) => fixed)
   .map(([key]) => nameOf(key));
 
-/** The values from the environment; null where the program decides by itself. */
+/** The values of the settings; null if the program determines the value. */
 export type Values = { readonly [Key in keyof Table]: Table[Key] extends Setting<infer T> ? T : never };

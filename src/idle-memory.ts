@@ -1,7 +1,7 @@
 /**
- * Returns memory to the system when the process is quiet. V8 keeps the pages of a burst (a start, many pairings, a flood) for the next burst.
- * Its own memory reducer never begins in a server that answers pings. With 200 restored sessions, 180 MB of such pages were empty. V8's memory
- * saver mode lets the reducer begin. The reducer marks objects in small steps, then compacts the heap in one pause.
+ * Returns memory to the system when the process is quiet. V8 keeps the pages of a burst (a start, many pairings, a flood) for the next burst. V8's memory
+ * reducer never begins in a server that answers pings. With 200 restored sessions, 180 MB of such pages were empty. V8's memory saver mode lets the reducer
+ * begin. The reducer marks objects in small steps, then compacts the heap in one pause.
  */
 import { performance, type EventLoopUtilization } from 'node:perf_hooks';
 import { setFlagsFromString } from 'node:v8';

@@ -3,7 +3,7 @@ import type { ImportedSession, ImportOutcome } from '#actors/gateway.ts';
 import type { Log } from '#actors/ports.ts';
 import type { Progress } from './storage/backup/copying.ts';
 
-// Shows how far a long copy is: in place on a terminal, else a line every ten seconds.
+// Shows the progress of a long copy. A terminal shows one line that is updated, and other outputs get a line every ten seconds.
 
 const copyTerminalMs = 200;
 const linesMs = 10_000;
@@ -62,7 +62,7 @@ const counted = (sessions: readonly ImportedSession[]): string => {
   return [...counts].map(([outcome, list]) => `${list.length} ${words[outcome]}`).join(', ');
 };
 
-/** Draws a bar in place on a terminal, else a line every ten seconds. The last call is always shown. */
+/** Draws a bar. A terminal shows one line that is updated, and other outputs get a line every ten seconds. The last call is always shown. */
 export const showBar = (total: number, out: NodeJS.WriteStream = process.stdout) => {
   let shown = -Infinity;
   return (sessions: readonly ImportedSession[]): void => {

@@ -43,7 +43,7 @@ const quickReply = fieldsOf<Owned<Kept<'quickReply'>>>()({
 export const quickReplyFields = quickReply.schemas;
 export const quickReplyView = (reply: Kept<'quickReply'>, owner: string) => quickReply.view({ ...reply, owner });
 
-/** Returns the lead fields that change if a tag is renamed; null if the lead does not have the tag. A lead with both names keeps one. */
+/** Returns the lead fields that change if a tag is renamed; null if the lead does not have the tag. A lead that already has the new tag gets no second one. */
 export const retagged = ({ lead_tags: tags }: Chat['extra'], from: string, to: string): Chat['extra'] | null => {
   if (!Array.isArray(tags) || !tags.includes(from)) return null;
   return { lead_tags: [...new Set(tags.map((tag: unknown) => (tag === from ? to : tag)))] };

@@ -27,7 +27,7 @@ const rest = 1024;
 
 export interface Page<View> {
   readonly views: readonly View[];
-  /** True if there were more items than fit. */
+  /** True if some items did not fit. */
   readonly cut: boolean;
   /** The list as JSON. */
   readonly json: string;

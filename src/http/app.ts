@@ -45,7 +45,7 @@ const answerWithId = (app: FastifyInstance): void => {
   });
 };
 
-/** Forbids caching of JSON answers, because they hold tokens and messages. A route that sets the header itself keeps its value. */
+/** Forbids caching of JSON answers, because they contain tokens and messages. A route that sets the header itself keeps its value. */
 const forbidCaching = (app: FastifyInstance): void => {
   app.addHook('onSend', (_request, reply, payload, next) => {
     const isJson = String(reply.getHeader('content-type') ?? '').startsWith('application/json');

@@ -145,7 +145,7 @@ const linkGuard = (gateway: Gateway, note: NoteGuess) => {
 };
 
 /**
- * Returns the check that the credential of an admitted request is still valid. A client may send its body slowly, and the credential may end
+ * Returns the check that the credential of an admitted request is still valid. A client may send its body slowly, and the credential may become invalid
  * meanwhile. A valid credential is usually found in memory.
  */
 const recheckOf =

@@ -209,7 +209,10 @@ const typesOf = (shape: Shape): ReadonlySet<string> | null => {
   return new Set(parts.flatMap((part) => [...(part ?? [])]));
 };
 
-/** Returns the coercer of a number or a boolean; null for every other schema. If the schema also allows a text, a text stays a text. */
+/**
+ * Returns the coercer of a number or a boolean; null for every other schema. If the schema also allows a text, returns null too, because a text then stays a
+ * text.
+ */
 const scalarCoercer = (shape: Shape): Coercer | null => {
   const types = typesOf(shape);
   if (types === null || types.has('string')) return null;

@@ -161,7 +161,7 @@ export class AdminSessions {
     shared?.remembers({ keys: () => this.#memory.all.keys(), end: (key) => void this.#memory.end(key) });
   }
 
-  /** Begins a session. Returns its name, which only the cookie holds from then on. Returns null if the user has changed since the authentication. */
+  /** Begins a session. Returns its name, which only the cookie contains from then on. Returns null if the user has changed since the authentication. */
   async begin(user: SessionUser | null, address: string): Promise<string | null> {
     const name = randomBytes(32).toString('base64url');
     const key = keyOf(name);

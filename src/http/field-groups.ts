@@ -114,7 +114,7 @@ const hasAll = (schema: Json, { schema: group, loose }: Group): boolean =>
 /** Keywords of an object that keep their meaning in a composition. */
 const besides = new Set(['type', 'properties', 'required', 'description', 'examples']);
 
-/** Returns the groups whose fields an object has, and no field twice. */
+/** Returns the groups whose fields an object has. A group that shares a field with an earlier group is left out. */
 const groupsOf = (schema: Json, groups: readonly Group[]): readonly Group[] => {
   if (schema['type'] !== 'object' || Object.keys(schema).some((key) => !besides.has(key))) return [];
   const taken = new Set<string>();
@@ -143,7 +143,7 @@ const replaced = (value: unknown, groups: readonly Group[]): unknown => {
   const own = withFields(changed, (field) => !isGrouped(field));
   const references = found.map(({ name }) => ({ $ref: `#/components/schemas/${name}` }));
   if (Object.keys(fieldsOf(own)).length === 0) return { ...rest, allOf: references };
-  // Readers show the parts in this order, which is the order of the fields in the object.
+  // Viewers of the document show the parts in this order, which is the order of the fields in the object.
   return { ...rest, allOf: isGrouped(order[0] ?? '') ? [...references, own] : [own, ...references] };
 };
 

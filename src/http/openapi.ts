@@ -59,7 +59,7 @@ const shapeExample = (shape: Shape, shared: SharedSchemas): unknown => {
 export const exampleOf = (schema: TSchema, shared: SharedSchemas): unknown => shapeExample(schema as Shape, shared);
 
 /**
- * Makes the successful answers of an operation. The document has only the examples that a row gives. Readers make other examples from the
+ * Makes the successful answers of an operation. The document has only the examples that a row gives. Viewers of the document make other examples from the
  * schema, whose fields and shared shapes have examples.
  */
 const successResponses = (spec: Route): Readonly<Record<number, object>> => {

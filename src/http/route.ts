@@ -157,7 +157,7 @@ export interface RefusalAnswer {
   readonly details?: (refusal: Refusal, call: { readonly id: InstanceId; readonly now: number }) => Readonly<Record<string, unknown>>;
 }
 
-/** The answer to an unexpected failure. `details` gets no refusal in this case. */
+/** The answer to an unexpected failure. `details` gets the id of the instance, because there is no refusal. */
 export interface FailureAnswer extends Pick<RefusalAnswer, 'text' | 'fields'> {
   readonly details?: (instance: InstanceId) => Readonly<Record<string, unknown>>;
 }

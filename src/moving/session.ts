@@ -1,4 +1,4 @@
-/** A session in the store of another program: the result of every reader, and the input of the shared part. */
+/** A session in the store of another program: the result of every reader, and the input of `arrival.ts`. */
 import type { AuthenticationCreds, SignalDataTypeMap } from '@whiskeysockets/baileys';
 import type { ArchivedRows } from '#actors/ports.ts';
 
@@ -80,7 +80,7 @@ interface RefusedSession {
 
 export type Found = FoundSession | RefusedSession;
 
-/** The fault of a source or of one session. `message` is one sentence for the operator, and holds no secret and no content. */
+/** The fault of a source or of one session. `message` is one sentence for the operator, and contains no secret and no content. */
 export class SourceFault extends Error {
   override readonly name = 'SourceFault';
 }

@@ -25,7 +25,7 @@ interface SqliteThreadOptions {
   readonly path: string;
   /** Name of the file in error texts. */
   readonly name: string;
-  /** A signal that aborts the query under way, and ends the thread. */
+  /** A signal that aborts the running query, and ends the thread. */
   readonly signal: AbortSignal;
   /** The time-out of one page of rows. In milliseconds. */
   readonly stepMs?: number;

@@ -62,7 +62,7 @@ export interface Begun {
   readonly at?: number;
 }
 
-/** The end of a span. The attributes hold a code, such as an HTTP status or a reason. */
+/** The end of a span. The attributes contain a code, such as an HTTP status or a reason. */
 export interface Ended {
   readonly attributes?: Attributes;
   readonly failed: boolean;

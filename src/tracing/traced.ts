@@ -1,6 +1,6 @@
 /**
  * Traces for the collector that OTLP_ENDPOINT names. A trace leads from an HTTP request to the platform's answer, or from the arrival of a message to the
- * receiver's answer. The spans are made around the ports. Names and attributes hold ids and codes, never phone numbers, addresses or texts.
+ * receiver's answer. The spans are made around the ports. Names and attributes contain ids and codes, never phone numbers, addresses or texts.
  */
 import { type SpanContext, SpanKind, TraceFlags } from '@opentelemetry/api';
 import type { Entry } from '#actors/model.ts';

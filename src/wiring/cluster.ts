@@ -35,7 +35,7 @@ export const checkNode = (settings: Settings, log: Log): void => {
     );
 };
 
-/** The number of events per instance that NATS keeps. A node remembers the same number for a stream. */
+/** The number of events per instance that NATS keeps. A node keeps the same number of events in memory for a stream. */
 const keptEach = defaultStreamLimits.ringEvents;
 
 /** The pause between two checks for nodes that do not sign their messages. In milliseconds. */

@@ -60,7 +60,7 @@ const askRelease = async (url: string, allow: readonly string[], userAgent: stri
   }
 };
 
-/** Describes a network error without the address, which may hold a key. */
+/** Describes a network error without the address, which may contain a key. */
 const sentenceOf = (error: unknown): string => {
   if (error instanceof SyntaxError) return 'the answer is no JSON';
   const { code } = error as { readonly code?: unknown };

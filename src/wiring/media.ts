@@ -121,7 +121,7 @@ interface MediaInput {
   readonly onOpen: (name: string, close: () => Promise<void>) => void;
 }
 
-/** Opens the parts. No other process may use the data folder any more, because the temporary folder in it is emptied. */
+/** Opens the parts. No other process may use the data folder, because the temporary folder in it is emptied. */
 export async function openMediaParts({ settings, dataDir, guard, userAgent, log, onOpen }: MediaInput) {
   // Two threads more than the largest number of concurrent conversions: one for encryption, and one for QR codes, which must not wait for a file.
   const media = createMedia({ threads: settings.mediaJobs + 2 });

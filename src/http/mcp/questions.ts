@@ -85,8 +85,8 @@ const perInstance = 20;
 /** Largest number of open questions of all instances. */
 const inAll = 200;
 /**
- * Largest length of a message whose call waits for a confirmation, in characters. All open questions together hold at most 13 MB. Parsed JSON
- * needs several times as much memory.
+ * Largest length of a message whose call waits for a confirmation, in characters. All open questions together need at most 13 MB. Parsed JSON needs several
+ * times as much memory.
  */
 const longestMessage = 65_536;
 /** The time in which a person has to confirm a call. In milliseconds. */

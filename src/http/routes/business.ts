@@ -1,4 +1,4 @@
-/** Profiles of businesses, and the catalog of the account. Collections have rows of their own. */
+/** Routes of business profiles, and of the catalog of the account with its products and collections. */
 import {
   catalogView,
   categoryView,

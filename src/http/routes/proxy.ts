@@ -1,4 +1,4 @@
-/** Routes of proxies: the proxy of an instance, and the places of managed proxies. */
+/** Routes of proxies: the proxy of an instance, and the locations of managed proxies. */
 import type { Gateway } from '#actors/gateway.ts';
 import { citiesView, countriesView, proxyView } from '#src/contract/views.ts';
 import { done, instanceRefusals, mapResult, refuse, type Route, route } from '../route.ts';

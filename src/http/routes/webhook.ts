@@ -210,7 +210,7 @@ interface Side {
   readonly path: '/webhook' | '/globalwebhook';
   readonly credential: CredentialName;
   readonly of: string;
-  /** The part of the operationId. */
+  /** The part of each operationId that differs between the two sides. */
   readonly name: string;
   owner(id: InstanceId): InstanceId | null;
 }

@@ -7,7 +7,7 @@ import { done } from '../route.ts';
 import { InstanceStream } from './instance-stream.ts';
 import { commentFrame, plainFrame, Sink, Subscriber, type Subscription } from './subscriber.ts';
 
-// Streams of the inspector: steps of single instances, and changes of the list. A reader that does not keep up is cut, as on every stream.
+// Streams of the inspector: steps of single instances, and changes of the list. A reader that is too slow is disconnected, as on every stream.
 
 const frameOf = (step: Step): Buffer => plainFrame('step', stepView(step), String(step.n));
 

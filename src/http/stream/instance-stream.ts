@@ -121,7 +121,7 @@ export class InstanceStream {
       () => this.end(),
       () => this.#miss(),
     );
-    // If the instance is deleted at this moment, the feed ends before `subscribe` returns.
+    // If the instance is deleted during this call, the feed ends before `subscribe` returns.
     if (this.#ended) stop();
     else this.#unsubscribe = stop;
   }

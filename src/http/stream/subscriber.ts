@@ -81,7 +81,7 @@ export class Sink {
     this.#behind += 1;
     this.#response.write(frame, this.#written);
     if (this.#judging || !this.#isLost) return;
-    // A burst needs a moment to pass through the socket of an active client. Only bytes that still wait after `graceMs` count.
+    // A burst needs some time to pass through the socket of an active client. Only bytes that still wait after `graceMs` count.
     this.#judging = true;
     setTimeout(() => this.#judge(), this.#limits.graceMs).unref();
   }

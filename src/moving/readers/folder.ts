@@ -39,7 +39,7 @@ const readText = (path: string, what: string): string => {
   return readFileSync(path, 'utf8');
 };
 
-/** Yields the keys of a folder, one file after the other. A damaged file is an error, because the session would be unreliable without it. */
+/** Yields the keys of a folder, one file after the other. A damaged file is an error, because the session would be unreliable without this key. */
 export async function* keysInFolder(folder: string, signal: AbortSignal): AsyncIterable<SessionKey> {
   for (const [at, file] of (await readdir(folder)).entries()) {
     signal.throwIfAborted();
