@@ -182,7 +182,7 @@ async function importAll(reader: Reader, options: SourceOptions, client: AdminCl
   return outcomes;
 }
 
-/** Waits until the session is connected or has ended, or until the time is over. */
+/** Waits until the session is connected or has ended, or until `connectMs` is over. */
 const connected = async (client: AdminClient, token: string, signal: AbortSignal): Promise<string> => {
   let { status, reason } = await client.connect(token);
   for (const end = performance.now() + connectMs; status === 'connecting' && performance.now() < end;) {

@@ -124,8 +124,8 @@ export const createLog = (level: string, format: LogFormat = 'json'): Logger => 
   return log;
 };
 
-// A log whose level can be changed for one instance. Lines name their instance in the field `instance`. Without such a level, a line costs
-// one more comparison.
+// A log whose level can be changed for one instance. Lines name their instance in the field `instance`. If no instance has a level of its own, a line costs one
+// more comparison.
 
 /** A log that can make a child with another level, like pino's. */
 export interface RootLog extends Log {

@@ -104,7 +104,7 @@ const rowsOf = (sessions: readonly ImportedSession[]): readonly (readonly string
   ]),
 ];
 
-/** Formats a table. Each column has one width. */
+/** Formats a table. All cells of a column have the same width. */
 export const tableOf = (sessions: readonly ImportedSession[]): string => {
   const rows = rowsOf(sessions);
   const widths = (rows[0] ?? []).map((_, at) => Math.max(...rows.map((row) => row[at]?.length ?? 0)));

@@ -10,7 +10,7 @@ interface RestartSteps {
   start(port: number): Promise<Service>;
   /** Stops a service before the next one starts. The time of the stop is bounded. */
   stop(service: Service): Promise<void>;
-  /** Gets every started service except the first. */
+  /** Called with every started service except the first. */
   onStarted(service: Service): void;
 }
 

@@ -59,11 +59,11 @@ const chance: Chance = {
 
 const digest = (text: string): string => createHash('sha256').update(text).digest('hex');
 
-/** Measures the delays of the event loop in the current minute and the one before, until it is closed. */
+/** Measures the delays of the event loop in the current and the previous minute. The owner must close it. */
 class LoopWatch {
   readonly #delays = monitorEventLoopDelay({ resolution: 10 });
   readonly #timer: NodeJS.Timeout;
-  /** The delay of the minute before. In nanoseconds. */
+  /** The 99th percentile of the delays in the previous minute. In nanoseconds. */
   #before = 0;
 
   constructor() {
@@ -126,7 +126,7 @@ const proxyParts = (settings: Settings): PlatformOptions['proxies'] => ({
 /** The time-out of one mail, in milliseconds. A slow mail server may need this long for its checks. The claim of an alert lasts longer. */
 const mailMs = 45_000;
 
-/** Opens the clients of services that users name: receivers of events, and models that agents ask. */
+/** Opens the clients of services that users name: receivers of events, mail servers, Chatwoot, and models that agents ask. */
 const openServices = (
   settings: Settings,
   means: { readonly guard: AddressGuard; readonly userAgent: string },
@@ -256,7 +256,7 @@ const openTracing = async ({ otlpEndpoint, traceSamplePercent }: Settings, versi
 };
 
 interface ServiceOptions {
-  /** Gets the admin token that this start made, as soon as the token is valid. */
+  /** Called with the admin token that this start made, as soon as the token is valid. */
   readonly onAdminToken?: (token: string) => void;
   /** Requests a restart of the service. The service does not restart itself. */
   readonly restart: RequestRestart;

@@ -5,7 +5,7 @@ import { shownAddress } from './storage/postgres/shown-address.ts';
 
 type Address = Pick<Settings, 'host' | 'port'>;
 
-/** Names the setting of an address on which the gateway cannot listen. Returns other errors unchanged. */
+/** Returns an error that names the setting to change if the gateway cannot listen on the address. Returns other errors unchanged. */
 export const listenError = (error: NodeJS.ErrnoException, { host, port }: Address): Error => {
   if (error.code === 'EADDRINUSE') return new Error(`port ${port} of ${host} is taken: set PORT to a free one`, { cause: error });
   if (error.code === 'EACCES') return new Error(`port ${port} of ${host} needs more rights: set PORT to 1024 or more`, { cause: error });

@@ -179,8 +179,7 @@ function stopOnSignals(log: Log, limit: number, stopAll: () => Promise<void>): (
     });
   };
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => now(signal));
-  // After an uncaught exception the state of the process is unknown. The sessions are closed, and the supervisor of the process starts the program
-  // again.
+  // After an uncaught exception the state of the process is unknown. The program therefore closes the sessions and ends. A supervisor can start it again.
   process.on('uncaughtException', (error) => {
     log.error({ error }, 'process.uncaughtException');
     process.exitCode = 1;

@@ -108,7 +108,7 @@ const catalog = fieldsOf<Catalog>()({
 export const catalogFields = catalog.schemas;
 export const catalogView = catalog.view;
 
-// Products alone or as parts of a collection, and collections.
+// Products, also as parts of a collection, and collections.
 
 const product = fieldsOf<Product>()({
   id: [text, ({ id }) => id],

@@ -35,11 +35,11 @@ const groupNumber = /^\d{16,}$|^\d{5,}-\d{5,}$/;
 const withOwner = /^\d{5,}:(?!\d{1,4}(?:@|$))(.+)$/;
 const withDevice = /^([\w.-]+?)(?:_\d+)?(?::\d+)?@([\w.]+)$/;
 
-/** Returns the possible ids for the number of a quick id, which does not show the kind of the chat. */
+/** Returns the possible ids for a number without a suffix, which does not show the kind of the chat. */
 const ofAnyKind = (number: string): readonly string[] =>
   ['s.whatsapp.net', 'g.us', 'lid', 'newsletter'].map((server) => `${number}@${server}`);
 
-/** Returns the ids that a chat with this name from a client may have, the most likely one first. */
+/** Returns the chat ids that a client may mean by this text, the most likely id first. */
 export const chatIdsOf = (name: string): readonly string[] => {
   const written = name.trim();
   const owned = withOwner.exec(written)?.[1];

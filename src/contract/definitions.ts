@@ -51,7 +51,7 @@ export const retagged = ({ lead_tags: tags }: Chat['extra'], from: string, to: s
 
 // The form of labels in the interface.
 
-/** Colours by their index. */
+/** The colours of labels. A label has the index of its colour in this list. */
 export const labelColors = [
   '#ff9484',
   '#64c4ff',

@@ -12,7 +12,7 @@ export type Frozen<T> = T extends readonly (infer Item)[]
     ? { readonly [Key in keyof T]: Frozen<T[Key]> }
     : T;
 
-/** The view of a resource with the schemas. */
+/** The view of a resource whose fields have these schemas. */
 export type ViewOf<Schemas extends TProperties> = Frozen<Static<TObject<Schemas>>>;
 
 /** The value of a field. A view leaves an optional field out if its value is undefined. */

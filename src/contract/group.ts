@@ -117,7 +117,7 @@ const rightsOf = ({ members, announce }: Group, me: Person | null): ShownGroup['
   return { isAdmin: own?.isAdmin ?? false, mayWrite: own !== undefined && (own.isAdmin || announce !== true) };
 };
 
-/** The parts of a group that a view shows. */
+/** The facts and choices on which the view of a group depends. */
 interface GroupAspects {
   /** The account, if it is known. */
   readonly me?: Person | null;
@@ -199,7 +199,7 @@ const changeView = (change: GroupEvent) => {
   }
 };
 
-/** The changeable fields, in the order of the interface. */
+/** The fields of a `groups` event that report changes, in the order of the interface. */
 const changeable = `Name Topic Locked Announce Ephemeral MembershipApprovalMode Delete Link Unlink NewInviteLink PrevParticipantVersionID
   ParticipantVersionID JoinReason Suspended Unsuspended UnknownChanges Join Leave Promote Demote JoinLid LeaveLid`;
 

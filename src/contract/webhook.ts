@@ -45,7 +45,7 @@ export const webhookFields = webhook.schemas;
 
 export const webhookView = (record: Webhook) => webhook.view({ ...record, revealed: false });
 
-/** Makes the views of all webhooks after a change, with the secret that the change made. */
+/** Makes the views of all webhooks after a change, with the secret that the change generated. */
 export const savedWebhooksView = ({ webhooks, revealed }: SavedWebhooks) =>
   webhooks.map((record) => webhook.view({ ...record, revealed: record.id === revealed }));
 

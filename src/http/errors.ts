@@ -1,4 +1,4 @@
-/** Turns refusals and errors into HTTP. Every answer is `{ "error": string }`. */
+/** Turns refusals and errors into HTTP. The body of every error has the field `error` with a text. */
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';

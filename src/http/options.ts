@@ -16,7 +16,7 @@ interface SettingFact {
   readonly isSet: boolean;
 }
 
-/** The answer of the server that UPDATE_CHECK_URL names. */
+/** The outcome of the last request to UPDATE_CHECK_URL. */
 export interface UpdateNotice {
   /** False if no address is set. The gateway then makes no request. */
   readonly checks: boolean;
@@ -143,13 +143,13 @@ export interface HttpOptions {
   readonly serverUrl: string;
   /** True if administrative endpoints answer 403. */
   readonly demoServer: boolean;
-  /** The largest body, in bytes. */
+  /** The largest size of a body, in bytes. */
   readonly bodyLimit: number;
   /** The size of the largest file in a body, in bytes. Bodies with files may be larger than bodies without them. */
   readonly mediaBytes: number;
-  /** The largest page of `/message/find` and `/chat/find`. In bytes. */
+  /** The largest size of a page of `/message/find` and `/chat/find`. In bytes. */
   readonly answerBytes: number;
-  /** Largest file in bytes that an answer may contain as base64. */
+  /** The size of the largest file that an answer may contain as base64. In bytes. */
   readonly base64Bytes: number;
   /** The largest number of requests per second of one instance token; 0: no limit. */
   readonly requestsPerSecond: number;

@@ -1,6 +1,6 @@
 /**
- * Answers while the database is migrated, or reads its log after a crash. Both may need minutes, in which the process is alive but not ready. When
- * the database is ready, the gateway takes the port over.
+ * Answers while the database is migrated, or replays its write-ahead log after a crash. Both may need minutes, in which the process is alive but not ready.
+ * When the database is ready, the gateway takes the port over.
  */
 import { createServer, type Server } from 'node:http';
 
@@ -11,7 +11,7 @@ export interface Migrating {
   readonly percent: number | null;
 }
 
-/** The step that delays a start. `recovering`: the embedded server reads its log. */
+/** The step that delays a start. `recovering`: the embedded database server replays its write-ahead log. */
 type Waited = Migrating | 'recovering';
 
 export const sentenceOf = (waited: Waited): string => {

@@ -78,7 +78,7 @@ export async function* rowsIn(lines: AsyncIterator<string>): AsyncIterable<Archi
 // Sessions as lines of an archive, and back. A session is a line with its credentials, lines with its keys, and a line with the number of
 // keys. If the first line announces chats and messages, lines with them follow, and a line with the number of rows.
 
-/** The number of keys in one line. */
+/** The largest number of keys in one line. */
 const keysOfLine = 50;
 
 /** The first line of a session. */

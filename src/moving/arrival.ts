@@ -14,7 +14,8 @@ import { reasonOf } from './readers/folder.ts';
 import { type Found, type FoundSession, SourceFault, type SourceState } from './session.ts';
 
 /**
- * Largest number of characters in the keys of one session. They are in memory together. A session with 5,000 contacts has some 15 million.
+ * Largest number of characters in the keys of one session. All keys of a session are in memory at the same time. A session with 5,000 contacts has some 15
+ * million characters.
  */
 const mostKeyText = 128 << 20;
 
@@ -49,7 +50,7 @@ const withFreeIds = (creds: AuthenticationCreds, highest: number): Authenticatio
   firstUnuploadedPreKeyId: Math.max(1, creds.firstUnuploadedPreKeyId),
 });
 
-/** Fields of an instance that an archive has, by their types. */
+/** Fields of an instance that an archive contains, with their types. */
 const ownSettings = {
   systemName: 'string',
   browser: 'string',

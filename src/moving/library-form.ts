@@ -170,10 +170,7 @@ export const readCredentials = (value: unknown): AuthenticationCreds => {
   });
 };
 
-/**
- * Reads a sender key, which is a Buffer of JSON text. Up to 6.7.18 the library stored the bare list, whose bytes have to be written as
- * BufferJSON again.
- */
+/** Reads a sender key, which is a Buffer of JSON text. Up to version 6.7.18 the library stored the list itself, which this function converts to JSON text. */
 const senderKeyOf = (value: unknown): Buffer | null => {
   if (Array.isArray(value) && value.every((one) => isRecord(one))) return Buffer.from(JSON.stringify(value, BufferJSON.replacer));
   const bytes = bytesOf(value);

@@ -17,7 +17,7 @@ const block = 512;
 const mostEntries = 60_000;
 /** Largest lengths of a whole name, and of one part of the name. In bytes. File systems allow 255 bytes for a part. */
 const [longestName, longestPart] = [2_048, 255];
-/** The deepest nesting of folders. The store of a gateway has four levels. Further levels are room for the path of a container's volume. */
+/** The largest number of folders inside each other. The store of a gateway has four levels. Further levels are room for the path of a container's volume. */
 const deepest = 32;
 /** Largest size of an extended header. In bytes. */
 const longestExtension = 16_384;

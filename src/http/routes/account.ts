@@ -1,4 +1,4 @@
-/** The account at the platform: its profile and its privacy settings. */
+/** The account at the platform: its profile, its privacy settings, and calls. */
 import { type BodyLimit, mapResult, performs, platformRefusals, type Refusals, refuse, type Route, route } from '../route.ts';
 import * as shape from '../schemas/account.ts';
 import { CallAnswer, CallBody, RejectBody } from '../schemas/account.ts';

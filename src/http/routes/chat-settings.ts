@@ -45,7 +45,7 @@ interface Change<Body extends typeof number> {
   readonly change: (body: Static<TObject<Body>>, now: number) => ChatChange;
 }
 
-/** Makes a route that changes one property of a chat, and answers with this property. */
+/** Makes a route that changes one property of a chat, and answers with a sentence about the change. */
 const changeRow = <Body extends typeof number>({ on, says, change, ...row }: Change<Body>): Route =>
   route({
     on: [on],

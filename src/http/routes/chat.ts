@@ -1,4 +1,4 @@
-/** Chats: the query language of `/chat/find`. */
+/** Routes of chats and leads, with the query language of `/chat/find`. */
 import type { ChatFilter, ChatQuery, Result } from '#actors/gateway.ts';
 import {
   type ChatField,
@@ -158,7 +158,7 @@ export const chatRoutes: readonly Route[] = [
   }),
 ];
 
-// Leads: notes of integrators about a chat. They stay on this server.
+// Leads: notes of integrators about a chat. The platform does not get them.
 
 /** Returns the value to store; null for an empty value, which removes the field. */
 const kept = (name: string, value: unknown): unknown => {

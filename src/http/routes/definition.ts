@@ -8,7 +8,7 @@ const common = { credential: 'instance', tag: 'label' } as const;
 
 const badLabel = refuse('invalid', 'a label is named by its id, of 1 to 9 digits, or by <owner>:<id> of this account');
 
-/** Returns the change. Exactly one of the three fields must be given. */
+/** Returns the change of the labels of a chat. Exactly one of the three fields must be given. */
 const changeOf = ({ labelids, add_labelid, remove_labelid }: Readonly<Record<string, unknown>>, owner: string): Result<LabelChange> => {
   const given: readonly [LabelChange['kind'], unknown][] = [
     ['set', labelids],

@@ -27,7 +27,7 @@ export const tag = 'group';
 
 type Asking = Pick<Call<unknown, unknown, unknown>, 'gateway' | 'id'>;
 
-/** Returns the account as a member of its groups. */
+/** Returns the account in the form of a member of a group. */
 const accountOf = ({ gateway, id }: Asking) => {
   const record = gateway.view(id)?.record;
   if (!record) return null;

@@ -114,7 +114,7 @@ export const sessionRoutes = (
   { version, demoServer, adminSessionMs, simulatedPhone }: HttpOptions,
   sessions: AdminSessions,
 ): readonly Route[] => {
-  /** The page offers only features that this build has. */
+  /** The page offers only features that this server has. */
   const phone = { sandbox: simulatedPhone !== null, sandboxPage: simulatedPhone?.page ?? '' };
   const choices = { version, ...phone, eventTypes: [...eventTypes], streamTypes: [...streamTypes], messageFilters: [...messageFilters] };
   const shown = (owner: SessionOwner | null, { nodeName, clientVersion }: Pick<Gateway, 'nodeName' | 'clientVersion'>) => ({

@@ -207,7 +207,7 @@ export const userRoutes = (sessions: AdminSessions): readonly Route[] => [
 // The audit log: pages, and exports as lines of JSON or as CSV.
 
 const usual = 100;
-/** Entries that an export reads in one query. */
+/** The largest number of entries that an export reads in one query. */
 const exportPage = 1_000;
 
 const columns = ['id', 'at', 'actor', 'who', 'address', 'method', 'route', 'instance', 'subject', 'status'] as const;

@@ -133,7 +133,7 @@ export const SearchAnswer = Type.Object({
 
 // Shapes of posts of channels.
 
-/** The largest number of a post, and the number of posts that the platform lists at once. */
+/** The highest number that a post may have, and the largest number of posts in one list of the platform. */
 const [highest, mostListed] = [2_147_483_647, 300];
 
 const serverId = (description: string) => Count(1, highest, description);

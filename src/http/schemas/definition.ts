@@ -13,7 +13,7 @@ export const Label = Type.Object(labelFields, {
 
 export const LabelsAnswer = Type.Array(ref(Label));
 
-/** Largest length of a name in characters. Phones accept no more. */
+/** Largest length of a name in characters. Phones accept no longer name. */
 const longestName = 100;
 const labelId = 'The phone’s id of a label, also in the form of `id`';
 

@@ -214,7 +214,7 @@ export const PresenceBody = Type.Object({
 });
 export const PresenceAnswer = Type.Object({ response: Type.String() });
 
-/** Fields beside the error of a rotation that came too early, in Unix milliseconds. */
+/** Fields of the error for a rotation that comes too early. `retry_after_ms` is a duration in milliseconds. The other fields are times in Unix milliseconds. */
 export const cooldownFields = fields('last_rotated_at next_rotation_at retry_after_ms', Type.Integer());
 
 const rotated = { success: Type.Boolean(), message: Type.String(), timestamp: Type.Integer({ description: 'Unix milliseconds' }) };

@@ -107,7 +107,7 @@ export const DeliveryQuery = Type.Object({
   offset: optional(Count(0, 999_999, 'So many of the newest are left out')),
 });
 
-/** Makes a schema for one word or several. */
+/** Makes the schema of one text or a list of texts. */
 const oneOrMore = <T extends string>(item: object, maxItems: number, description: string) =>
   Type.Unsafe<T | readonly T[]>({
     type: ['string', 'array'],

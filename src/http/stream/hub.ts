@@ -103,7 +103,7 @@ export class InspectorHub {
     return done(null);
   }
 
-  /** Streams the changes of the list. */
+  /** Streams the changes of the list of instances. */
   openList(caller: string, response: () => ServerResponse): void {
     const raw = response();
     const sink = this.#open(caller, raw);

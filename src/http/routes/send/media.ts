@@ -27,7 +27,7 @@ export const fileRefusals = {
   notConvertible: { lead: 'Unsupported media format' },
 } as const;
 
-/** Makes the rows. `fileBytes` is the size of the largest file. */
+/** Makes the rows. `fileBytes` is the size of the largest file, in bytes. */
 export const mediaRows = (fileBytes: number) => [
   sendRow({
     on: 'POST /send/media',

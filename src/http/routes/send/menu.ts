@@ -55,7 +55,7 @@ const contents: Readonly<Record<(typeof types)[number], (menu: Menu) => Result<S
     })),
 };
 
-/** Returns the rows of the table of routes. `fileBytes` is the size of the largest picture. */
+/** Makes the rows. `fileBytes` is the size of the largest picture, in bytes. */
 export const menuRows = (fileBytes: number) => [
   sendRow({
     on: 'POST /send/menu',
@@ -162,7 +162,7 @@ const cardOf = (card: CardFields): Result<Card> => {
   return mapResult(made, (labelled) => ({ head: headIn(card), text, buttons: labelled }));
 };
 
-/** Returns the rows of the table of routes. `fileBytes` is the size of the largest file. */
+/** Makes the rows. `fileBytes` is the size of the largest file, in bytes. */
 export const carouselRows = (fileBytes: number) => [
   sendRow({
     on: 'POST /send/carousel',

@@ -127,7 +127,7 @@ const unstored = (body: Body): readonly string[] =>
 const label = '/send/status';
 const sent = 'Status sent successfully';
 
-/** Makes the rows. `fileBytes` is the size of the largest file. */
+/** Makes the rows. `fileBytes` is the size of the largest file, in bytes. */
 export const statusRows = (fileBytes: number): readonly Route[] => [
   route({
     on: ['POST /send/status'],

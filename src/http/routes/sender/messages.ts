@@ -23,7 +23,7 @@ export const listedNumbers = (body: Readonly<Record<string, unknown>>): Readonly
 const media = 'POST /send/media';
 const menu = 'POST /send/menu';
 
-/** The send of each kind. */
+/** The address of the send for each kind of message. */
 const sends: Readonly<Record<CampaignType, `POST /send/${string}`>> = {
   text: 'POST /send/text',
   image: media,
