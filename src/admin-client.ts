@@ -15,7 +15,6 @@ export interface AdminClient {
     readonly stop: boolean;
     readonly with: readonly ExportPart[];
   }): Promise<ReadableStream<Uint8Array>>;
-  /** Returns all instances. */
   instances(): Promise<readonly InstanceRow[]>;
   /** Begins to connect an instance. Resolves with its status and the reason of its last disconnect. */
   connect(token: string): Promise<InstanceStatus>;

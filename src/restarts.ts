@@ -1,4 +1,4 @@
-/** Restarts the service inside the process. A restart therefore needs no supervisor, in a container or under npm. */
+/** Restarts the service inside the process. A restart therefore needs no supervisor, neither in a container nor under npm. */
 import type { RequestRestart, RestartAnswer } from '#src/http/options.ts';
 import type { Service } from './service.ts';
 

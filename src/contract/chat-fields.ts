@@ -14,7 +14,7 @@ interface Values {
 
 export type FieldType = keyof Values;
 
-/** Fields of the model by the type of their value. */
+/** The names of the fields of the model whose values have this type. */
 type KeysOf<T extends FieldType> = { [K in keyof Chat]: Chat[K] extends Values[T] ? K : never }[keyof Chat];
 
 /** Fields of the model that have a column of their own. */

@@ -18,7 +18,7 @@ interface Serialised {
   readonly [text]?: string;
 }
 
-/** Returns the JSON of an answer. */
+/** Returns the JSON of an answer. For an answer with a page, returns the text that was prepared with the page. */
 export const serialise = (value: unknown): string =>
   (typeof value === 'object' && value !== null ? (value as Serialised)[text] : undefined) ?? JSON.stringify(value);
 

@@ -270,8 +270,8 @@ export const guardRoutes = (
   });
 };
 
-// Sheds load before the event loop stalls: 503 with `Retry-After` while the delay, averaged over three seconds, exceeds the limit. Rows with
-// `relieves` are always answered, because they reduce the load or show its cause.
+// Sheds load before the event loop stalls: answers 503 with `Retry-After` while the average delay of three seconds exceeds the limit. Rows with `relieves` are
+// always answered, because they reduce the load or show its cause.
 
 declare module 'fastify' {
   interface FastifyContextConfig {

@@ -143,7 +143,7 @@ export const placeNames = (place: string): readonly string[] => {
   return [...plain, pascal(words.filter((word) => word !== 'item' || word === last).join(' '))];
 };
 
-/** Names of the default answers, by words in their descriptions. */
+/** Names of the default answers. The key is a text that occurs in the description of the answer. */
 const usualErrors = [
   ['the platform:', 'PlatformErrors'],
   ['of sends:', 'SendErrors'],

@@ -13,7 +13,7 @@ declare module 'fastify' {
   }
 }
 
-/** Views that have an address of their own. The page itself reads the part of the address after the view. */
+/** The addresses of views. The script of the page reads the part that `*` stands for. */
 const views = [
   '/admin',
   '/admin/start',
@@ -91,7 +91,7 @@ export const addDashboard = async (app: FastifyInstance): Promise<void> => {
 // Sessions of the dashboard. A cookie holds a random name in place of the admin token or the user's password, so no page has a secret.
 // Sessions are in memory and in the database. They therefore survive a restart and are valid on every node.
 
-/** The largest number of sessions in memory. A further session ends the oldest one. So many people do not sign in at once. */
+/** The largest number of sessions in memory. A further session ends the oldest one. A gateway does not have so many people signed in at the same time. */
 const most = 1_000;
 const cookieName = 'dormouse_session';
 const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);

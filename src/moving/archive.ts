@@ -42,7 +42,6 @@ export class Pieces {
     }
   }
 
-  /** Ends the stream. */
   close(): void {
     void this.#source.return?.();
   }
@@ -83,7 +82,7 @@ const nonceOf = (count: number, isLast: boolean): Buffer => {
   return nonce;
 };
 
-/** Seals lines of text. */
+/** Seals lines of text with a passphrase. Yields the bytes of the archive. */
 export async function* sealLines(lines: AsyncIterable<string>, passphrase: string, version: ArchiveVersion = 1): AsyncIterable<Uint8Array> {
   const header: Header = { is: magic, version, N: cost.N, salt: randomBytes(16).toString('base64') };
   const head = Buffer.from(`${JSON.stringify(header)}\n`);

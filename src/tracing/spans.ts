@@ -28,7 +28,7 @@ import {
 export interface SpansInput {
   /** The address to which spans are posted, such as `http://127.0.0.1:4318/v1/traces`. */
   readonly endpoint: string;
-  /** The share of traces that are kept, 0 to 1. */
+  /** The share of traces that are exported, from 0 to 1. */
   readonly ratio: number;
   readonly version: string;
 }

@@ -140,7 +140,7 @@ const eventRoute = route({
   },
 });
 
-/** A browser requests the picture again if the row names another picture. */
+/** Browsers cache the picture for a day. The page adds the `picture` of the row to the address, so a changed picture is requested anew. */
 const pictureRoute = route({
   on: ['GET /admin/actors/:id/picture'],
   operationId: 'getActorPicture',

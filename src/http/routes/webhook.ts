@@ -1,4 +1,4 @@
-/** Webhooks of an instance and the global one, with their error histories. */
+/** Routes of the webhooks of an instance and of the global webhook, with their error histories and deliveries. */
 import type { FastifyReply } from 'fastify';
 import type { Static } from 'typebox';
 import {

@@ -4,7 +4,7 @@ import { folderFields } from '#src/contract/views.ts';
 import { Count, fields, Flag, LooseText, OneOf, optional, ref, Text } from './common.ts';
 import { Message } from './message.ts';
 
-/** Kinds of messages that a campaign may have, in the interface's order. The last kinds are allowed only in `advanced`. */
+/** Kinds of messages that a campaign may have, in the interface's order. Both kinds of campaigns accept all of them. */
 export const campaignTypes = [
   'text',
   'image',

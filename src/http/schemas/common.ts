@@ -19,7 +19,7 @@ export const NumberText = (description: string) => like(LooseText(128, descripti
 export const ref = <T extends TSchema>(shared: T): TUnsafe<Static<T>> =>
   Type.Unsafe<Static<T>>({ $ref: `${(shared as { readonly $id?: string }).$id}#` });
 
-/** The words of a text, as a type. */
+/** The type of the words in a text. */
 type Words<Names extends string> = Names extends `${infer First}\n${infer Rest}`
   ? Words<First> | Words<Rest>
   : Names extends `${infer First} ${infer Rest}`

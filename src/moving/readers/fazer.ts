@@ -1,4 +1,4 @@
-/** fazer-ai/baileys-api: one Redis hash for each connection. The key of the hash contains the number. */
+/** fazer-ai/baileys-api: one Redis hash for each connection. The key of the hash contains the phone number. */
 import { entriesOf, keysInFields, readDump, readJson, sessionOfFields } from '../library-form.ts';
 import { type CarriedSettings, type Found, noSettings, type Reader, SourceFault, type SourceOptions } from '../session.ts';
 import { recordOf, textOf, webhookOf } from '../settings.ts';
