@@ -6,12 +6,12 @@ export interface SettingInForce {
   /** The name in the environment. */
   readonly name: string;
   readonly group: string;
-  /** The text of docs/settings.md. */
+  /** The description of the setting, as in docs/settings.md. */
   readonly about: string;
   readonly source: SettingSource;
   /** The value as it is written in the environment; '' for none, and for every secret. */
   readonly value: string;
-  /** The default in the same form. */
+  /** The default as it is written in the environment; '' for none. */
   readonly default: string;
   readonly secret: boolean;
   readonly isSet: boolean;

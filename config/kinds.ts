@@ -232,7 +232,7 @@ export const phrases: Kind<readonly string[]> = {
   show: (value) => (value.length === 0 ? 'none' : value.join(',')),
 };
 
-/** A value of the program with the reason of that value. The environment may set it, unless it is fixed. */
+/** A value of the program with the reason of that value. The environment may set the value, unless the value is fixed. */
 export interface Setting<T> {
   readonly kind: Kind<T>;
   readonly value: T;

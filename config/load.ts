@@ -108,7 +108,7 @@ export interface UnknownSetting {
   readonly inFile: boolean;
   /** True if the name is that of a constant, which may have been a setting of an earlier version. */
   readonly constant: boolean;
-  /** The setting that was probably meant. */
+  /** The setting that was probably meant; null if no name is near. */
   readonly meant: string | null;
 }
 

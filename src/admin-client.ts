@@ -43,7 +43,7 @@ interface InstanceBody {
   readonly error?: string;
 }
 
-/** Returns true if the gateway accepted the request and closed the connection before its answer. */
+/** Returns true if the connection to the gateway was closed before the answer. */
 const wasCut = ({ cause }: TypeError): boolean =>
   ['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'].includes((cause as { readonly code?: string } | undefined)?.code ?? '');
 

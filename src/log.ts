@@ -138,7 +138,7 @@ interface Own {
   readonly log: Log;
 }
 
-/** The levels of instances. */
+/** The log levels that were set for single instances, each until a given time. */
 class InstanceLevels implements LogLevels {
   readonly #root: RootLog;
   readonly #now: () => number;

@@ -105,7 +105,7 @@ export const chatView = (chat: Chat, owner: string): ChatView => {
   return view as unknown as ChatView;
 };
 
-/** The fields of a chat in lists of chats. */
+/** The fields of a compact chat, for lists of chats. */
 export const compactFields = [
   'id',
   'wa_chatid',
@@ -192,7 +192,7 @@ export const phoneOf = (chatId: string): string => {
 
 const named = ({ id, name }: ChatDetails['commonGroups'][number]): string => `(${name})${id}`;
 
-/** Makes the view of a chat with its current look-ups. `is_business` and `business_name` are absent if they are unknown. */
+/** Makes the view of a chat with facts that were looked up for this answer. `is_business` and `business_name` are absent if they are unknown. */
 export const chatDetailsView = ({ chatId, lid, chat, picture, businessName, commonGroups }: ChatDetails, owner: string) => {
   const phone = phoneOf(chatId);
   const known = chat ?? { ...emptyChat, chatId, chatLid: lid, phone, name: phone, isGroup: chatId.endsWith('@g.us') };

@@ -53,7 +53,7 @@ const Media = Type.Object({
 
 const ShownMedia = Type.Object({ name: text, description: text, file: text, type: OneOf(mediaKinds) });
 
-/** The description of every key in a body. */
+/** The description of every field that contains a key. */
 export const keyNote =
   'Sealed at rest and never given back: answers have ******** for a key that is there, and given back that leaves it as it is';
 

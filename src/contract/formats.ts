@@ -11,7 +11,7 @@ import {
   type Result,
 } from '#actors/gateway.ts';
 
-// Times. Both functions accept any number, because a damaged row must not fail an answer about all rows.
+// Times. `isoTime` and `timeText` accept any number, because a damaged row must not fail an answer about all rows.
 
 /** The first and the last time with a year of four digits, which every client can read. In Unix milliseconds. */
 const [first, last] = [Date.parse('0001-01-01T00:00:00.000Z'), Date.parse('9999-12-31T23:59:59.999Z')];

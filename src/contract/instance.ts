@@ -94,7 +94,7 @@ export const capView = (cap: Looked<NewChatCap>) => {
 /** The path of the operation that returns all limits of an account. */
 export const limitsEndpoint = '/instance/wa_messages_limits';
 
-/** Sentences in English and in Portuguese. */
+/** Sentences about the limits of an account, each in English and in Portuguese. */
 const texts = {
   locked: [
     'The account is restricted from starting new chats for now (reach-out time-lock). Chats that exist go on.',

@@ -163,7 +163,7 @@ export const statusView = (status: MessageStatus, update: Update) => {
   return updateView(confirmations.has(status) ? receipt : 'MessageStatus', status, update);
 };
 
-/** Makes the event for a downloaded file. `Type` is capitalised as on a live server, unlike the type of other updates. */
+/** Makes the event for a downloaded file. `Type` is capitalised as in events of live servers, also if the account itself downloaded the file. */
 export const downloadedView = (update: Update, { fileUrl, mimetype }: { readonly fileUrl: string; readonly mimetype: string }) => {
   const view = updateView('FileDownloadedMessage', 'FileDownloaded', update);
   return { ...view, event: { ...view.event, Type: 'FileDownloaded', FileURL: fileUrl, MimeType: mimetype } };

@@ -88,7 +88,7 @@ const slim = (item: Item): Item =>
     }),
   );
 
-/** Returns as many fields as fit into the bytes. Ids come first. */
+/** Returns as many fields as fit into `bytes`. Ids come first. */
 const fieldsWithin = (item: Item, bytes: number): Item => {
   let room = bytes;
   const fits = ([name, value]: [string, unknown]): boolean => {

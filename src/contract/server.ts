@@ -17,7 +17,7 @@ import { Flag, OneOf, optional } from './shapes.ts';
 const text = Type.String();
 const whole = Type.Integer();
 
-// Proxies, always without passwords.
+// The form of proxies, which never shows passwords.
 
 type Settings = ProxyView['settings'];
 

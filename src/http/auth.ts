@@ -52,7 +52,10 @@ type Denied = Denial | { readonly wait: number };
 const deny = (reply: FastifyReply, denied: Denied): FastifyReply =>
   'wait' in denied ? refuseTooMany(reply, denied.wait) : reply.code(denied.status).send({ error: denied.text });
 
-/** Makes the check of requests that carry a dashboard session in place of a token. The check admits a request or returns the refusal. */
+/**
+ * Makes the check of requests that carry a dashboard session in place of a token. The check returns true for an admitted request, false for a request without a
+ * valid session, and otherwise the refusal.
+ */
 const sessionGuard = (gateway: Gateway, sessions: AdminSessions, limit: AuthenticationLimit, note: NoteGuess) => {
   const admit = async (request: FastifyRequest, reply: FastifyReply): Promise<Denied | boolean> => {
     const name = sessionNameOf(request);

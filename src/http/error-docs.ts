@@ -70,7 +70,7 @@ const fieldsOf = ({ reason, fields = {} }: ErrorCase): readonly string[] => [
   ...(reason === 'refused' ? Object.keys(platformErrorFields) : []),
 ];
 
-/** The name of each status in names of components, and its sentence. */
+/** For each status, the name that components have, and a sentence. */
 export const errorStatuses: Readonly<Record<number, readonly [name: string, sentence: string]>> = {
   400: ['BadRequest', 'The request is not valid'],
   401: ['Unauthorized', 'The credential is missing or wrong'],

@@ -38,7 +38,7 @@ interface LargestUse {
   readonly instances: readonly { readonly instanceId: string; readonly rows: number; readonly bytes: number }[];
 }
 
-/** The use of the database. */
+/** The disk use of the database. */
 export interface DatabaseUse {
   readonly bytes: number;
   readonly version: string;
@@ -56,7 +56,7 @@ export interface ServerFacts {
   readonly startedAt: number;
   /** Looks up the newest release. Requests UPDATE_CHECK_URL at most once in some hours. Never rejects. */
   update(): Promise<UpdateNotice>;
-  /** Returns the use of the database. It may be called for every view, because the answer is cached. */
+  /** Returns the disk use of the database. It may be called for every view, because the answer is cached. */
   databaseUse(): Promise<DatabaseUse>;
   /** Returns the size of all kept files in the store of this process, in bytes; null until they were counted. */
   fileBytes(): number | null;

@@ -41,7 +41,7 @@ export const roleText = (role: string, least: string): string => `the role ${rol
 /** The refusal for an instance that the page still shows, but that is deleted. */
 export const noSuchInstance: Denial = { status: 404, text: 'instance not found' };
 
-/** The refusal for every invalid code. All reasons share one sentence, so that it reveals nothing to an attacker. */
+/** The refusal for every invalid code. All reasons share one sentence, so that the answer does not tell an attacker which codes exist. */
 export const wrongCodeText = 'this code does not count: it was used, has expired, or was never made. Ask for a new one';
 
 const unauthorized: Denial = { status: 401, text: 'Unauthorized' };

@@ -15,7 +15,7 @@ export class Pieces {
     this.#source = source[Symbol.asyncIterator]();
   }
 
-  /** Returns the next bytes; null at the end of the stream. */
+  /** Returns the next bytes; null if the stream has fewer bytes left. */
   async take(bytes: number): Promise<Buffer | null> {
     const parts = [this.#held];
     let size = this.#held.length;

@@ -3,7 +3,7 @@ import type { CarriedSettings, CarriedWebhook } from './session.ts';
 
 interface MappedEvents {
   readonly events: readonly string[];
-  /** Names without a counterpart. */
+  /** Names of events without a counterpart. */
   readonly lost: readonly string[];
 }
 

@@ -47,7 +47,7 @@ const lookMs = 5_000;
  */
 const unsignedNodes = async (leases: LeaseStore, onOpen: OnOpen): Promise<() => boolean> => {
   let isFound = await leases.anyUnsigned();
-  // Queries again. If the query fails, the last known value is kept.
+  // Queries the database again. If the query fails, the last known value is kept.
   const look = (): void =>
     void leases.anyUnsigned().then(
       (found) => (isFound = found),

@@ -1,6 +1,6 @@
 /**
- * Asks the users of clients to confirm calls, and shows them all arguments of the call. Each open question keeps a call in memory, so their
- * number is limited.
+ * Asks the users of clients to confirm calls, and shows them all arguments of the call. Each open question keeps a call in memory, so the number of open
+ * questions is limited.
  */
 import type { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import type { InstanceId } from '#actors/gateway.ts';
@@ -77,7 +77,7 @@ const shownArguments = (input: Json, shape: Shape): string | null => {
   return left < 0 ? null : lines.join('\n');
 };
 
-// Asks the users of clients to confirm calls. Each open question keeps a call in memory, so their number and size are bounded.
+// Asks the users of clients to confirm calls. Each open question keeps a call in memory, so the number and the size of open questions are limited.
 
 /** Largest numbers of open questions of one session and of one instance. A person answers the questions of a session one by one. */
 const perSession = 5;

@@ -114,7 +114,7 @@ const rotateRow = (sessions: AdminSessions): Route =>
     failure: { text: 'Failed to persist admin token' },
     run: async ({ gateway, now }) =>
       mapResult(await gateway.rotateAdminToken(), (token) => {
-        // Dashboard sessions that began with the old token end with it.
+        // The rotation ends all dashboard sessions of the admin token.
         sessions.endOfToken();
         return {
           success: true,

@@ -185,7 +185,7 @@ export const groupSettingRoutes: readonly Route[] = [
   }),
 ];
 
-// Communities: create them, and link groups to them.
+// Routes that create communities, and link groups to them.
 
 const communityTag = 'community';
 

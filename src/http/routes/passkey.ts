@@ -71,7 +71,7 @@ export const passkeyRoutes = ({ baseUrl }: Pick<HttpOptions, 'baseUrl'>): readon
 
 const byCode = { credential: 'passkeyCode', tag: 'instance', refusals: { ...instanceRefusals, conflict: {} } } as const;
 
-/** Returns the view for the browser. After the last stage it has only the outcome of the linking. */
+/** Returns the view for the browser. After the last stage, the view contains only the outcome of the linking. */
 const follow = async (gateway: Gateway, id: InstanceId, found: Result<PasskeyView | null>) => {
   if (!found.ok) return found;
   const view = found.value;

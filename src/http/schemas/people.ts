@@ -5,7 +5,7 @@ import type { chatDetailsView } from '#src/contract/views.ts';
 import { Chat } from './chat.ts';
 import { Count, fields, Flag, like, LooseText, Name, numberExample, NumberText, OneOf, optional, ref } from './common.ts';
 
-/** Largest number of queries in one request. The platform's own client sends no more. */
+/** Largest number of queries in one request. The platform's own client sends no more in one request. */
 const mostNumbers = 500;
 
 export const CheckBody = Type.Object({

@@ -141,7 +141,7 @@ export class InspectorHub {
 // Streams of all instances. An instance has one stream while a client listens to it, and for a short time afterwards.
 
 export class Hub {
-  /** Streams of the administrator. */
+  /** The streams of the inspector. */
   readonly inspector: InspectorHub;
   readonly #parts: HubParts;
   readonly #streams = new Map<InstanceId, InstanceStream>();

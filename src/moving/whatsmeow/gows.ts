@@ -1,4 +1,4 @@
-/** WAHA with its engine GOWS: a database of whatsmeow for each session, with its configuration beside it. */
+/** WAHA with its engine GOWS. Each session has a database of whatsmeow and a configuration. */
 import { stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { foldersIn } from '../readers/folder.ts';

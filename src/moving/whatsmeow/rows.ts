@@ -55,7 +55,7 @@ export const addressOf = (text: string): { readonly user: string; readonly devic
 /** Returns the user of an address or a jid, without domain, agent and device. */
 export const bareUser = (text: string): string => /^[^_.:@]*/.exec(text)?.[0] ?? '';
 
-/** Numbers and LIDs of the same people, users without a server. */
+/** The LIDs of people by their phone numbers, both without the part after the `@`. */
 export interface LidMap {
   readonly lidOf: ReadonlyMap<string, string>;
 }

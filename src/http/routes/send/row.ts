@@ -71,7 +71,7 @@ interface SendSpec<Fields extends TProperties> {
   readonly sent: string;
   /** Fields of the body in addition to those of all sends. */
   readonly fields: Fields;
-  /** Fields that `sendPayload` leaves out: base64 of files. */
+  /** Returns the fields that `sendPayload` leaves out, because they contain files as base64. */
   readonly unstored?: (body: Body<Fields>) => readonly (keyof Fields & string)[];
   readonly invalidTexts?: InvalidTexts;
   readonly refusals?: Refusals;

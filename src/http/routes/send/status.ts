@@ -120,7 +120,7 @@ const answerOf = (message: Message, owner: string, text: string) => ({
   ...(message.audience ? { debug: debugOf(message.audience) } : {}),
 });
 
-/** Returns the fields that `sendPayload` omits: base64. */
+/** Returns the fields that `sendPayload` leaves out, because they contain files as base64. */
 const unstored = (body: Body): readonly string[] =>
   (['file', 'thumbnail'] as const).filter((name) => body[name] !== undefined && !isAddress(body[name]));
 
