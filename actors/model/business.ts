@@ -19,7 +19,7 @@ export interface BusinessProfile {
   readonly email: string;
   readonly websites: readonly string[];
   readonly categories: readonly BusinessCategory[];
-  /** Null if the business publishes none. */
+  /** The opening hours; null if the business publishes none. */
   readonly hours: BusinessHours | null;
   /** URL of the cover picture. */
   readonly cover: string;
@@ -52,7 +52,7 @@ export interface Product {
   readonly url: string;
   readonly availability: string;
   readonly isHidden: boolean;
-  /** The platform's word for the result of its review. */
+  /** The platform's word for the result of its review of the product. */
   readonly status: string;
   readonly canAppeal: boolean;
   readonly maxAvailable: number;
@@ -86,7 +86,7 @@ export interface ProductWish {
   readonly keptVideos?: readonly string[];
   readonly complianceCategory?: string;
   readonly compliance?: Compliance;
-  /** The size of the pictures in the answer. In pixels. */
+  /** The requested width and height of the pictures in the answer. In pixels. */
   readonly width?: number;
   readonly height?: number;
 }
@@ -107,7 +107,7 @@ export interface Collection {
   readonly name: string;
   readonly status: string;
   readonly canAppeal: boolean;
-  /** Null if the platform leaves them out, as after a change. */
+  /** The products; null if the platform leaves the products out, as it does after a change of the collection. */
   readonly products: readonly Product[] | null;
 }
 

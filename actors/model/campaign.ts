@@ -27,17 +27,17 @@ export interface CampaignSend extends Preparation, Pick<Send, 'content' | 'menti
 /** Removes punctuation from a written number. Ids stay unchanged. */
 export const plainNumber = (written: string): string => (written.includes('@') ? written.trim() : written.replaceAll(/[+\s().-]/g, ''));
 
-/** Returns the `payload` of one recipient's message, as a send to this number alone would have it. */
+/** Returns the `payload` of the message to one recipient. The number is added, so the payload equals that of a single send. */
 export const payloadTo = ({ payload }: Pick<CampaignSend, 'payload'>, number: string): unknown =>
   payload !== null && typeof payload === 'object' ? { ...payload, number } : payload;
 
-/** The number of recipients by outcome. */
+/** The number of recipients by outcome, and the number of their messages by receipt state. */
 interface CampaignCounts {
   readonly sent: number;
   readonly failed: number;
   readonly skipped: number;
   readonly unknown: number;
-  /** The numbers of sent messages that reached at least this receipt state. */
+  /** `delivered`, `read` and `played`: the number of sent messages that reached at least this receipt state. */
   readonly delivered: number;
   readonly read: number;
   readonly played: number;
@@ -67,7 +67,7 @@ export interface CreatedCampaign {
   readonly id: string;
   /** The number of recipients without duplicates. */
   readonly count: number;
-  /** The number of recipients that were given more than once with the same message. */
+  /** The number of given recipients that were dropped, because the same recipient and message came earlier in the list. */
   readonly duplicates: number;
   /** The number of recipients that no message can be sent to. Each has an error. */
   readonly failed: number;

@@ -53,7 +53,7 @@ export interface Channel extends ChannelFacts {
   readonly id: string;
 }
 
-/** Changed facts of a channel. */
+/** The changed facts of a channel. Absent facts are unchanged or unknown. */
 export type ChannelPatch = { readonly id: string } & Partial<ChannelFacts>;
 
 /** The last time at which the platform listed all channels of the account. An instance has one such record. In Unix milliseconds. */
@@ -86,7 +86,7 @@ export const channelViews = ['RECOMMENDED', 'TRENDING', 'POPULAR', 'NEW', 'FEATU
 
 export type ChannelView = (typeof channelViews)[number];
 
-// Posts of channels: messages that every follower reads in the same form, and that the platform numbers.
+// Posts of channels. Every follower reads the same message, and the platform gives each post a number.
 
 /** Returns true if the chat is a channel. */
 export const isChannelId = (chatId: string): boolean => chatId.endsWith('@newsletter');
@@ -132,7 +132,7 @@ export interface PostName {
   readonly serverId: number;
 }
 
-/** The changed post, with the platform's message id and server id of the change. */
+/** The changed post (`target`), and the message id and the number that the platform names for the change. */
 export interface ChangedPost {
   readonly target: PostName;
   readonly messageId: string;

@@ -45,7 +45,7 @@ export const identityChangedAt = 'identityChangedAt';
 /** A partial update. Absent fields and absent keys of `extra` keep their values; null removes a key of `extra`. */
 export type ChatPatch = { readonly chatId: string } & Partial<Omit<Chat, 'id' | 'chatId'>>;
 
-/** The number of chats of a kind, and the number of those with unread messages. */
+/** The number of chats of a kind, and the number of these chats that have unread messages. */
 export interface ChatTally {
   readonly total: number;
   readonly unread: number;
@@ -59,7 +59,7 @@ export type ChatKind = (typeof chatKinds)[number];
 /** Counts over all chats of an instance. */
 export interface ChatStats {
   readonly kinds: Readonly<Record<ChatKind, ChatTally>>;
-  /** Counts by label, with the name of the label as chats store it. */
+  /** Counts by label. The key is the name of the label, as chats store it. */
   readonly labels: ReadonlyMap<string, ChatTally>;
   /** Counts by the attendant to whom the leads are assigned. */
   readonly attendants: ReadonlyMap<string, ChatTally>;
@@ -92,7 +92,7 @@ export type ChatChange =
   | { readonly kind: 'archive'; readonly on: boolean }
   /** Pins the chat. A pinned chat leaves the archive. */
   | { readonly kind: 'pin'; readonly on: boolean }
-  /** Mutes the chat. `until`: Unix milliseconds; 0 ends the muting, −1 mutes for ever. */
+  /** Mutes the chat. `until`: Unix milliseconds; 0 ends the muting, −1 mutes without an end. */
   | { readonly kind: 'mute'; readonly until: number }
   /** Removes all messages of the chat on the phone. */
   | { readonly kind: 'clear' }
@@ -109,8 +109,8 @@ export interface ChatEnd {
   readonly at: number;
 }
 
-// Definitions of an instance: labels, quick replies, lead tags, followed channels, chatbot agents and triggers. All of one kind are read at
-// once.
+// Definitions of an instance: labels, quick replies, lead tags, followed channels, chatbot agents and triggers. One query reads all
+// definitions of a kind.
 
 export const quickReplyTypes = ['text', 'audio', 'myaudio', 'ptt', 'document', 'video', 'image'] as const;
 
@@ -127,7 +127,7 @@ export interface QuickReply {
   /** URL of the file; '' for a text. */
   readonly file: string;
   readonly docName: string;
-  /** Fields that only the phone uses. The fields are kept so that a change by the API does not remove them from the phone. */
+  /** `keywords` and `count` are used by the phone alone. They are stored so that a change by the API does not remove them from the phone. */
   readonly keywords: readonly string[];
   readonly count: number;
 }
@@ -141,7 +141,7 @@ export interface LeadTag {
 }
 
 export interface Definitions {
-  /** Deleted labels stay with their mark, because the phone may name them again. */
+  /** A deleted label stays stored with `deleted: true`, because the phone may name the label again. */
   readonly label: Label;
   readonly quickReply: QuickReply;
   readonly leadTag: LeadTag;

@@ -43,7 +43,7 @@ export interface ChatbotAgent {
   readonly signMessages: boolean;
   /** True if messages are marked as read when the agent answers them. */
   readonly readMessages: boolean;
-  /** The longest message in characters. A longer answer is split into several messages; 0 for no split. */
+  /** The largest length of one message, in characters. A longer answer is split into several messages. No answer is split if 0. */
   readonly maxMessageLength: number;
   /** The time of typing before each message. In seconds. */
   readonly typingSeconds: number;
@@ -53,7 +53,7 @@ export interface ChatbotAgent {
   readonly memoryLeast: number;
   readonly tools: readonly AgentTool[];
   readonly media: readonly AgentMedia[];
-  /** The time for which a person keeps the conversation after a hand-over. In minutes. */
+  /** The time after a hand-over to a person in which the chatbot does not answer. In minutes. */
   readonly handOverMinutes: number;
 }
 
@@ -165,7 +165,7 @@ export const cutText = (text: string, most: number): string => {
 
 const sentenceEnd = /[.!?…]["')\]*_]*(?=\s)|[。！？]|\n/g;
 
-/** Removes the unfinished sentence at the end of the text. Returns the text unchanged if more than two thirds would go. */
+/** Removes the unfinished sentence at the end of the text. Returns the text unchanged if two thirds or more would be removed. */
 export const wholeSentences = (text: string): string => {
   const trimmed = text.trimEnd();
   // The added space lets the pattern match a sentence at the very end.

@@ -11,7 +11,7 @@ export interface ChatwootInbox {
   readonly signMessages: boolean;
   /** True if a resolved conversation stays resolved and the next message opens a new one. */
   readonly newConversations: boolean;
-  /** The secret last part of the address to which Chatwoot posts. A caller that knows this part may post. */
+  /** The last path segment of the URL to which Chatwoot posts. The segment is secret, and every caller that knows it may post. */
   readonly hook: string;
   /** Inboxes that the instance used before, the latest first. Messages of agents from these inboxes may still wait. */
   readonly former?: readonly ChatwootTarget[];
@@ -84,13 +84,13 @@ export interface ChatwootChat {
   readonly image: string;
 }
 
-/** A message that exists on the platform and in Chatwoot. */
+/** The link between a message on the platform and its counterpart in Chatwoot. */
 export interface ChatwootMessage {
   /** Platform id of the message. A note about a message has a suffix. */
   readonly key: string;
-  /** 0 if an attempt failed before the conversation was known. */
+  /** The id of the conversation; 0 if an attempt failed before the conversation was known. */
   readonly conversationId: number;
-  /** 0 if the post may or may not have happened. */
+  /** The id of the message in Chatwoot; 0 if it is unknown whether Chatwoot received the post. */
   readonly id: number;
   /** The delivery status that Chatwoot shows: 0 sent, 1 delivered, 2 read, -1 failed, 9 if Chatwoot shows none. */
   readonly progress: number;
@@ -116,7 +116,7 @@ export type ChatwootNews = {
   | {
       readonly kind: 'message';
       readonly text: string;
-      /** The author; '' for messages that Chatwoot sends by itself. */
+      /** The name of the author; '' for messages that Chatwoot sends by itself. */
       readonly agent: string;
       readonly files: readonly ChatwootFile[];
       /** The id of the Chatwoot message that this message answers; 0 for none. */
@@ -126,7 +126,7 @@ export type ChatwootNews = {
   | { readonly kind: 'deleted' }
 );
 
-/** The recipient of a conversation. */
+/** The contact to whom the messages of a conversation go. */
 export interface ChatwootAddressee {
   readonly id: number;
   readonly name: string;
@@ -142,7 +142,7 @@ export interface ChatwootRefused {
   readonly reason: string;
 }
 
-/** A stored item of news that waits. Items of one conversation are processed in order of arrival. */
+/** A stored `ChatwootNews` that waits to be processed. Items of one conversation are processed in order of arrival. */
 export interface ChatwootReply {
   /** The sequence number, which grows with every row. */
   readonly seq: number;

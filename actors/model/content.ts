@@ -111,7 +111,7 @@ export interface EventContent extends EventFacts {
   readonly kind: 'event';
 }
 
-/** A replacement for the facts of an own event. It also serves to cancel an event. */
+/** New facts that replace all facts of an own event. An event is cancelled in the same way, with `isCancelled`. */
 export interface EventEditContent extends EventFacts {
   readonly kind: 'eventEdit';
   /** The id, in any form, of the message with the event. */
@@ -138,7 +138,7 @@ export interface GivenFile {
   readonly filename: string;
 }
 
-/** A file that an instance keeps. Two instances with the same bytes have a `KeptFile` each, and neither name reveals the other. */
+/** A file that an instance keeps. Two instances with the same bytes have one `KeptFile` each, with unrelated names. */
 export interface KeptFile {
   /** An unguessable name (128 bits). The name authorises reading the file. */
   readonly name: string;
@@ -157,11 +157,11 @@ export interface KeptFile {
 export interface Attachment extends KeptFile {
   /** A small JPEG in base64; null if the file has no picture. */
   readonly thumbnail: string | null;
-  /** The displayed size in pixels; null if unknown, or if the file has no size. */
+  /** The displayed width and height in pixels; null if unknown, or if the file is neither a picture nor a video. */
   readonly width: number | null;
   readonly height: number | null;
   readonly seconds: number | null;
-  /** 64 values from 0 to 100, in base64. Only voice messages have one. */
+  /** The waveform: 64 values from 0 to 100, in base64; null for all files except voice messages. */
   readonly waveform: string | null;
   readonly isAnimated: boolean;
 }
@@ -205,7 +205,7 @@ export type Button =
   | { readonly kind: 'call'; readonly text: string; readonly phone: string }
   | { readonly kind: 'copy'; readonly text: string; readonly code: string };
 
-/** A picture, video or document above the text. */
+/** A picture, video or document that is shown above the text. */
 export interface Head {
   readonly as: 'image' | 'video' | 'document';
   /** A given file becomes an `Attachment` before the message is accepted, as in `MediaContent`. */

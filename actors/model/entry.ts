@@ -10,14 +10,14 @@ import type { EventType } from './webhook.ts';
 
 // Idempotency keys, with which a client repeats a send or the creation of a campaign without doing it twice (header `Idempotency-Key`).
 
-/** Digests of the client's key and of the whole request. */
+/** A client's idempotency key, as two digests. `hash` is the digest of the key itself. */
 export interface SendKey {
   readonly hash: string;
   /** The digest of the request. Another request under the same key is refused. */
   readonly request: string;
 }
 
-/** The result of a request with a key. The request digest includes the call, so a key of one kind of call never answers another kind. */
+/** The result of a request with a key. The digest also covers the kind of request, so the key of a send never answers for a campaign. */
 export type DoneOnce = Message | CreatedCampaign;
 
 /** A key that was used; unique by (instance, hash). */
@@ -42,7 +42,7 @@ export type Past =
   | { readonly of: 'chat_labels'; readonly items: readonly ChatLabel[] }
   | { readonly of: 'calls'; readonly items: readonly Call[] };
 
-/** The two addresses of one person, as chats are named: `…@s.whatsapp.net` and `…@lid`. */
+/** The two addresses of one person, in the form of chat ids: `…@s.whatsapp.net` and `…@lid`. */
 export interface PersonPair {
   readonly chatId: string;
   readonly chatLid: string;
@@ -60,8 +60,8 @@ export interface HistoryTransfer {
 }
 
 /**
- * A change of an instance. One transaction records an entry together with the rows and events that follow from it. Message entries are dropped if
- * (instance, messageId, chatId) is known already, because reconnects and offline queues repeat messages.
+ * A change of an instance. One transaction records an entry together with the rows and events that follow from the entry. An entry of a message is
+ * dropped if (instance, messageId, chatId) is stored already, because reconnects and offline queues repeat messages.
  */
 export type Entry =
   /**
@@ -91,7 +91,7 @@ export type Entry =
       readonly error: string;
       readonly at: number;
     }
-  /** A campaign began, ended, stopped by itself, or waits for another reason than before. Makes a `sender` event. */
+  /** A campaign began, ended, paused itself, or has a new reason to wait. Makes a `sender` event. */
   | {
       readonly kind: 'campaign';
       readonly campaign: Campaign;
@@ -104,8 +104,8 @@ export type Entry =
   /** A message of the asynchronous queue was composed. The composed content replaces the stored content if the message is still `Queued`. No event. */
   | { readonly kind: 'composed'; readonly message: Message }
   /**
-   * Progress of messages. A status never goes back (`messageStatuses` is the order; `Failed` replaces only `Queued`). `Sent` of an API message makes
-   * its `messages` event; other statuses make a `messages_update`. In groups, each confirmation of a member makes one.
+   * Progress of messages. A status never goes back in the order of `messageStatuses`, and `Failed` replaces only `Queued`. `Sent` of an API
+   * message makes its `messages` event. Other statuses make a `messages_update`. In groups, each confirmation of a member makes a `messages_update`.
    */
   | {
       readonly kind: 'status';
@@ -119,7 +119,7 @@ export type Entry =
       readonly senderLid: string;
       readonly fromMe: boolean;
       readonly at: number;
-      /** The change that the message makes to a stored message. The change applies now that the message is sent. */
+      /** The change that the message makes to a stored message. The change is applied when the message is sent. */
       readonly revises?: Revision;
       /** The number of a post in its channel. */
       readonly serverId?: number;
@@ -155,7 +155,7 @@ export type Entry =
       readonly messageId: string;
       readonly chatId: string;
       readonly starred: boolean;
-      /** The account, by any of its addresses. */
+      /** An address of the account. */
       readonly sender: string;
       readonly senderPn: string;
       readonly senderLid: string;

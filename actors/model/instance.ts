@@ -13,14 +13,14 @@ export const proxyModes = ['custom', 'internal', 'none'] as const;
 
 export type ProxyMode = (typeof proxyModes)[number];
 
-/** A place of the catalogue, in the spelling of the catalogue; '' matches any place. */
+/** A place, in the spelling of the catalogue of managed proxies. A field with '' matches any place. */
 export interface ProxyRegion {
   readonly country: string;
   readonly state: string;
   readonly city: string;
 }
 
-/** The proxy settings of an instance. The settings hold passwords and are stored sealed. */
+/** The proxy settings of an instance. The settings contain passwords and are sealed at rest. */
 export interface ProxySettings {
   readonly mode: ProxyMode;
   /** Address of the owner's proxy with its credentials; '' in the other modes. */
@@ -30,9 +30,9 @@ export interface ProxySettings {
   readonly region: ProxyRegion;
   /** The managed proxy that was chosen for mode `internal` or for the fallback; '' if the server's route is direct. */
   readonly managedUrl: string;
-  /** The time of the last test or use that showed if the proxy works; null before the first. In Unix milliseconds. */
+  /** The time of the last test or connection that showed if the proxy works; null before the first. In Unix milliseconds. */
   readonly lastTestAt: number | null;
-  /** The error of that test or use; '' if the proxy worked. */
+  /** The error of the last test or connection; '' if the proxy worked. */
   readonly lastTestError: string;
   /** The start of the fallback; null if the fallback is not in use. In Unix milliseconds. */
   readonly fallbackSince: number | null;
@@ -51,7 +51,7 @@ export const noProxy: ProxySettings = {
   fallbackReason: '',
 };
 
-/** Masks the credentials in an address for display. The parser is that of the connection, because `http:user:pass@host` has credentials too. */
+/** Masks the credentials in an address for display. Parses as the connection does, because `http:user:pass@host` has credentials too. */
 export const maskedProxy = (url: string): string => {
   if (!url.includes('@')) return url;
   const parsed = URL.parse(url);
@@ -103,9 +103,9 @@ export const statuses = ['disconnected', 'connecting', 'connected', 'hibernated'
 export type Status = (typeof statuses)[number];
 
 /**
- * The state that the session should have. Calls change the wanted state, and so do the schedule of hibernation and closes after which the gateway does not
- * reconnect. The wanted state decides what happens at the next start, so it is always stored. `unlinked`: the session still has to log out at the platform
- * and lose its credentials. The wanted state then becomes `offline`.
+ * The state that the session should have. API calls, the schedule of hibernation, and closes without a reconnect change the wanted state. The wanted
+ * state is always stored, because it decides what the next start does with the session. `unlinked`: the session still has to log out at the platform and
+ * delete its credentials. Afterwards the wanted state becomes `offline`.
  */
 export const wantedStates = ['offline', 'online', 'asleep', 'unlinked'] as const;
 
@@ -141,7 +141,7 @@ export interface InstanceRecord {
   /** One of `deviceSystems`, used in the request of a pairing code; '' for `Windows`. */
   readonly system: string;
   readonly lastDisconnect: number | null;
-  /** The reason for people, such as `401: logged out from another device`. */
+  /** The human-readable reason, such as `401: logged out from another device`. */
   readonly lastDisconnectReason: string;
   /** The stable machine-readable reason (`CloseCause`); '' for none. */
   readonly lastDisconnectCause: string;
@@ -157,8 +157,8 @@ export interface InstanceRecord {
   readonly msgDelayMin: number;
   readonly msgDelayMax: number;
   /**
-   * True while the data of the former account is removed because another account was allowed. The new account goes live only when all of this data is
-   * removed.
+   * True while the gateway removes the data of the former account, because another account was paired. The new account goes live only when all of this
+   * data is removed.
    */
   readonly accountLeaves: boolean;
   readonly fieldsMap: Readonly<Record<string, unknown>> | null;
@@ -174,7 +174,7 @@ export interface InstanceRecord {
   readonly unreadable?: string;
 }
 
-/** Fields of an instance that change after it was made. */
+/** New values of fields that may change after the creation of the instance. */
 export type InstancePatch = Partial<Omit<InstanceRecord, 'id' | 'epoch' | 'created' | 'updated' | 'unreadable'>>;
 
 /** The sealed fields of a record, and their names in the interface. */
@@ -223,7 +223,8 @@ export interface ClientVersionView {
 
 /**
  * Returns the sort key of a name in natural order: without case and accents, and with the length before each number, so that `shop 2` precedes `shop 10`.
- * Ten thousand keys take 5 ms more than lower case. An Intl.Collator takes 15 ms more, because it works in each comparison.
+ * For ten thousand names, these keys cost 5 ms more than a conversion to lower case. An Intl.Collator costs 15 ms more, because it works in each
+ * comparison.
  */
 export const naturalKey = (name: string): string =>
   name

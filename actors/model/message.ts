@@ -39,7 +39,7 @@ export interface Message {
   readonly text: string;
   /** The id of the quoted message. */
   readonly quoted: string;
-  /** The id of the message that this message edits. An edited message has the id of its last edit. */
+  /** In an edit: the id of the message that it edits. In an edited message: the id of its last edit. */
   readonly edited: string;
   /** The id of the message to which this message reacts. */
   readonly reaction: string;
@@ -60,7 +60,7 @@ export interface Message {
   readonly starred?: boolean;
   readonly trackSource: string;
   readonly trackId: string;
-  /** The campaign of the message, and the position of its recipient. Absent or '' for messages outside campaigns. */
+  /** The campaign of the message, and the position of its recipient in the campaign. Absent or '' for messages outside campaigns. */
   readonly sendFolderId?: string;
   readonly sendPosition?: number;
   /** The audience of an own status post. Absent for other messages. */
@@ -143,7 +143,7 @@ export interface Receipt {
   readonly playedAt: number;
 }
 
-/** Numbers of members by receipt state, for a message whose receipts are kept as counts alone. A member who read the message also counts as delivered. */
+/** Numbers of members by receipt state, for a message whose single receipts are no longer stored. A member who read the message also counts as delivered. */
 export interface ReceiptCounts {
   readonly delivered: number;
   readonly read: number;

@@ -17,7 +17,7 @@ export interface ConnectionChange {
   readonly status: Status;
   /** PNG data URL. */
   readonly qrcode?: string;
-  /** The current stage, if the platform asks for the account's passkey. */
+  /** The current stage of linking; absent unless the platform asks for the account's passkey. */
   readonly passkey?: PasskeyNotice;
   /** The time of the last disconnect. In Unix milliseconds. */
   readonly lastDisconnect?: number;

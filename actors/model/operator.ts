@@ -4,7 +4,7 @@
  */
 import type { InstanceId } from './instance.ts';
 
-// People who operate the gateway: named users with a role. A holder of the admin token is no user.
+// Users and their roles.
 
 /** Roles from the least to the greatest. A role may do everything that the roles before it may do. */
 export const roles = ['viewer', 'operator', 'administrator'] as const;
@@ -59,7 +59,10 @@ export const nameObjection = (name: string): string | null =>
     ? null
     : 'name must have 1 to 64 letters a to z, digits, dots, hyphens, underscores or @, and begin with a letter or digit';
 
-/** Lengths of a password in characters. The least is below the length that OWASP and NIST recommend without a second factor, because people type it. */
+/**
+ * The smallest and the largest length of a password, in characters. OWASP and NIST recommend a longer minimum without a second factor. The minimum is
+ * shorter here, because people type the password.
+ */
 export const passwordLengths = { min: 12, max: 256 } as const;
 
 /** Returns why a password is not accepted; null if it is accepted. */
@@ -88,7 +91,7 @@ export interface AuditNote {
   /** The address of the client, determined with the setting TRUSTED_PROXIES. */
   readonly address: string;
   readonly method: string;
-  /** The pattern of the route, such as `/admin/refused/:instance/:id/retry`. The address itself may hold secrets, so only the pattern is kept. */
+  /** The pattern of the route, such as `/admin/refused/:instance/:id/retry`. The path itself may contain secrets, so only the pattern is stored. */
   readonly route: string;
   /** '' if the request is about no instance. */
   readonly instance: InstanceId;
@@ -99,7 +102,7 @@ export interface AuditNote {
 }
 
 export interface AuditEntry extends AuditNote {
-  /** The number of the entry, which grows with time. The number is the cursor of a page. */
+  /** The id of the entry, which grows with time. The id is also the cursor of a page. */
   readonly id: number;
 }
 
@@ -119,11 +122,11 @@ export interface AuditQuery {
 export interface AuditPage {
   /** The latest first. */
   readonly entries: readonly AuditEntry[];
-  /** The cursor of the next page; null on the last one. */
+  /** The cursor of the next page; null on the last page. */
   readonly next: number | null;
 }
 
-// Alerts: the troubles that an operator learns of, the channels, and the times.
+// Alerts: the troubles that are reported to operators, the channels of the reports, and their settings.
 
 export const alertKinds = ['session', 'receiver', 'disk', 'node'] as const;
 export type AlertKind = (typeof alertKinds)[number];
@@ -174,7 +177,7 @@ export interface AlertSettings {
   readonly receiverMinutes: number;
 }
 
-/** Secrets by name. `webhookSecret` signs the posts, and '' signs none. */
+/** The names of the secrets of the channels. `webhookSecret` is the key that signs the posts; '' for unsigned posts. */
 export const alertSecretNames = ['emailPassword', 'telegramToken', 'slackUrl', 'webhookUrl', 'webhookSecret'] as const;
 export type AlertSecretName = (typeof alertSecretNames)[number];
 export type AlertSecrets = Readonly<Record<AlertSecretName, string>>;
@@ -200,7 +203,7 @@ export interface AlertMessage {
   readonly at: number;
   /** The troubles, new troubles first. `repeated` marks troubles that an earlier message named. The list is cut to a readable number. */
   readonly troubles: readonly (Trouble & { readonly repeated: boolean })[];
-  /** Troubles that are over. */
+  /** Troubles that ended. */
   readonly well: readonly Trouble[];
   /** The numbers of troubles before the lists were cut. */
   readonly counts: { readonly troubles: number; readonly well: number };
@@ -208,7 +211,7 @@ export interface AlertMessage {
 
 /** The outcome of one attempt. */
 export interface AlertAttempt {
-  /** True if the channel accepted the message for at least one recipient. The message is not sent again then. */
+  /** True if the channel accepted the message for at least one recipient. In that case there is no retry. */
   readonly sent: boolean;
   /** '' if the message reached all recipients. A sentence without addresses and secrets. */
   readonly error: string;

@@ -1,7 +1,5 @@
 /** People and groups: the addresses of people, the address book, stored groups, and the function that applies an event to a group. */
 
-// People: their addresses on the platform, the address book, pictures, and privacy settings.
-
 // People as the platform addresses them.
 
 /** A person with the addresses that the platform gave. */

@@ -55,12 +55,12 @@ export type Reason = (typeof reasons)[number];
 export interface Refusal {
   readonly reason: Reason;
   readonly message: string;
-  /** Details of the problem, for messages whose wording the interface fixes. */
+  /** Details of the problem. Used if the interface fixes the wording of `message`. */
   readonly hint?: string;
   readonly code?: number;
   /** The platform's own text beside the code, unchanged. `message` explains this text. */
   readonly detail?: string;
-  /** The connection ended before the answer came. The request may be repeated on the next connection. */
+  /** True if the connection ended before the answer came. The request may be repeated on the next connection. */
   readonly connectionLost?: true;
   /** The limits of the account at a refusal by the platform, if they are known. */
   readonly limits?: Partial<AccountLimits>;

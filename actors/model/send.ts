@@ -17,7 +17,7 @@ import type {
 /** The chat id of all status posts. */
 export const statusChat = 'status@broadcast';
 
-/** A person with whom the account has a chat. */
+/** A person with whom the account has a chat, or who is in the address book of the account. */
 export interface KnownContact {
   readonly chatId: string;
   /** The LID of the person; '' if unknown. */
@@ -40,7 +40,7 @@ export interface AudienceWish {
 interface AudienceReport {
   /** True if the client gave the recipients; false if they follow the privacy setting. */
   readonly explicit: boolean;
-  /** True if the platform holds no privacy setting of the account, so the platform's default applies. */
+  /** True if the account has no privacy setting on the platform, so the platform's default applies. */
   readonly usualPrivacy: boolean;
   readonly contacts: Readonly<Record<KnownContact['known'], number>>;
   readonly requested: number;
@@ -98,7 +98,7 @@ export interface Send {
 export interface Preparation {
   /** The time of visible typing before the message. In milliseconds. */
   readonly delay: number;
-  /** True if the unread messages of the chat get read receipts. */
+  /** True to send read receipts for the unread messages of the chat. */
   readonly readChat: boolean;
   readonly readMessages: boolean;
 }

@@ -24,8 +24,8 @@ export const eventTypes = [
 export type EventType = (typeof eventTypes)[number];
 
 /**
- * The names that a webhook may list: a type, all types, or `status_posts`. Clients of newer servers send `status_posts`, and no such event is made
- * (docs/events.md).
+ * The names that a webhook may list: a type, all types, or `status_posts`. The gateway accepts `status_posts` because clients of newer servers send it,
+ * but makes no such event (docs/events.md).
  */
 export const eventNames: readonly string[] = ['all', 'All', ...eventTypes, 'status_posts'];
 
@@ -39,7 +39,7 @@ export const messageFilters = ['wasSentByApi', 'wasNotSentByApi', 'fromMeYes', '
 
 export type MessageFilter = (typeof messageFilters)[number];
 
-/** Fields of a webhook that a damaged row may make unreadable, with the words for them. */
+/** The columns of a webhook that can be damaged in the database, with their names in the interface. */
 const damageWords = {
   private: 'secret and headers',
   events: 'events',
@@ -66,7 +66,7 @@ export const damageText = (webhook: Webhook): string => {
   return `${words} of the webhook are damaged in the database, and nothing is posted: save the webhook with ${words.replaceAll(', ', ' and ')}, or delete it`;
 };
 
-/** Returns true if a change writes every damaged field. The gateway does not know what these fields held, so it can keep none of them. */
+/** Returns true if a change writes every damaged field. The former values are unknown, so the change must replace all of them. */
 export const repairs = (
   webhook: Webhook,
   change: { readonly secret?: unknown; readonly events?: unknown; readonly excludeMessages?: unknown },
@@ -143,7 +143,7 @@ export interface EventSender {
   readonly owner: string;
   readonly token: string;
   readonly name: string;
-  /** Address of this server. */
+  /** The public URL of this gateway. */
   readonly baseUrl: string;
 }
 
@@ -207,11 +207,11 @@ export interface DeliveryRecord
   readonly state: DeliveryState;
   /** The time of the next attempt; 0 if the delivery waits in its lane or has ended. */
   readonly notBefore: number;
-  /** The end of the delivery; 0 while it waits. */
+  /** The time at which the delivery ended; 0 while the delivery waits. In Unix milliseconds. */
   readonly endedAt: number;
 }
 
-/** A delivery with all its stored fields. */
+/** One delivery for display, with its body. */
 export interface DeliveryInFull extends DeliveryRecord, Pick<Delivery, 'body'> {}
 
 /** One record of the history of delivery errors (`GET /webhook/errors`). */
