@@ -1,7 +1,4 @@
-/**
- * Operations on the account itself, on pictures, on calls, and on businesses. `owner`: a number or an id as a client writes it; '' for the
- * account itself.
- */
+/** Operations on the account itself, on pictures, on calls, and on businesses. */
 import type {
   AccountLimits,
   BusinessCategory,
@@ -17,9 +14,6 @@ import type {
   ProfileField,
 } from '../model.ts';
 
-// Operations on the account itself, on pictures, and on calls.
-
-/** Operations on the account itself. */
 export interface AccountOperations {
   /** Sets the presence of the account. Resolves when the stanza is written, because the platform does not answer it. */
   'account.presence': { readonly input: { readonly presence: 'available' | 'unavailable' }; readonly answer: null };
@@ -31,7 +25,7 @@ export interface AccountOperations {
   'account.changePrivacy': { readonly input: PrivacySettings; readonly answer: PrivacySettings };
   /** Sets the account's picture, a square JPEG; null removes the picture. The link then updates the record of the instance by `platform.identity`. */
   'account.picture': { readonly input: { readonly jpeg: Uint8Array | null }; readonly answer: null };
-  /** Changes the name that others see. The link then updates the record of the instance by `platform.identity`. */
+  /** Changes the profile name of the account. The link then updates the record of the instance by `platform.identity`. */
   'account.rename': { readonly input: { readonly name: string }; readonly answer: null };
 }
 
@@ -42,8 +36,8 @@ export interface PictureOperations {
 
 export interface CallOperations {
   /**
-   * Rejects a ringing call: the one with this id, the one from this number, or the last one if both are ''. Refuses with `notFound` if no such call
-   * rings.
+   * Rejects a ringing call: the call with this id, the call from this number, or the latest call if both are ''. Refuses with `notFound` if no such
+   * call rings.
    */
   'call.reject': { readonly input: { readonly number: string; readonly id: string }; readonly answer: null };
   /** Places a call. Always refuses a valid number with `notSupported`. */
@@ -52,19 +46,19 @@ export interface CallOperations {
 
 /** Operations on businesses. `owner`: a number or an id as a client writes it; '' for the account itself. */
 export interface BusinessOperations {
-  /** Asks for a profile. Refuses with `notFound` for an account that is no business. */
+  /** Asks for the profile of a business. Refuses with `notFound` for an account that is no business. */
   'business.profile': { readonly input: { readonly owner: string }; readonly answer: BusinessProfile };
   /** Asks for all categories that a profile may have. */
   'business.categories': { readonly input: null; readonly answer: readonly BusinessCategory[] };
   /**
-   * Changes fields of the own profile, each in a separate request, so a refused field does not affect the others. Refuses only if no field was
-   * changed. `causes` then has the platform's answer for each field.
+   * Changes fields of the own profile, each in a separate request. A refused field therefore does not affect the other fields. Refuses only if no
+   * field was changed. The `causes` of the refusal then contain the platform's answer for each field.
    */
   'business.changeProfile': {
     readonly input: Readonly<Partial<Record<ProfileField, string>>>;
     readonly answer: { readonly updated: readonly ProfileField[]; readonly failed: Readonly<Partial<Record<ProfileField, string>>> };
   };
-  /** Asks for one page of a catalog. `after`: the cursor of the previous page; '' for the first. */
+  /** Asks for one page of a catalog. `after`: the cursor from the previous page; '' for the first page. */
   'catalog.list': { readonly input: { readonly owner: string; readonly after: string }; readonly answer: Catalog };
   'catalog.get': { readonly input: { readonly owner: string; readonly id: string }; readonly answer: Product };
   /** Adds a product to the own catalog, or changes the product with this id. `jpeg`: a new picture. */
@@ -75,7 +69,7 @@ export interface BusinessOperations {
   'catalog.hide': { readonly input: { readonly id: string; readonly hidden: boolean }; readonly answer: null };
   /** Deletes a product. Refuses with `notFound` if the platform deleted nothing. */
   'catalog.delete': { readonly input: { readonly id: string }; readonly answer: null };
-  /** Asks for one page of the own collections. */
+  /** Asks for one page of the account's own collections. `after` as in `catalog.list`. */
   'collection.list': { readonly input: { readonly after: string }; readonly answer: CollectionPage };
   'collection.create': { readonly input: { readonly name: string; readonly productIds: readonly string[] }; readonly answer: Collection };
   'collection.change': {

@@ -10,13 +10,13 @@ export type ChannelWish =
 
 /** A query for one page of the public directory. */
 interface ChannelSearch {
-  /** Words in the name, description or public name; null lists by `view` and `countries`. */
+  /** Words to find in the name, the description or the public name; null to list channels by `view` and `countries`. */
   readonly text: string | null;
   readonly view: ChannelView;
   /** Country codes of two letters; empty for all. */
   readonly countries: readonly string[];
   readonly limit: number;
-  /** The cursor of the previous page; '' for the first page. */
+  /** The cursor that the answer for the previous page contained; '' for the first page. */
   readonly after: string;
 }
 
@@ -42,8 +42,8 @@ export interface ChannelOperations {
     readonly answer: { readonly channels: readonly Channel[]; readonly after: string | null };
   };
   /**
-   * Invites a person to become an admin. The platform does not notify the person. `expiresAt`: Unix seconds. `person`: the number or id to which the
-   * invitation has to be sent.
+   * Invites a person to become an admin. The platform does not notify the person, so the caller has to send the person a message with the invitation.
+   * `expiresAt`: Unix seconds. `name`: the name of the channel.
    */
   'channel.inviteAdmin': {
     readonly input: { readonly channelId: string; readonly person: string };
@@ -62,23 +62,23 @@ export interface ChannelOperations {
   };
 }
 
-// Operations on channel posts. The operations refuse with `forbidden` without the right, and with `notFound` for an unknown channel or
-// post.
+// Operations on channel posts. Each operation refuses with `forbidden` if the account lacks the right, and with `notFound` for an unknown channel
+// or post.
 
-/** The range of a search for a post by its platform id: `pages` pages with `count` of the newest posts each. */
+/** The range in which a post is searched by its platform id: the newest `pages` pages with `count` posts each. */
 export interface PostSearch {
   readonly count: number;
   readonly pages: number;
 }
 
-/** A post with its number or its platform id. An unknown number is 0, and an unknown id is ''. */
+/** A post to change. Its number or its platform id is known. An unknown number is 0, and an unknown id is ''. */
 interface Change {
   readonly post: PostName;
   readonly search: PostSearch;
 }
 
 export interface PostOperations {
-  /** Returns the newest posts, or those before a number (0 for none), newest first. An answer has at most 300 posts. */
+  /** Returns posts, newest first. `before`: only posts before this number (0 for all). An answer contains at most 300 posts. */
   'post.list': {
     readonly input: { readonly channel: string; readonly count: number; readonly before: number };
     readonly answer: readonly ListedPost[];
@@ -98,10 +98,10 @@ export interface PostOperations {
     readonly input: { readonly channel: string; readonly serverId: number; readonly text: string; readonly messageId: string };
     readonly answer: null;
   };
-  /** Replaces the text or caption of a post. `mediaId`: another file that was uploaded for the post; '' for none. */
+  /** Replaces the text or caption of a post. `mediaId`: the platform's id of an uploaded file that replaces the former one; '' for none. */
   'post.edit': { readonly input: Change & { readonly text: string; readonly mediaId: string }; readonly answer: ChangedPost };
   /** Deletes a post for everyone. */
   'post.delete': { readonly input: Change; readonly answer: ChangedPost };
-  /** Subscribes to live updates of views and reactions. Returns the duration in seconds. */
+  /** Subscribes to live updates of views and reactions. `seconds`: the duration of the subscription. */
   'post.follow': { readonly input: { readonly channel: string }; readonly answer: { readonly seconds: number } };
 }

@@ -7,7 +7,7 @@ export type TypingState = 'composing' | 'recording' | 'paused';
 
 /** The platform's answer about a number. */
 export interface LookedUp {
-  /** The id of the account; '' if there is none. The id may differ from the forms in the request. */
+  /** The chat id of the account; '' if the number has no account. The id may differ from the ids in the request. */
   readonly chatId: string;
   /** The name of a verified business; '' for none. */
   readonly businessName: string;
@@ -15,7 +15,7 @@ export interface LookedUp {
 
 /** The identity of a chat. Unknown fields are ''. */
 export interface Identified {
-  /** The id under which the chat is kept: the phone jid if it is known. */
+  /** The id under which the chat is stored: the phone jid if it is known. */
   readonly id: string;
   /** `lid`: a person with a known LID only; `other`: channels and status posts. */
   readonly kind: 'person' | 'lid' | 'group' | 'other';
@@ -54,16 +54,16 @@ export interface ChatOperations {
   'chat.timer': { readonly input: { readonly chatId: string; readonly seconds: number }; readonly answer: null };
   /** Reloads the notes about all chats. */
   'chat.reloadNotes': { readonly input: null; readonly answer: null };
-  /** Returns the id under which a chat is kept, for any spelling: the phone jid if it is known. Asks storage at most, never the platform. */
+  /** Returns the id under which a chat is stored, for any spelling: the phone jid if it is known. Reads storage if necessary, and never asks the platform. */
   'chat.resolve': { readonly input: { readonly number: string }; readonly answer: string };
   /**
-   * Asks the platform, in one request, which numbers have accounts. Each number is given by the chat ids under which it may exist. Returns one answer
-   * for each number; null if the platform gave none.
+   * Asks the platform, in one request, which numbers have accounts. Each number is a list of the chat ids under which its account may exist. Returns
+   * one answer for each number; null if the platform gave none.
    */
   'chat.lookUp': { readonly input: { readonly numbers: readonly (readonly string[])[] }; readonly answer: readonly (LookedUp | null)[] };
   /**
-   * Identifies chats: their kind, their alternative ids, and the names of groups in which the account is a member. Asks storage at most, never the
-   * platform.
+   * Identifies chats: their kind, their alternative ids, and the names of groups in which the account is a member. Reads storage if necessary, and
+   * never asks the platform.
    */
   'chat.identify': { readonly input: { readonly ids: readonly string[] }; readonly answer: readonly Identified[] };
 }
@@ -79,12 +79,12 @@ export interface ContactOperations {
 export interface DefinitionOperations {
   /** Creates or changes a label. A label with its `deleted` mark is deleted. */
   'label.define': { readonly input: { readonly label: Label }; readonly answer: null };
-  /** Adds and removes labels of a chat as one change. Ids are the phone's. */
+  /** Adds and removes labels of a chat as one change. The ids of labels are those of the phone. */
   'label.mark': {
     readonly input: { readonly chatId: string; readonly add: readonly string[]; readonly remove: readonly string[] };
     readonly answer: null;
   };
-  /** Reloads missed changes of labels, their chats and quick replies, or all of them with `whole`. The link records the changes. */
+  /** Reloads labels, their chats, and quick replies: all of them with `whole`, else only missed changes. The link records the changes. */
   'label.reload': { readonly input: { readonly whole: boolean }; readonly answer: null };
   /** Creates, changes or deletes a quick reply on the phone. */
   'quickReply.define': { readonly input: { readonly reply: QuickReply; readonly deleted: boolean }; readonly answer: null };

@@ -10,7 +10,7 @@ export interface MemberOutcome {
   readonly invitation: { readonly code: string; readonly expiresAt: number } | null;
 }
 
-/** One setting of a group. */
+/** A change of one setting of a group. */
 export type GroupWish =
   | { readonly of: 'name' | 'description'; readonly text: string }
   | { readonly of: 'announce' | 'locked' | 'joinApproval'; readonly on: boolean }
@@ -38,7 +38,7 @@ export interface GroupOperations {
   'group.refresh': { readonly input: null; readonly answer: null };
   /** Returns the group of an invite link, without joining it. */
   'group.preview': { readonly input: { readonly code: string }; readonly answer: Group };
-  /** Joins a group by the code of a link. `group` is null while an admin has to approve, or if the group is unknown. */
+  /** Joins a group by the code of a link. `waits`: an admin has to approve first. `group` is null until then, or if the group is unknown. */
   'group.join': {
     readonly input: { readonly code: string };
     readonly answer: { readonly groupId: string; readonly group: Group | null; readonly waits: boolean };
@@ -64,7 +64,7 @@ export interface GroupOperations {
 export interface CommunityOperations {
   /** Creates a community. The platform adds its announcement group, and a group in which all members talk. */
   'community.create': { readonly input: { readonly name: string }; readonly answer: { readonly group: Group } };
-  /** Adds groups to a community, or removes them. The answer lists each group as done or failed. */
+  /** Adds groups to a community, or removes groups from it. The answer lists each group as done or failed. */
   'community.edit': {
     readonly input: { readonly communityId: string; readonly action: 'add' | 'remove'; readonly groupIds: readonly string[] };
     readonly answer: { readonly done: readonly string[]; readonly failed: readonly string[] };

@@ -3,14 +3,14 @@ import type { Message, Send, TakenFile } from '../model.ts';
 
 export interface MessageOperations {
   /**
-   * Prepares a message without writing a frame, so its id and record exist before any frame. The answer has status `Queued`, `wasSentByApi` and
-   * `raw`. `draft`: the accepted message, whose ids the composed message keeps.
+   * Composes a message without writing a frame, so that its id and record exist before any frame. The answer has the status `Queued`, `wasSentByApi`
+   * and `raw`. `draft`: the accepted message, whose ids the composed message keeps; null for new ids.
    */
   'message.compose': { readonly input: { readonly send: Send; readonly draft: Message | null }; readonly answer: Message };
   /**
-   * Writes a composed message and waits for the platform's ack. Messages leave in the order of the calls. `at`: Unix milliseconds. `serverId`: the
-   * number of a post in its channel. After `unknown`, the same message may be transmitted again with the same id. `to`: an alternative id of its
-   * chat, to which the frame is addressed.
+   * Writes a composed message and waits for the platform's ack. Messages leave in the order of the calls. After a refusal with `unknown`, the same
+   * message may be transmitted again with the same id. `to`: an alternative id of the message's chat, to which the frame is addressed. `at`: Unix
+   * milliseconds. `serverId`: the number of a post in its channel.
    */
   'message.transmit': {
     readonly input: { readonly message: Message; readonly to?: string };
@@ -29,7 +29,7 @@ export interface MessageOperations {
   'message.star': { readonly input: { readonly id: string; readonly on: boolean }; readonly answer: Message };
   /**
    * Asks the phone for the messages of a chat that precede a given message. Returns the id of the request. The messages arrive as history entries,
-   * and the last entry names that id. `at`: Unix milliseconds.
+   * and the last entry names the id of the request. `at`: Unix milliseconds.
    */
   'message.history': {
     readonly input: {
@@ -39,11 +39,11 @@ export interface MessageOperations {
     };
     readonly answer: { readonly requestId: string };
   };
-  /** Deletes a message for everyone: an own message, or any message in a group as its admin. `at`: Unix milliseconds. */
+  /** Deletes a message for everyone: an own message, or any message in a group as its admin. `at`: the time in Unix milliseconds. */
   'message.delete': { readonly input: { readonly id: string }; readonly answer: { readonly messageId: string; readonly at: number } };
   /**
-   * Downloads the file of a message, or of the message that it quotes, checks it, and stores it in a temporary folder. The caller keeps or discards
-   * the stored file. If the platform has dropped the file, the phone is asked to upload it again. Time and bytes are bounded.
+   * Downloads the file of a message, or of the message that it quotes, checks the file, and stores it in a temporary folder. The caller keeps or
+   * discards the stored file. If the platform has dropped the file, the phone is asked to upload it again. Time and bytes are bounded.
    */
   'message.download': { readonly input: { readonly message: Message; readonly quoted: boolean }; readonly answer: TakenFile };
 }
