@@ -13,7 +13,7 @@ import type {
 } from '../model.ts';
 
 export interface NewCampaign extends Pick<Campaign, 'id' | 'info' | 'scheduledFor' | 'delayMin' | 'delayMax' | 'created'> {
-  /** The message for every recipient without a message of its own. */
+  /** The message for every recipient without an `own` message; null if each recipient has one. */
   readonly shared: CampaignSend | null;
 }
 
@@ -53,8 +53,8 @@ export interface RemovedCampaigns {
 /** Storage of campaigns. Every method with a claim rejects with `EpochLost` for a former owner. */
 export interface CampaignStore {
   /**
-   * Creates a campaign, all or nothing, with its recipients in batches of bounded size. A client's `key` is stored with the campaign and answers
-   * repeated requests.
+   * Creates a campaign, all or nothing, with its recipients in batches of bounded size. The client's idempotency `key` is stored in the
+   * same transaction.
    */
   create(claim: Claim, campaign: NewCampaign, recipients: readonly NewRecipient[], key: UsedSendKey | null): Promise<void>;
   /** Returns campaigns that are not being deleted, newest first, at most `limit`. `done` selects finished or unfinished campaigns; null selects all. */
@@ -73,11 +73,11 @@ export interface CampaignStore {
   /** Returns the instances with active campaigns. */
   working(): Promise<readonly InstanceId[]>;
   /**
-   * Settles recipients whose message an earlier run stored without an answer: `sent` if a receipt has come since, else `unknown`. The caller must
-   * settle before the first message of a run.
+   * Settles recipients that an earlier run left in the state `sending`. The state becomes `sent` if the stored message was sent or has a receipt, else
+   * `unknown`. The caller must settle before the first message of a run.
    */
   settle(claim: Claim, at: number): Promise<void>;
-  /** Returns the time of the n-th newest campaign message after `since`; null if there are fewer. Deleted campaigns count too. */
+  /** Returns the time of the n-th newest campaign message after `since`; null if there are fewer than `n`. Messages of deleted campaigns count too. */
   nthSent(instance: InstanceId, since: number, n: number): Promise<number | null>;
   /** Counts the campaign messages after `since`. */
   sentSince(instance: InstanceId, since: number): Promise<number>;
@@ -91,11 +91,11 @@ export interface CampaignStore {
    * not valid stay `failed`. Returns the number of changed recipients.
    */
   retry(claim: Claim, id: string, at: number, limit: number): Promise<number>;
-  /** Marks campaigns as `deleting`: those that finished before `doneBefore`, or all if it is null. */
+  /** Marks campaigns as `deleting`: those that finished before `doneBefore` (Unix milliseconds), or all campaigns if null. */
   removeAll(claim: Claim, doneBefore: number | null): Promise<RemovedCampaigns>;
-  /** Marks campaigns of all instances as `deleting` that finished before this time, at most `limit`. Returns the number of marked campaigns. */
+  /** Marks campaigns that finished before this time as `deleting`, at most `limit`, over all instances. Returns the number of marked campaigns. */
   expire(before: number, limit: number): Promise<number>;
-  /** Marks paused campaigns as `deleting` whose last change was before this time, at most `limit`. Returns the number of marked campaigns. */
+  /** Marks paused campaigns without a change since this time as `deleting`, at most `limit`, over all instances. Returns their number. */
   expirePaused(before: number, limit: number): Promise<number>;
 }
 

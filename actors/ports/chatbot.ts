@@ -9,13 +9,13 @@ export interface PendingConversation {
 /** The service that an agent uses. */
 export type AgentService = Pick<ChatbotAgent, 'provider' | 'baseUrl'>;
 
-/** The API key of an agent, and the service for which it was given. Null if a node of the previous release stored the key. */
+/** The API key of an agent, and the service to which the key belongs. `service` is null if a node of the previous release stored the key. */
 export interface AgentKey {
   readonly key: string;
   readonly service: AgentService | null;
 }
 
-/** The tokens of one day, such as `2026-08-19`, in UTC. */
+/** The number of tokens that an instance used on one UTC day, such as `2026-08-19`. */
 export interface DayTokens {
   readonly day: string;
   readonly tokens: number;
@@ -29,15 +29,15 @@ export interface ChatbotStore {
   saveKey(claim: Claim, agent: Pick<ChatbotAgent, 'id'> & AgentService, key: string): Promise<void>;
   /** Returns the number of tokens that the instance used on a day, such as `2026-08-19`. */
   tokens(instance: InstanceId, day: string): Promise<number>;
-  /** Returns the days with tokens, the latest first. */
+  /** Returns the days on which the instance used tokens, the latest first. */
   usage(instance: InstanceId): Promise<readonly DayTokens[]>;
-  /** Adds to the number of tokens of a day. Days more than a month before are deleted. */
+  /** Adds to the number of tokens of a day. Deletes the numbers of days that are more than 31 days earlier. */
   addTokens(claim: Claim, day: string, tokens: number): Promise<void>;
   /** Returns chats with a message since a time (Unix milliseconds) whose last message is not from the account, the latest first. */
   unanswered(instance: InstanceId, since: number, limit: number): Promise<readonly PendingConversation[]>;
 }
 
-/** The API field names of the chatbot state and of lead fields. Pure. */
+/** Converts between `Chat.extra`, whose keys are API field names, and the chatbot state and lead fields. Pure. */
 export interface ChatbotFields {
   stateOf(chat: Pick<Chat, 'extra'> | null): ChatbotState;
   /** Returns the fields of `Chat.extra` for a change of state. `ticketOpen`: a person has to look at the chat. */
@@ -107,7 +107,7 @@ export interface ChatModels {
   objection(agent: AgentService): string | null;
   /** Returns scheme, host and port of the service. Never throws for a service without an `objection`. */
   originOf(agent: AgentService): string;
-  /** Sends one request without retries. Ends soon after the signal aborts. Never rejects. */
+  /** Sends one request without retries. Resolves soon after the signal aborts. Never rejects. */
   ask(question: ModelQuestion, signal: AbortSignal): Promise<ModelAnswer>;
   /** Parses the tool call that a model wrote. Refuses (`invalid`) a tool that the agent may not use, and arguments that do not fit the tool. */
   toolCall(question: Pick<ModelQuestion, 'agent' | 'labels'>, wish: ToolWish): Result<ToolCall & { readonly tool: AgentTool }>;

@@ -48,7 +48,7 @@ export interface ChatwootListed {
   readonly id: number;
   /** '' if the message has none. */
   readonly sourceId: string;
-  /** The time of Chatwoot's clock; null if the server leaves it out. In Unix milliseconds. */
+  /** The time of the message by Chatwoot's clock; null if Chatwoot leaves the time out. In Unix milliseconds. */
   readonly at: number | null;
 }
 
@@ -61,13 +61,13 @@ export interface ChatwootApi {
   objection(url: string): string | null;
   /** Parses the body of a post to the inbox's webhook. Returns null if the body needs no action. Pure. */
   read(body: unknown): ChatwootNews | null;
-  /** Checks that the inbox exists, has the type API, and accepts the token. The failure names the problem. A client waits, so the check ends within 5 s. */
+  /** Checks that the inbox exists, has the type API, and accepts the token. The failure names the problem. Ends within 5 s, because a client waits. */
   check(target: ChatwootTarget): Promise<ChatwootAnswer<null>>;
   /** Returns one page of contacts whose name, number or identifier contains the text. */
   searchContacts(target: ChatwootTarget, text: string): Promise<ChatwootAnswer<readonly ChatwootContact[]>>;
   createContact(target: ChatwootTarget, wish: ChatwootContactWish): Promise<ChatwootAnswer<ChatwootContact>>;
   updateContact(target: ChatwootTarget, contactId: number, wish: ChatwootContactWish): Promise<ChatwootAnswer<null>>;
-  /** Adds the contact to the inbox, and returns the source id. */
+  /** Adds the contact to the inbox, and returns the inbox's id of the contact (`sourceId`). */
   addToInbox(target: ChatwootTarget, contactId: number): Promise<ChatwootAnswer<string>>;
   /** Returns the conversations of the contact in the inbox, the latest first. */
   conversations(target: ChatwootTarget, contactId: number): Promise<ChatwootAnswer<readonly ChatwootConversation[]>>;
@@ -90,8 +90,8 @@ export interface ChatwootApi {
 export type ReadEvent = (type: string, body: string) => ToldEvent | null;
 
 /**
- * Storage of the links between Chatwoot and the platform. `inbox` names account and server, so rows of another inbox never match. Writes reject with
- * `EpochLost` if the claim is void.
+ * Storage of the links between Chatwoot and the platform. `inbox` identifies an inbox by server, account and id, so rows of another inbox never match.
+ * Writes reject with `EpochLost` if the claim is void.
  */
 export interface ChatwootStore {
   chat(instance: InstanceId, inbox: string, chatId: string): Promise<ChatwootChat | null>;
@@ -100,7 +100,7 @@ export interface ChatwootStore {
   saveChat(claim: Claim, inbox: string, chat: ChatwootChat): Promise<void>;
   /** Returns stored messages by key. `at`: the time of the last save. */
   messages(instance: InstanceId, inbox: string, keys: readonly string[]): Promise<readonly (ChatwootMessage & { readonly at: number })[]>;
-  /** Returns the platform messages that one Chatwoot message became, in the order of their creation. A text and its files become several messages. */
+  /** Returns the platform messages of one Chatwoot message, in the order of their creation. A text and its files become several platform messages. */
   messagesOf(instance: InstanceId, inbox: string, id: number): Promise<readonly ChatwootMessage[]>;
   saveMessage(claim: Claim, inbox: string, message: ChatwootMessage, at: number): Promise<void>;
   /**

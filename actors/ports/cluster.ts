@@ -3,20 +3,20 @@ import type { Claim, InstanceId } from '../model.ts';
 
 // Leases of nodes and instances. Every time is measured by the database's clock. Durations are in milliseconds.
 
-/** The state that a node announces. Each incarnation of a node announces its own state. */
+/** The state that an incarnation of a node announces. */
 export interface NodeState {
   readonly name: string;
-  /** A UUID. Each start of the process and each lost lease gives the node a new one. */
+  /** The UUID of the incarnation. A node gets a new UUID at each start of its process and after each loss of its lease. */
   readonly incarnation: string;
-  /** The largest number of sessions for this node. */
+  /** The largest number of sessions that this node may have. */
   readonly capacity: number;
-  /** The number of leases of this node. */
+  /** The number of instances whose leases this node has. */
   readonly load: number;
   /** The number of differences between the node's leases in the database and its own list, at the last comparison. */
   readonly astray: number;
   /** True while the node reaches the bus. Absent or null for a node without a bus. */
   readonly bus?: boolean | null;
-  /** True while the node gives its sessions away and takes none. */
+  /** True while the node moves its sessions to other nodes and takes none. */
   readonly draining: boolean;
   readonly version: string;
 }
@@ -30,8 +30,8 @@ export interface LiveNode extends NodeState {
 }
 
 /**
- * Reasons for a takeover. `placed`: the instance needed an owner. `asked`: a command asked for the instance. `moved` and `drained`: another node gave
- * the instance away, to balance or to drain. `failover`: the node of the instance died.
+ * Reasons for a takeover. `placed`: the instance needed an owner. `asked`: a command asked for the instance. `moved` and `drained`: another node moved
+ * the instance away, for balance or to drain. `failover`: the node of the instance died.
  */
 export const leaseCauses = ['placed', 'asked', 'moved', 'drained', 'failover'] as const;
 export type LeaseCause = (typeof leaseCauses)[number];
@@ -54,7 +54,7 @@ export interface KnownNode {
   readonly ended: boolean;
   /** The time since the node joined. */
   readonly age: number;
-  /** The instances that the node took within the last hour and still has, counted by cause. */
+  /** The number of instances by cause that the node took within the last hour and still has. */
   readonly taken: Readonly<Partial<Record<LeaseCause, number>>>;
 }
 
@@ -92,7 +92,7 @@ export interface LeftWork {
   readonly queued: number;
   /** Webhooks with rows in the outbox. */
   readonly webhooks: readonly string[];
-  /** True if messages wait whose callers waited for an answer. */
+  /** True if messages outside the asynchronous queue are still `Queued`, because the process of an earlier owner stopped during their sends. */
   readonly isInterrupted: boolean;
   /** True if a campaign waits or runs. */
   readonly hasCampaign: boolean;
@@ -105,22 +105,22 @@ export interface LeftWorkStore {
 
 export interface AdmissionRate {
   readonly perSecond: number;
-  /** The number of handshakes that may begin at once after a pause. */
+  /** The largest number of handshakes that may begin at once after a pause. */
   readonly burst: number;
 }
 
-/** The incarnation that holds a name, and the end of its lease by the database's clock. */
+/** The incarnation that uses a node name, and the end of its lease by the database's clock. */
 export type NameHolder = Pick<LiveNode, 'incarnation' | 'until'>;
 
 export interface LeaseStore {
   /**
-   * Registers the node with a lease of this length. Resolves with null if the node has joined. Resolves with the holder if the name is live in an
-   * incarnation that is neither this one nor `former`. The leases of a replaced incarnation are void. Safe to repeat.
+   * Registers the node with a lease of this length. Resolves with null if the node has joined. Resolves with the holder if another
+   * live incarnation than this one and `former` uses the name. The leases of a replaced incarnation are void. Safe to repeat.
    */
   join(node: NodeState, ms: number, former: string | null): Promise<NameHolder | null>;
   /**
-   * Renews the lease of the node, and with it the node's leases of instances, from now on. Returns false if another node ended the lease, or another
-   * incarnation has the name.
+   * Renews the lease of the node for `ms` from now, and with it the node's leases of instances. Returns false if another node ended the lease, or if
+   * another incarnation uses the name.
    */
   renew(node: NodeState, ms: number): Promise<boolean>;
   /**
@@ -130,7 +130,7 @@ export interface LeaseStore {
   end(holder: NameHolder): Promise<boolean>;
   /** Removes the node and its leases. */
   leave(incarnation: string): Promise<void>;
-  /** Reads the live nodes. Then reads the free instances if `wantsFree` returns true for these nodes, or is absent. */
+  /** Reads the live nodes. Also reads the free instances if `wantsFree` is absent or returns true for these nodes. */
   look(wantsFree?: (nodes: readonly LiveNode[]) => boolean): Promise<Look>;
   /** Returns all nodes for display, sorted by name. The cost grows only with the instances that changed their node within the hour. */
   known(): Promise<readonly KnownNode[]>;
@@ -143,11 +143,11 @@ export interface LeaseStore {
   /** Returns the instances that no live node owns. */
   unowned(ids: readonly InstanceId[]): Promise<readonly InstanceId[]>;
   /**
-   * Takes the instances without an owner and increments their epochs, which waits for writes under the old epochs. Returns the taken ones; none if
-   * the node is not live. `cause` is stored with the lease, or `failover` if a dead node left the lease.
+   * Takes the instances without an owner and increments their epochs. The increment waits for open writes under the old epochs. Returns the taken leases;
+   * none if the node is not live. `cause` is stored with each lease, or `failover` if a dead node had the lease before.
    */
   take(incarnation: string, ids: readonly InstanceId[], cause: TakeCause): Promise<readonly TakenLease[]>;
-  /** Compares the leases of this node in the database with those that the node holds. Instance and epoch must match. */
+  /** Compares the leases of this node in the database with the node's own list (`held`). Instance and epoch must match. */
   compare(incarnation: string, held: readonly Claim[]): Promise<LeaseDifference>;
   /** Ends the leases of this node that have these epochs. */
   giveBack(incarnation: string, claims: readonly Claim[]): Promise<void>;
@@ -168,8 +168,8 @@ export type BusAnswer =
 
 export interface Bus {
   /**
-   * Sends a request and waits for an answer, at most `ms` milliseconds. A request reaches every subscriber, possibly a former owner too. `counts`
-   * returns false for an answer that does not end the wait. `counts` must not reject. Without `counts` the first answer ends the wait. Never rejects.
+   * Sends a request and waits for an answer, at most `ms` milliseconds. A request reaches every subscriber, and a former owner may be among them.
+   * `counts` returns false for an answer that does not end the wait. `counts` must not reject. Without `counts` the first answer ends the wait. Never rejects.
    */
   request(subject: string, body: Uint8Array, ms: number, counts?: (body: Uint8Array) => Promise<boolean>): Promise<BusAnswer>;
   /**
@@ -179,11 +179,11 @@ export interface Bus {
   subscribe(subject: string, answer: (body: Uint8Array) => Promise<Uint8Array>): () => void;
   /** Publishes to all other nodes that listen to the subject now. Publications during an outage of the bus are lost. Never throws. */
   publish(subject: string, body: Uint8Array): void;
-  /** Resolves when the server has received all publications, or when the bus is not connected. Never rejects. */
+  /** Resolves when the NATS server has received all publications, or at once if the bus is not connected. Never rejects. */
   flush(): Promise<void>;
   /** Listens to a subject and returns a function that ends the listening. Publications of one node arrive in order. `take` must not throw. */
   listen(subject: string, take: (body: Uint8Array) => void): () => void;
-  /** False while the server is not reachable or refuses this node. */
+  /** False while the NATS server is not reachable or refuses this node. */
   readonly connected: boolean;
   /** True if publications to retained subjects can be read later. */
   readonly keeps: boolean;
@@ -191,6 +191,6 @@ export interface Bus {
   kept(subject: string): Promise<readonly Uint8Array[] | null>;
   /** Returns the last retained publication; null if there is none or it cannot be read. Never rejects. */
   lastKept(subject: string): Promise<Uint8Array | null>;
-  /** Closes the bus after earlier answers have been sent. Idempotent. */
+  /** Closes the connection to the bus after all pending answers have been sent. Idempotent. */
   close(): Promise<void>;
 }

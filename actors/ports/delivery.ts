@@ -20,19 +20,19 @@ export type Attempt =
       readonly ok: false;
       readonly status?: number;
       readonly error: string;
-      /** The beginning of the body of the answer. The body may come from inside the operator's network. */
+      /** The beginning of the body of the answer. The body may contain data of the operator's internal network. */
       readonly answer?: string;
       /** The time until a retry may work. In seconds. */
       readonly retryAfter?: number;
-      /** Set if the delivery has to wait for another event. The wait says nothing about the health of the receiver. */
+      /** True if the delivery has to wait for another event. The wait says nothing about the health of the receiver. */
       readonly waits?: true;
     };
 
-/** Functions that abort the posts in flight. An aborted post fails at once. */
+/** One function for each post in flight, which aborts the post. An aborted post fails at once. */
 export type Cuts = Set<() => void>;
 
 export interface Receiver {
-  /** Posts JSON and waits at most for the configured time. `cuts` has an entry during the post. Never rejects. */
+  /** Posts JSON and waits at most for the configured time. While the post is in flight, `cuts` contains its abort function. Never rejects. */
   post(url: string, body: string, headers: Readonly<Record<string, string>>, cuts?: Cuts): Promise<Attempt>;
   /** Returns the reason why this address is never posted to (scheme, form, a forbidden IP literal), or null. Resolves no host name. */
   objection(url: string): string | null;
@@ -66,11 +66,11 @@ export interface HeldRow {
   readonly until: number;
 }
 
-/** The outbox. Writes reject with `EpochLost` if one of the claims is void. Rows under valid claims are written even then. */
+/** The outbox. Writes reject with `EpochLost` if one of the claims is void. Rows with valid claims are written nevertheless. */
 export interface OutboxStore {
   /**
    * Returns a page of due rows of one webhook and instance, in order. The page has at most `rows` rows and `bytes` bytes, but at least one row.
-   * `held` lists the rows behind a row of their lane that is parked beyond `now`. `more`: other rows are due.
+   * `held` lists due rows that wait, because an earlier row of their lane is parked beyond `now`. `more`: other rows are due.
    */
   due(
     webhookId: string,
@@ -78,7 +78,7 @@ export interface OutboxStore {
     now: number,
     most: { readonly rows: number; readonly bytes: number },
   ): Promise<{ readonly rows: readonly Delivery[]; readonly held: readonly HeldRow[]; readonly more: boolean }>;
-  /** Parks rows without counting an attempt. */
+  /** Parks rows until the time in `until`, without counting an attempt. */
   hold(rows: readonly (ClaimedRow & HeldRow)[]): Promise<void>;
   /** Returns at most `limit` lanes with a row that is parked beyond `now`. */
   heldLanes(webhookId: string, instanceId: InstanceId, now: number, limit: number): Promise<readonly string[]>;
@@ -88,7 +88,7 @@ export interface OutboxStore {
   remove(rows: readonly ClaimedRow[]): Promise<void>;
   /** Moves rows from the outbox to the past deliveries. */
   archive(ended: readonly (Ended & Claim)[]): Promise<void>;
-  /** Parks a row. */
+  /** Parks a row until `notBefore` and stores its last attempt. */
   postpone(row: ClaimedRow, notBefore: number, last: LastAttempt): Promise<void>;
   /** Returns the (webhook, instance) pairs that have rows, for the start of their couriers at boot. Does not read the rows. */
   pending(): Promise<readonly { readonly webhookId: string; readonly instanceId: InstanceId }[]>;
@@ -131,7 +131,7 @@ export interface Replayed {
   readonly count: number;
 }
 
-/** The waiting deliveries of one webhook, and the number of its stored past deliveries. */
+/** The numbers of deliveries of one webhook by state. */
 export interface Tally {
   readonly webhookId: string;
   readonly waiting: number;
@@ -142,7 +142,7 @@ export interface Tally {
   readonly dead: number;
 }
 
-/** Times of the oldest events of one webhook by outcome; null for none. `waiting` includes parked events. */
+/** The times of the oldest deliveries of one webhook by state; null for none. `waiting` includes parked deliveries. */
 export interface OldestTimes {
   readonly webhookId: string;
   readonly waiting: number | null;
@@ -150,7 +150,7 @@ export interface OldestTimes {
   readonly dead: number | null;
 }
 
-/** The excess to remove: a number of rows, a number of bytes, and all events before a time. */
+/** The excess to remove: a number of rows, a number of bytes, and all events from before a time. */
 export interface Excess {
   readonly rows: number;
   readonly bytes: number;
@@ -163,19 +163,19 @@ export interface DeliveryStore {
   list(query: DeliveryQuery): Promise<{ readonly deliveries: readonly DeliveryRecord[]; readonly more: boolean }>;
   /** Returns the newest delivery of an event to one of these webhooks; null if there is none. Reads all deliveries of the webhooks. */
   find(webhooks: readonly string[], eventId: string): Promise<DeliveryInFull | null>;
-  /** Moves past deliveries back into the outbox, oldest first, and makes parked deliveries due. Returns the number for each instance. */
+  /** Moves past deliveries back into the outbox, oldest first, and makes parked deliveries due. Returns the number of deliveries for each instance. */
   replay(query: ReplayQuery): Promise<readonly Replayed[]>;
   /** Returns the tallies of these webhooks, or of all (null). Webhooks without deliveries may be missing. Does not read the deliveries. */
   tally(webhooks: readonly string[] | null): Promise<readonly Tally[]>;
   /** Returns the time of the oldest event in the outbox, parked events included; null if the outbox is empty. */
   oldest(): Promise<number | null>;
-  /** Returns one row for each of these webhooks. The cost grows with the webhooks, not with their deliveries. */
+  /** Returns the oldest times of each of these webhooks. The cost grows with the webhooks, not with their deliveries. */
   oldestOf(webhooks: readonly string[]): Promise<readonly OldestTimes[]>;
-  /** Compacts the rows that `tally` reads. The caller must compact from time to time. */
+  /** Compacts the rows that `tally` reads. The sweeper must call this method from time to time. */
   foldTallies(): Promise<void>;
   /**
    * Drops the oldest waiting deliveries of these types until the excess is gone. One call handles a batch of bounded size. The caller repeats the
-   * call until the result is empty. Returns the number for each type.
+   * call until the result is empty. Returns the number of dropped deliveries for each type.
    */
   trim(webhookId: string, types: readonly EventType[], excess: Excess): Promise<Readonly<Record<string, number>>>;
   /**

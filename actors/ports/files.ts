@@ -19,18 +19,20 @@ export interface MediaFacts {
 /** Reads the file facts of a message, or of the message that it quotes if `quoted` is true. Returns null if there is no file. Pure. */
 export type ReadMedia = (message: Pick<Message, 'raw'>, quoted: boolean) => MediaFacts | null;
 
-/** Facts about a kept file. If the file is kept again, the new facts replace the old ones. */
+/**
+ * Facts about a file to keep. If the instance keeps the same bytes already, new facts replace the stored facts. The stored MIME type does not change.
+ */
 export interface FileAbout {
   /** The platform's id of the message to which the file belongs. */
   readonly messageId?: string;
-  /** Replaces the type and the name of the file itself; '' changes nothing. */
+  /** The type and the name to store in place of those of the taken file; '' or absent to use those of the taken file. */
   readonly mimetype?: string;
   readonly filename?: string;
   /** The hash of the file from which this file was converted. */
   readonly madeOf?: string;
 }
 
-/** The search key of a kept file. `madeOf` is the hash of the original of a conversion, and `mimetype` is the type of the result. */
+/** The search key of a kept file. `madeOf` and `mimetype` name a converted file by the hash of its original and by its own type. */
 export type FileKey = { readonly hash: string } | { readonly messageId: string } | { readonly madeOf: string; readonly mimetype: string };
 
 /** The first and the last byte, inclusive. */
@@ -39,10 +41,10 @@ export interface ByteRange {
   readonly end: number;
 }
 
-/** A file under a local path, for programs that read paths. Users must not write to the path. */
+/** A file under a local path, for programs that read files by path. No caller may write to the path. */
 export interface LocalCopy {
   readonly path: string;
-  /** Releases the path, which is not valid afterwards. Idempotent, never rejects. */
+  /** Releases the path. The path is not valid afterwards. Idempotent, never rejects. */
   release(): Promise<void>;
 }
 
@@ -53,9 +55,9 @@ export interface LocalCopy {
 export interface FileStore {
   /** Keeps the bytes and discards the taken file, whatever the outcome. Returns null if the instance was removed meanwhile. */
   keep(instance: InstanceId, file: TakenFile, about?: FileAbout): Promise<KeptFile | null>;
-  /** Returns a file only if its bytes exist. Counts as a use. */
+  /** Returns a file only if its bytes exist. Counts as a use of the file. */
   find(instance: InstanceId, key: FileKey): Promise<KeptFile | null>;
-  /** Returns the file of any instance by its public name. Accepts any text. Counts as a use. */
+  /** Returns the file of any instance by its public name. Accepts any text. Counts as a use of the file. */
   named(name: string): Promise<KeptFile | null>;
   /** Returns the instance that keeps a file under this name, on any node; null if none does. */
   holder(name: string): Promise<InstanceId | null>;
@@ -69,13 +71,13 @@ export interface FileStore {
   /** Removes at most `limit` files without use since `before` (Unix milliseconds), the longest unused first. Returns the number of removed files. */
   removeUnused(before: number, limit: number): Promise<number>;
   /**
-   * Works like `removeUnused`, but only for files whose bytes are in this store. The method frees space on a node with a folder of its own. Equals
-   * `removeUnused` if all bytes are in this store.
+   * Works like `removeUnused`, but only for files whose bytes are in this store. It frees the disk of a node whose files are in a folder of its own. Does the
+   * same as `removeUnused` if all bytes are in this store.
    */
   removeUnusedHere(before: number, limit: number): Promise<number>;
   /** Removes a batch of the files of one instance. Returns the number of removed files; 0 if none are left. */
   removeOf(instance: InstanceId): Promise<number>;
-  /** The number of parts that `audit` checks one by one. */
+  /** The number of parts into which the files are divided for `audit`. */
   readonly parts: number;
   /** Removes bytes without a row and rows without bytes in one part (counted from 0). Returns both numbers. */
   audit(part: number): Promise<{ readonly blobs: number; readonly rows: number }>;
@@ -89,7 +91,7 @@ export interface Sounds {
   transcribe(sound: { readonly path: string; readonly name: string; readonly mimetype: string }, key: string): Promise<Result<string>>;
 }
 
-/** One row, which says that an instance keeps these bytes. Times in Unix milliseconds. */
+/** A stored row of a file. The row records that an instance keeps these bytes. Times in Unix milliseconds. */
 export interface FileRow extends Omit<KeptFile, 'url'> {
   readonly instanceId: InstanceId;
   /** '' if unknown. */
@@ -107,16 +109,16 @@ export interface Blob {
 
 /** Rows of files. A method that removes rows returns their blobs, so that the caller can delete bytes that no other row keeps. */
 export interface FileRows {
-  /** Returns the row under which the instance now keeps these bytes: an existing row or the given one. Returns null if the instance was removed. */
+  /** Returns the row under which the instance now keeps these bytes: an existing row or the given row. Returns null if the instance was removed. */
   add(row: FileRow): Promise<FileRow | null>;
   find(instance: InstanceId, key: FileKey): Promise<FileRow | null>;
   named(name: string): Promise<FileRow | null>;
   touch(name: string, used: number): Promise<void>;
-  /** Runs the work unless an instance keeps these bytes. Meanwhile no node can add a row for them. Returns true if the work ran. */
+  /** Runs the work unless an instance keeps these bytes. During the work no node can add a row for the bytes. Returns true if the work ran. */
   whileUnkept(hash: string, work: () => Promise<void>): Promise<boolean>;
   /** Returns all kept blobs whose hash begins with this text, each once, in order. */
   startingWith(prefix: string): Promise<readonly Blob[]>;
-  /** Removes the rows of missing bytes. */
+  /** Removes all rows of a hash whose bytes are missing. */
   removeHash(hash: string): Promise<void>;
   /** Removes at most `limit` rows without use since `before`, the longest unused first. */
   removeUnused(before: number, limit: number): Promise<readonly Blob[]>;

@@ -41,9 +41,9 @@ export interface Removal {
   readonly id: string;
 }
 
-/** Deletes the rows of removed objects in batches of bounded size. There may be millions of rows. */
+/** Deletes the rows of removed objects in batches of bounded size, because an object may have millions of rows. */
 export interface RemovalStore {
-  /** Returns unfinished removals, including those of an earlier run. */
+  /** Returns unfinished removals, including those that an earlier process began. */
   pending(): Promise<readonly Removal[]>;
   /** Removes one batch. Returns false if no rows are left. Safe to repeat, also after a crash. */
   removePiece(removal: Removal): Promise<boolean>;
@@ -69,15 +69,15 @@ export interface Change {
   readonly removed: boolean;
 }
 
-/** The result of one query for changes. Transactions are numbered in the order in which they begin to write. */
+/** The result of one query for changes. PostgreSQL numbers transactions in the order in which they begin to write. */
 export interface ChangeLook {
   /** The changes, oldest first. Objects whose rows are completely deleted are not listed. */
   readonly changes: readonly Change[];
   /** The last version that a transaction has taken, committed or not. */
   readonly latest: number;
-  /** All transactions with a lower number have ended, and `changes` contains their committed changes. */
+  /** The number of the oldest open transaction; equal to `next` if none is open. `changes` contains the commits of all earlier numbers. */
   readonly oldest: number;
-  /** Transactions with this number or a higher one had not begun to write. */
+  /** The number of the next transaction. No transaction with this number or a higher number had begun to write. */
   readonly next: number;
   /** The setting `adminTokenSetting`; null if the setting is absent. */
   readonly admin: string | null;
@@ -103,7 +103,7 @@ export interface PasskeyCodeStore {
   put(instanceId: InstanceId, hash: string, ms: number): Promise<void>;
   /** Returns the row if it is still valid, else null. */
   find(hash: string): Promise<PasskeyCodeRow | null>;
-  /** Exchanges a code for a ticket. Returns false if the code is no longer valid. Of two concurrent calls, one succeeds. */
+  /** Exchanges a code for a ticket. Returns false if the code is no longer valid. Only one of two concurrent calls succeeds. */
   use(hash: string, ticket: string, ms: number): Promise<boolean>;
   /** Ends the code or the ticket of the instance. Idempotent. */
   end(instanceId: InstanceId): Promise<void>;

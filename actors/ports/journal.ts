@@ -1,4 +1,4 @@
-/** The journal, which turns entries into rows, the entries that it refused, and the idempotency keys that it wrote. */
+/** The ports of the journal, of the entries that the journal refused, and of the idempotency keys that it wrote. */
 import type { Claim, Delivery, Entry, GatewayEvent, InstanceId, InstanceRecord, Message, UsedSendKey } from '../model.ts';
 import type { ArchivedRows } from './moving.ts';
 
@@ -11,7 +11,7 @@ export interface UnrenderedEvent extends Pick<GatewayEvent, 'id' | 'type' | 'mes
   readonly error: unknown;
 }
 
-/** A message whose short id was taken already. The message is stored and published under another short id. */
+/** A message whose short id another message has already. The message is stored and published under another short id. */
 export interface RenamedMessage extends Pick<Message, 'messageId' | 'chatId' | 'id'> {}
 
 /** The outcome of one commit. */
@@ -27,8 +27,8 @@ export interface Committed {
 /** The journal. One transaction writes messages, chats and outbox together. */
 export interface Journal {
   /**
-   * Commits the entries in order, all or nothing. `targets` returns the webhooks of an event, and each gets a delivery row. Committing the same
-   * entries again is harmless. Rejects with `EpochLost` if `epoch` is outdated.
+   * Commits the entries in order, all or nothing. `targets` returns the webhooks of an event. Each webhook gets a delivery row. Committing the
+   * same entries again is harmless. Rejects with `EpochLost` if `epoch` is outdated.
    */
   commit(
     instance: Pick<InstanceRecord, 'id' | 'owner' | 'epoch'>,
@@ -36,16 +36,16 @@ export interface Journal {
     targets: (event: GatewayEvent) => readonly string[],
   ): Promise<Committed>;
   /**
-   * Stores rows of an archive between two commits, without events. A stored message or contact stays as it is. A stored chat gets the lead fields of the
-   * archive if it has none, and a later last message. Returns the number of rows that were added or changed. Safe to repeat. Rejects with `EpochLost` if the
-   * epoch is outdated or the instance is gone.
+   * Stores rows of an archive between two commits, without events. A stored message or contact stays as it is. A stored chat without lead fields gets
+   * those of the archive. A stored chat also gets the last message of the archive if that message is later. Returns the number of rows that were added or
+   * changed. Safe to repeat. Rejects with `EpochLost` if the epoch is outdated or the instance is gone.
    */
   addArchived(claim: Claim, rows: ArchivedRows): Promise<number>;
   /** Clears the cache of the instance, because rows of the instance were removed. */
   forget(instance: InstanceId): void;
 }
 
-// Entries that the journal refused because of their data. The entries are kept until a person retries them.
+// Entries that the journal refused because of their data. The entries are stored until a person retries or discards them.
 
 /** The public facts of a refused entry, without its content. */
 export interface RefusedEntry {
@@ -60,7 +60,7 @@ export interface RefusedEntry {
 }
 
 export interface RefusedStore {
-  /** Keeps the entry. Returns false if the instance has reached its limit of entries. Rejects with `EpochLost` for an outdated epoch. */
+  /** Stores the refused entry. Returns false if the instance has reached its limit of entries. Rejects with `EpochLost` for an outdated epoch. */
   keep(claim: Claim, entry: Entry, error: string): Promise<boolean>;
   /** Returns a page of entries, oldest first within each instance. `instance`: null for all. */
   list(query: { readonly instance: InstanceId | null; readonly limit: number; readonly offset: number }): Promise<{

@@ -16,7 +16,7 @@ export type MovedWebhook = Omit<Webhook, 'id' | 'instanceId' | 'managed' | 'crea
 export const archivedTables = ['contacts', 'chats', 'messages'] as const;
 export type ArchivedTable = (typeof archivedTables)[number];
 
-/** Rows of one table in the form of JSON, a few hundred at most. Messages are in the order of their times. */
+/** A batch of rows of one table, as plain JSON objects: a few hundred at most. Messages are in the order of their times. */
 export interface ArchivedRows {
   readonly of: ArchivedTable;
   readonly rows: readonly Readonly<Record<string, unknown>>[];
@@ -41,8 +41,8 @@ export interface ArrivingSession {
   /** Notes for the operator, one sentence each. */
   readonly notes: readonly string[];
   /**
-   * Reads the chats and messages of the session. The caller may call it once, and only before it requests the next session. Absent if the source has
-   * none. The iteration may throw a `SourceProblem`.
+   * Reads the chats and messages of the session. The caller may call it once, and only before it requests the next session. Absent if the source
+   * has no chats and messages. The iteration may throw a `SourceProblem`.
    */
   readonly rows?: () => AsyncIterable<ArchivedRows>;
 }
@@ -104,7 +104,7 @@ export interface SessionStore {
    * Rejects with `EpochLost` for a former owner.
    */
   land(claim: Claim, landing: Landing): Promise<'stored' | 'elsewhere'>;
-  /** Resolves when no data of a former session is left. The caller must wait for this before `land`. */
+  /** Resolves when all data of a former session is deleted. The caller must wait for this before `land`. */
   cleared(id: InstanceId): Promise<void>;
   /** Returns the credentials as JSON text; null if the instance has no session. */
   credentials(id: InstanceId): Promise<string | null>;

@@ -18,13 +18,13 @@ import type {
 
 /** A user with its secrets, for sign-ins. */
 export interface UserRow extends User {
-  /** The hash of the password; '' if it cannot be read any more. */
+  /** The hash of the password; '' if the stored hash cannot be decrypted. */
   readonly password: string;
   /** The shared secret of one-time codes; '' for none. */
   readonly codeSecret: string;
   /** A random text. Each change of the password, the role or the code replaces it. */
   readonly version: string;
-  /** False if a secret cannot be opened. Such a user cannot sign in until an administrator resets the password and the code. */
+  /** False if a secret cannot be decrypted. Such a user cannot sign in until an administrator resets the password and the code. */
   readonly readable: boolean;
 }
 
@@ -46,10 +46,10 @@ export interface UserStore {
   add(user: User & { readonly password: string; readonly version: string }, most: number): Promise<'added' | 'taken' | 'full'>;
   /**
    * Changes a user, gives it the new version and ends its sessions, in one statement. Returns null if there is no such user, or if `expected` is given
-   * and is not its version any more.
+   * and differs from the stored version.
    */
   change(id: string, change: UserChange, version: string, expected?: string): Promise<User | null>;
-  /** Removes a user and its sessions. Returns null if there is none. */
+  /** Removes a user and its sessions. Returns the removed user; null if there is none. */
   remove(id: string): Promise<User | null>;
   /**
    * Records a sign-in, and marks the one-time code of this time step as used. Returns false if the user changed meanwhile, or if a code of this step
@@ -60,10 +60,11 @@ export interface UserStore {
 
 /** Hashes of passwords. The work runs outside the event loop's thread. */
 export interface Passwords {
-  /** Resolves to a text that holds the algorithm, its parameters and the salt. Returns null if too many hashes wait. */
+  /** Resolves to a text that contains the hash, the algorithm, its parameters and the salt; null if too many hashes wait. */
   hash(password: string): Promise<string | null>;
   /**
-   * Checks a password. A hash of null means an unknown name, and its check takes as long as the check of a real hash. Returns null if too many hashes wait.
+   * Checks a password. A hash of null means an unknown name, and its check takes as long as the check of a real hash. Resolves to null if too
+   * many hashes wait.
    */
   verify(password: string, hash: string | null): Promise<boolean | null>;
 }
@@ -92,7 +93,7 @@ export interface SignIn {
 }
 
 export interface FoundSignIn {
-  /** Remaining time. In milliseconds. */
+  /** The remaining validity of the sign-in. In milliseconds. */
   readonly left: number;
   /** Null for a sign-in with the admin token. */
   readonly user: SessionUser | null;
@@ -106,7 +107,7 @@ export interface SignInStore {
   add(signIn: SignIn, ms: number, most: number): Promise<boolean>;
   /** Returns the valid sign-in of a key, or null. `admin`: the fingerprint of the current admin token. */
   find(key: string, admin: string): Promise<FoundSignIn | null>;
-  /** Returns the keys that are still valid. */
+  /** Returns the keys whose sign-ins are still valid. `admin` as in `find`. */
   valid(keys: readonly string[], admin: string): Promise<readonly string[]>;
   /** Returns the valid sign-ins, the latest first. */
   list(admin: string): Promise<readonly OpenSession[]>;
@@ -121,7 +122,7 @@ export interface AuditStore {
   find(query: AuditQuery): Promise<AuditPage>;
   /**
    * Removes at most `limit` entries, and returns their number: entries from before `before` (Unix milliseconds), and the oldest ones beyond `most`. Entries
-   * of instance tokens are counted apart from those of administrators, so that the owner of a token cannot push out the others.
+   * of instance tokens are counted apart from those of administrators, so that requests with a token cannot displace the entries of administrators.
    */
   expire(before: number, most: number, limit: number): Promise<number>;
 }
@@ -132,7 +133,7 @@ export interface AlertRow {
   readonly settings: AlertSettings;
   /** The secrets, which are sealed at rest. A secret that cannot be decrypted is ''. */
   readonly secrets: AlertSecrets;
-  /** Changes with each stored set of secrets. */
+  /** An id of the stored secrets. Each write of the secrets changes the id. */
   readonly revision: string;
   /** The last stored state; null before the first. The value in a damaged row can have any form. */
   readonly state: unknown;
@@ -157,7 +158,7 @@ export interface AlertStore {
    * `revision` is '' if nothing was stored at that read.
    */
   save(settings: AlertSettings, secrets: AlertSecrets, revision: string): Promise<boolean>;
-  /** Stores the state if `version` is still the stored one. Returns false if another node was first. */
+  /** Stores the state if `version` is still the stored version. Returns false if another node stored a state first. */
   saveState(state: object, version: number): Promise<boolean>;
   /** Replaces the report of a node. */
   report(report: TroubleReport): Promise<void>;
@@ -185,7 +186,7 @@ export interface Totals {
   /** Messages from others (`received`), and messages of the account, by the API or on the phone (`sent`). */
   readonly received: number;
   readonly sent: number;
-  /** Posts that a receiver answered with a 2xx (`delivered`), and all other posts (`failed`). */
+  /** Posts to receivers: with a 2xx answer (`delivered`), and all others (`failed`). */
   readonly delivered: number;
   readonly failed: number;
   /** Lost sessions that became live again. */
@@ -194,7 +195,7 @@ export interface Totals {
 
 /** The figures of a node over one period. Counters are sums, and `memoryBytes` and `loopMs` are the highest values. */
 export interface FigureRow extends Totals {
-  /** The minute of the last reading: Unix milliseconds divided by 60,000. */
+  /** The minute in which the counters were last read: Unix milliseconds divided by 60,000. */
   readonly minute: number;
   /** The time that the counters cover. In milliseconds. */
   readonly spanMs: number;
@@ -207,7 +208,7 @@ export interface FigureRow extends Totals {
 export type FigureStep = FigureRow & { readonly node: string };
 
 export interface FigureStore {
-  /** Stores rows of a node. A row replaces an earlier one of its node and minute, so a repetition does no harm. The rows must have different minutes. */
+  /** Stores rows of a node. Idempotent, because a row replaces the row of the same node and minute. The rows must have different minutes. */
   put(node: string, rows: readonly FigureRow[]): Promise<void>;
   /**
    * Returns the figures of all nodes from minute `from` to minute `to`, sorted by node and time. Each row covers `step` minutes. Returns at most

@@ -51,10 +51,10 @@ export interface PasskeyAssertion {
 export type PasskeyFact =
   /** The platform asks for an assertion. */
   | { readonly type: 'platform.passkeyRequested'; readonly options: PasskeyOptions }
-  /** The phone answered. `handedOff`: the owner has no code to compare, and linking continues by itself. */
+  /** The phone answered the assertion. `handedOff`: the owner has no code to compare, and linking continues by itself. */
   | { readonly type: 'platform.passkeyCode'; readonly code: string; readonly handedOff: boolean };
 
-/** A step of the owner: the signed assertion, or the confirmation of the code. */
+/** A step of the account's owner in linking: the signed assertion, or the confirmation of the code. */
 export type PasskeyStep = { readonly type: 'assert'; readonly assertion: PasskeyAssertion } | { readonly type: 'confirm' };
 
 /** A fact that a link reports. Facts come in the order in which they happened. No fact follows `platform.closed`. */
@@ -76,7 +76,7 @@ export type PlatformFact =
   | { readonly type: 'platform.closed'; readonly close: Close };
 
 export interface OpenOptions {
-  /** The phone number. With a number an unpaired session pairs by code, without one by QR. Ignored if credentials exist. */
+  /** The phone number. An unpaired session pairs by code if a number is given, else by QR. Ignored if credentials exist. */
   readonly phone?: string;
   /** One of `deviceBrowsers`. */
   readonly browser?: string;
@@ -87,8 +87,8 @@ export interface OpenOptions {
 }
 
 /**
- * The connection of one instance to the platform. An instance has one link for all its connections. The link outlives the actors that use it. After
- * any error the link is the only part that has to be closed.
+ * The connection of one instance to the platform. An instance has one link for all its connections. The link outlives the actors that use it, and
+ * closing the link is all that is needed after any error.
  */
 export interface PlatformLink {
   /**
@@ -97,11 +97,11 @@ export interface PlatformLink {
    */
   open(options: OpenOptions, emit: (fact: PlatformFact) => void): void;
   /**
-   * Requests pairing by code on the current connection, in place of the QR or the code that it offers. After the call, no QR and no code for another
-   * number is emitted. Has no effect if the session is paired or the link is closed.
+   * Requests pairing by code on the current connection, in place of the QR or the code that the connection offers. After the call, no QR and no code for
+   * another number is emitted. Has no effect if the session is paired or the link is closed.
    */
   pair(phone: string): void;
-  /** Takes a step of the owner on the connection that asked for a passkey. Has no effect on another connection. A failure is a `platform.closed` fact. */
+  /** Sends a step of the owner to the platform. Has no effect unless this connection asked for a passkey. A failure is a `platform.closed` fact. */
   passkey(step: PasskeyStep): void;
   /** Returns the problem of an assertion as a sentence; null if the assertion is valid. Pure. */
   passkeyProblem(assertion: PasskeyAssertion, options: PasskeyOptions): string | null;
@@ -115,8 +115,8 @@ export interface PlatformLink {
   /** Returns true if credentials of a finished pairing exist. */
   paired(): Promise<boolean>;
   /**
-   * Discards the credentials. The link must be closed. `delete`: removes the credentials. `setAside`: keeps the credentials with time and reason, and
-   * no connection uses them again.
+   * Discards the credentials. The link must be closed. `delete`: removes the credentials. `setAside`: archives the credentials with time and reason.
+   * No connection uses archived credentials.
    */
   discard(how: 'delete' | 'setAside', reason: string): Promise<void>;
   /**
@@ -161,16 +161,16 @@ export interface LinkHost {
   pictureChanged(id: string): void;
   /** Reports a stanza that was dropped because its sender has no right to send it. */
   forged(what: Forgery): void;
-  /** Reports an unhandled error in the adapter. The link is closing with a `platform.closed` of code 500. */
+  /** Reports an unhandled error in the adapter. The link then closes with a `platform.closed` of code 500. */
   surprise(error: unknown): void;
   readonly epoch: number;
-  /** Returns true if this process owns the instance at this moment. The link asks before every frame. A frame that may not leave ends the connection. */
+  /** Returns true if this process owns the instance now. The link asks before every frame. If false, the frame is not sent and the connection ends. */
   mayAct(): boolean;
-  /** Returns the route of a new connection and its media. The link asks at each open. */
+  /** Returns the route of a new connection and of its media. The link asks at each `open`. */
   route(): Route;
   /**
-   * Compares the number of the credentials with the instance's account. The link calls this method before it sends data under the credentials. `change`:
-   * the link must call `beginAnew` first. `refused`: the link must not use the credentials.
+   * Compares the number of the credentials (`owner`) with the instance's account. The link calls this method before it sends data under the credentials.
+   * `change`: the link must call `beginAnew` first. `refused`: the link must not use the credentials.
    */
   accountOf(owner: string): 'same' | 'change' | 'refused';
   /** Empties the instance for another account. Rejects with a `StorageFailure` during an outage of the database. Safe to repeat. */
@@ -183,7 +183,7 @@ export interface SmallPicture {
   readonly tag: string;
 }
 
-/** The platform's time. */
+/** A reading of the platform's clock. */
 export interface PlatformTime {
   /** The time that the platform named. In Unix milliseconds. */
   readonly at: number;
@@ -197,6 +197,6 @@ export interface Platform {
   link(host: LinkHost): PlatformLink;
   /** Returns the client version for the next connection. */
   clientVersion(): ClientVersionView;
-  /** Returns the time that the platform named last to any session; null before the first. Logins, live messages and acknowledgements name the time. */
+  /** Returns the last time that the platform sent to any session; null before the first. Logins, live messages and acknowledgements contain the time. */
   heardTime(): PlatformTime | null;
 }

@@ -1,7 +1,4 @@
-/**
- * Queries of stored messages and chats, and of people and groups: contacts, groups, known numbers, pictures, and definitions such as
- * labels.
- */
+/** Queries of stored messages, chats, contacts, groups, known numbers, pictures, and definitions such as labels. */
 import type {
   Chat,
   ChatStats,
@@ -38,7 +35,7 @@ export interface MessageQuery {
   readonly offset: number;
 }
 
-/** The key of a message for marking it as read, and its direction. */
+/** The key with which a message is marked as read, and the direction of the message. */
 export interface NamedMessage extends ReadKey {
   readonly fromMe: boolean;
 }
@@ -61,8 +58,8 @@ export interface MessageStore {
   /** Returns the oldest message of a chat; null if there is none. */
   oldest(instance: InstanceId, chatId: string): Promise<Message | null>;
   /**
-   * Returns the receipts of group members for an own message, in the order of member ids. `more`: other pages follow. `counts`: the summary of
-   * receipts that are older than the retention time.
+   * Returns the receipts of group members for an own message, in the order of member ids. `more`: other pages follow. `counts`: the
+   * summary of receipts that were replaced by counts after their retention time.
    */
   receipts(
     instance: InstanceId,
@@ -75,11 +72,11 @@ export interface MessageStore {
   removeOf(claim: Claim, chatId: string, until: number, limit: number): Promise<number>;
   /** Returns received messages of a chat that this account has not marked as read, newest first, at most `limit`. */
   unread(instance: InstanceId, chatId: string, limit: number): Promise<readonly ReadKey[]>;
-  /** Returns messages of the asynchronous queue that are still `Queued`, in the order of acceptance, at most `limit`. */
+  /** Returns messages of the asynchronous queue that are still `Queued`, in the order in which they were accepted, at most `limit`. */
   queued(instance: InstanceId, limit: number): Promise<readonly Message[]>;
   /** Returns messages outside the asynchronous queue that are still `Queued` and were accepted before this time (Unix milliseconds), at most `limit`. */
   interrupted(instance: InstanceId, before: number, limit: number): Promise<readonly Message[]>;
-  /** Returns the instances with `Queued` messages, and the number of those in the asynchronous queue. */
+  /** Returns the instances with `Queued` messages. `queued`: the number of their messages in the asynchronous queue. */
   queueing(): Promise<readonly { readonly id: InstanceId; readonly queued: number }[]>;
   /** Returns the time of the newest message of all instances, in Unix milliseconds; null if there is no message. */
   newestAt(): Promise<number | null>;
@@ -89,7 +86,7 @@ export interface MessageStore {
 export interface ReceiptExpiry {
   /**
    * Replaces receipts of messages from before this time (Unix milliseconds) with counts, in one batch per call. Works through the instances one by
-   * one. `removed`: the number of receipts. `more`: true if the next call may find more.
+   * one. `removed`: the number of replaced receipts. `more`: true if the next call may find more.
    */
   expire(before: number): Promise<{ readonly removed: number; readonly more: boolean }>;
 }
@@ -130,9 +127,12 @@ export interface ChatTimer {
 
 export interface ChatStore {
   find(instance: InstanceId, query: ChatQuery): Promise<{ readonly chats: readonly Chat[]; readonly total: number }>;
-  /** Returns the chat under any form of `MessageQuery.chatId`. */
+  /** Returns the chat; null if there is none. `chatId` may have any form of `MessageQuery.chatId`. */
   get(instance: InstanceId, chatId: string): Promise<Chat | null>;
-  /** Returns the people with whom the account has a chat, the most recent chat first, at most 20,000. */
+  /**
+   * Returns the people with whom the account has a chat, the most recent chat first. The people of the address book without a chat follow. At most 20,000
+   * people of each kind.
+   */
   contacts(instance: InstanceId): Promise<readonly KnownContact[]>;
   /** Returns one-to-one chats with disappearing messages, in the order of their ids, at most 20,000. */
   timers(instance: InstanceId): Promise<readonly ChatTimer[]>;
@@ -141,8 +141,6 @@ export interface ChatStore {
   /** Returns counts over all chats of the instance. */
   stats(instance: InstanceId): Promise<ChatStats>;
 }
-
-// Queries on people and groups: contacts, groups, known numbers, pictures, and definitions such as labels.
 
 // Queries of stored contacts. The journal writes contacts.
 
@@ -172,7 +170,7 @@ export interface ContactStore {
 export interface GroupQuery {
   /** A part of the name, case-insensitive, or the id; '' for all. */
   readonly search: string;
-  /** False to leave out the members. */
+  /** True to include the members of each group. */
   readonly members: boolean;
   readonly limit: number;
   readonly offset: number;
@@ -222,16 +220,16 @@ export interface StoredRecipient {
 
 export interface RecipientStore {
   /**
-   * Returns the stored facts of each number; null for a number without facts. Each number comes in its forms (chat ids, the most likely first). A chat with
-   * a received or delivered message counts first, then a look-up. A look-up must not be older than `knownSince`, or `absentSince` for a number without an
-   * account.
+   * Returns the stored facts of each number; null for a number without facts. Each number is given as its possible chat ids, the most likely first. A
+   * chat with a received or delivered message takes precedence over a look-up. Look-ups from before `knownSince`, or before `absentSince` if they found no
+   * account, are ignored.
    */
   find(
     instance: InstanceId,
     numbers: readonly (readonly string[])[],
     limits: { readonly knownSince: number; readonly absentSince: number },
   ): Promise<readonly (StoredRecipient | null)[]>;
-  /** Stores the result of a look-up for each form. Rejects with `EpochLost` if the claim is void. */
+  /** Stores the result of a look-up for each possible chat id (`form`). Rejects with `EpochLost` if the claim is void. */
   save(claim: Claim, forms: readonly (Omit<StoredRecipient, 'at'> & { readonly form: string })[], at: number): Promise<void>;
   /** Removes look-ups of all instances from before this time (Unix milliseconds), at most `limit`. Returns the number of removed look-ups. */
   expire(before: number, limit: number): Promise<number>;

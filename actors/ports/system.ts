@@ -25,9 +25,9 @@ export interface Log {
   error(fields: object, event: string): void;
 }
 
-/** Counters over all instances. Each call adds to a counter. No method throws. Times in milliseconds. */
+/** The metrics of this process over all instances. Each call adds to a counter. No method throws. Times in milliseconds. */
 export interface Meter {
-  /** Counts an attempt to connect. */
+  /** Counts an attempt to connect to the platform. */
   attempted(): void;
   closed(cause: string): void;
   /** Records the time after which a lost session was live again. */
@@ -40,13 +40,13 @@ export interface Meter {
   modelAsked(outcome: 'answered' | 'failed' | 'givenUp', ms: number, tokens: number): void;
   /** Counts a campaign recipient by outcome. */
   campaigned(outcome: 'sent' | 'failed' | 'skipped' | 'unknown'): void;
-  /** Counts recorder entries that were not stored: `lost` were given up, `refused` do not fit the database. */
+  /** Counts recorder entries that were not stored: `lost` entries were given up, and `refused` entries do not fit the database. */
   unstored(outcome: 'lost' | 'refused', count: number): void;
   /** Counts a dropped stanza that only a forger sends. */
   forged(what: string): void;
   /**
-   * Counts leases by cause or kind. `taken`: this node took the lease. `ended`: this node lost the lease or gave it up. `astray`: a comparison with
-   * the database found a difference.
+   * Counts leases of instances by cause or kind. `taken`: this node took the lease. `ended`: this node lost or released the lease. `astray`: a comparison
+   * with the database found a difference.
    */
   leases(what: 'taken' | 'ended' | 'astray', cause: string, count: number): void;
   /** Counts crashes of charts and of background workers. */
@@ -68,7 +68,7 @@ export interface LogLevels {
 
 /** The disk of the data folder. The embedded database is on the same disk. */
 export interface Disk {
-  /** The free space; 0 before the first check. The same holds for `sizeBytes`. */
+  /** The free space and the size of the disk; both are 0 before the first check. In bytes. */
   readonly freeBytes: number;
   readonly sizeBytes: number;
   /** A sentence while there is too little space; '' otherwise. */
@@ -78,7 +78,7 @@ export interface Disk {
 /** A clock for XState (`setTimeout`, `clearTimeout`) that also tells the time. */
 export interface Time {
   now(): number;
-  /** Returns the milliseconds since an arbitrary moment. Changes of the system's clock do not affect it. */
+  /** Returns the milliseconds since an arbitrary start. Changes of the system's clock do not affect this value. */
   monotonic(): number;
   /**
    * Returns the milliseconds by which the machine's clock is behind the database's; negative if it is ahead, and 0 for no correction. `now` includes
@@ -88,13 +88,13 @@ export interface Time {
   /** Sets a timer of any length. A delay that exceeds the limit of a system timer uses several timers. */
   setTimeout(fn: () => void, ms: number): unknown;
   clearTimeout(id: unknown): void;
-  /** Resolves when all ready tasks have had their turn. */
+  /** Resolves when the event loop has run all tasks that are ready now. */
   turn(): Promise<void>;
 }
 
-/** Proxies of sessions. */
+/** The proxies through which sessions connect to the platform. */
 export interface Proxies {
-  /** Managed proxies; null if the server has none. */
+  /** The catalogue of managed proxies; null if the gateway has none. */
   readonly catalogue: ProxyCatalogue | null;
   /** Returns the reason why this address cannot be an owner's proxy, such as `proxy_url must start with …`; null if the address is valid. */
   objection(url: string): string | null;
@@ -137,7 +137,7 @@ export class StorageFull extends StorageFailure {
 
 /**
  * The database reports an error that is independent of the data: a table is missing, a page is damaged, a right was revoked. The message names the
- * error. Work waits for the repair, as it waits during an outage of the database.
+ * error. Work waits until the database is repaired, as during an outage.
  */
 export class StorageBroken extends StorageFailure {
   override readonly name = 'StorageBroken';
