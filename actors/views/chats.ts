@@ -1,5 +1,5 @@
 /**
- * Gateway methods for single chats: the actions that the owner of an account has on a phone, the notes of integrators, labels and quick
+ * Gateway methods for single chats: the actions that the owner of an account has on a phone, lead fields and tags of integrators, labels and quick
  * replies.
  */
 import type { Chat, ChatChange, ChatStats, InstanceId, Kept, Label, QuickReplyType, Result } from '../model.ts';
@@ -38,11 +38,11 @@ export interface ChatMethods {
   block(id: InstanceId, number: string, block: boolean): Promise<Result<readonly string[]>>;
   /** Reloads the notes about all chats, and returns the chat. */
   reloadNotes(id: InstanceId, number: string): Promise<Result<Chat>>;
-  /** Performs the wanted parts of a removal. A failed part does not stop the others. Parts that concern the database alone need no session. */
+  /** Performs the parts of a removal that `wanted` names. A failed part does not stop the other parts. Parts in storage alone need no session. */
   removeChat(id: InstanceId, number: string, wanted: ChatRemoval): Promise<Result<readonly RemovalStep[]>>;
 }
 
-// Gateway methods for leads: the notes of integrators about a chat, and the counts of a chat board.
+// Gateway methods for leads: the fields and tags that integrators set on a chat, and the counts of a chat board.
 
 /** A change of a lead tag. Absent fields keep their values. An `id` of '' creates a tag. */
 export interface LeadTagEdit {
@@ -80,7 +80,7 @@ export interface LabelDraft {
   readonly delete: boolean;
 }
 
-/** A change of a chat's labels. Ids are the phone's. */
+/** A change of a chat's labels. `labelIds` are the ids that the phone assigned. */
 export type LabelChange =
   | { readonly kind: 'set'; readonly labelIds: readonly string[] }
   | { readonly kind: 'add' | 'remove'; readonly labelIds: readonly string[] };
@@ -92,8 +92,8 @@ export interface LabelsChanged {
 }
 
 /**
- * A change of a quick reply. `id`: '' creates one. If `onPhone` is absent, a stored quick reply keeps its place, and a new quick reply gets the usual
- * place.
+ * A change of a quick reply. `id`: '' creates one. If `onPhone` is absent, a stored quick reply stays on the phone or in the gateway. A new text of a
+ * business account is then created on the phone, and every other new quick reply in the gateway.
  */
 export interface QuickReplyEdit {
   readonly id: string;
@@ -110,7 +110,7 @@ export interface QuickReplyEdit {
 export interface DefinitionMethods {
   /** Returns the labels that are not deleted. */
   labels(id: InstanceId): Promise<readonly Kept<'label'>[]>;
-  /** Creates, changes or deletes a label, also on the phone. `made` is true for a new label. Refuses the deletion of an unknown label with `notFound`. */
+  /** Creates, changes or deletes a label, also on the phone. `made`: the label is new. Refuses the deletion of an unknown label with `notFound`. */
   editLabel(id: InstanceId, edit: LabelDraft): Promise<Result<{ readonly label: Label; readonly made: boolean }>>;
   /** Changes the labels of a stored chat, also on the phone. Refuses with `notFound` for an unknown chat, or with `invalid` for an unknown label. */
   labelChat(id: InstanceId, number: string, change: LabelChange): Promise<Result<LabelsChanged>>;

@@ -5,14 +5,14 @@ import type { SmallPicture } from '../ports/platform.ts';
 import type { LogLevel } from '../ports/system.ts';
 import type { CloseCause, Reaction } from '../policy/close-cause.ts';
 
-/** Ids of the machines. */
+/** The names of the charts that the inspector shows. */
 export const chartNames = ['instance', 'lifecycle'] as const;
 export type ChartName = (typeof chartNames)[number];
 
 /** The outcomes of the last attempts at one receiver. */
 export interface ReceiverReport {
   readonly isFailing: boolean;
-  /** The number of delivered attempts among the last attempts. */
+  /** The number of successful attempts among the last `attempts` attempts. */
   readonly delivered: number;
   readonly attempts: number;
   /** The last failure with its time in Unix milliseconds, even if later attempts succeeded; null if there was none. */
@@ -72,7 +72,7 @@ export interface Chart {
 
 /**
  * The sender of a command. `api`: the API of an instance. `admin`: an administrator in the inspector. `schedule`: a timer. `call`: a call that wakes
- * a hibernated session. `stop`: a stop of the server.
+ * a hibernated session. `stop`: a stop of the process.
  */
 export const origins = ['api', 'admin', 'schedule', 'call', 'stop'] as const;
 export type Origin = (typeof origins)[number];
@@ -113,10 +113,10 @@ export interface Step {
   readonly cause: StepCause;
 }
 
-/** The condition of a part: working, busy or waiting, absent, or in trouble. */
+/** The condition of a part. `ok`: working. `busy`: busy or waiting. `off`: absent. `trouble`: in trouble. */
 export type PartState = 'ok' | 'busy' | 'off' | 'trouble';
 
-/** A part of an instance. */
+/** A part of an instance, such as its recorder or one of its couriers. */
 export interface Part {
   /** `supervisor`, `link`, `operations`, `recorder`, `recordKeeper`, `queue`, `campaigns` (while a campaign is active) or `courier.<webhook>`. */
   readonly id: string;
@@ -133,9 +133,9 @@ export interface Part {
 
 export interface CourierPart {
   readonly webhookId: string;
-  /** Host and port of the receiver. The rest of the URL may hold secrets. */
+  /** Host and port of the receiver. The rest of the URL may contain secrets. */
   readonly host: string;
-  /** The number of lanes in use, and the limit. */
+  /** The number of lanes in use (`used`), and the limit (`of`). */
   readonly lanes: { readonly used: number; readonly of: number };
   readonly circuit: { readonly open: boolean; readonly failures: number; /** Next probe; 0 if closed. */ readonly until: number };
   /** Outcomes of the last hundred attempts; null before the first. */
@@ -151,15 +151,15 @@ export interface ActorRow {
   /** A tag that changes with the picture of the account; '' if the gateway has no picture. */
   readonly picture: string;
   readonly status: Status;
-  /** The path in the chart of the session. `crashed`: the chart is being restarted. `failed`: the chart crashed too often. */
+  /** The current state in the chart of the session. `crashed`: the chart is being restarted. `failed`: the chart crashed too often. */
   readonly state: string;
   readonly needsPerson: boolean;
-  /** True if the instance has credentials. Without credentials a phone has to link it first. */
+  /** True if the instance has credentials. Without credentials, a phone has to link the instance first. */
   readonly linked: boolean;
   readonly since: number;
   /** The reason why the session is not connected; '' if all is well. */
   readonly reason: string;
-  /** The same reason as a stable word. */
+  /** The machine-readable form of `reason`. */
   readonly cause: string;
   /** The time of the last message in either direction, or of the last call that needed the platform. */
   readonly lastEvent: number;
@@ -173,7 +173,7 @@ export interface ActorRow {
 
 /** The owner of an instance, the start of the ownership, and its cause. */
 interface ActorLease extends Omit<Lease, 'heldMs' | 'leftMs'> {
-  /** False if that node did not answer. The row then holds the knowledge of the database and of this node. */
+  /** False if the owner did not answer. The details then contain only what the database and this node know. */
   readonly answers: boolean;
 }
 
@@ -189,11 +189,11 @@ export interface ActorCounts {
 export const actorSorts = ['trouble', 'name', 'state', 'since', 'lastEvent', 'queue', 'outbox'] as const;
 export type ActorSort = (typeof actorSorts)[number];
 
-/** A query for list rows. Absent fields match any. */
+/** A query for list rows. Empty lists, an empty text and an absent node match every instance. */
 export interface ActorQuery {
-  /** Status words of the API, chart paths or their beginnings, or `needsPerson`. */
+  /** The states to select: statuses of the API, states of the chart (with their substates), or `needsPerson`. */
   readonly states: readonly string[];
-  /** Stable words of `cause`. */
+  /** The values of `cause` to select. */
   readonly causes: readonly string[];
   /** A part of id, name, number, state or reason. Case-insensitive. */
   readonly text: string;
@@ -226,7 +226,7 @@ export interface ActorDetail extends ActorRow {
   /** The state of the root machine, which restarts the chart. */
   readonly root: string;
   readonly wanted: Wanted;
-  /** Connection attempts since the start of the process. */
+  /** The number of connection attempts since the start of the process. */
   readonly attempts: number;
   /** The number of closes since the last stable connection. */
   readonly failures: number;
@@ -234,7 +234,7 @@ export interface ActorDetail extends ActorRow {
   readonly retryAt: number | null;
   /** The age of the last frame of a live session. In milliseconds; null without a live session. */
   readonly lastFrameAge: number | null;
-  /** Crashes of the chart. */
+  /** The number of crashes of the chart since the start of the process. */
   readonly crashes: number;
   /** The log level of the instance; null if the level of the process applies. */
   readonly logLevel: { readonly level: LogLevel; readonly until: number } | null;
@@ -242,7 +242,7 @@ export interface ActorDetail extends ActorRow {
   readonly steps: readonly Step[];
 }
 
-/** Changes of the list since the previous batch. */
+/** The changes of the list of instances since the previous batch. */
 export interface ActorChanges {
   /** The new fields of an instance; null if the instance was removed. */
   readonly rows: readonly (readonly [
@@ -268,12 +268,12 @@ export type ActorEvent =
   | { readonly type: 'clearCircuit'; readonly webhookId: string }
   /** Restarts the crashed workers with this name at once. Null restarts all crashed workers. */
   | { readonly type: 'restartWorker'; readonly worker: string | null }
-  /** Sets the log level for lines that name the instance, for this time. */
+  /** Sets the log level of lines about the instance for `ms` milliseconds. */
   | { readonly type: 'logLevel'; readonly level: LogLevel; readonly ms: number };
 
 export const actorEventTypes = ['reconnect', 'hibernate', 'wake', 'clearCircuit', 'restartWorker', 'logLevel'] as const;
 
-/** The administrator who asked, for the log. */
+/** The administrator who sent an event, for the log. */
 export interface Asker {
   readonly address: string;
   readonly via: 'token' | 'dashboard';
@@ -288,9 +288,9 @@ export interface InspectorMethods {
   actor(id: InstanceId): Promise<Result<ActorDetail>>;
   /** Returns the account's picture from memory; null if there is none. */
   actorPicture(id: InstanceId): Promise<SmallPicture | null>;
-  /** Watches the next steps of the instance, until the returned function is called. */
+  /** Calls `onStep` for each new step of the instance, until the returned function is called. */
   watchSteps(id: InstanceId, watcher: { onStep(step: Step): void } & WatchEnd): Result<() => void>;
-  /** Watches changes of the list in batches, until the returned function is called. */
+  /** Calls `onChanges` for each batch of changes of the list, until the returned function is called. */
   watchActors(watcher: { onChanges(changes: ActorChanges): void } & WatchEnd): () => void;
   /** Sends an event, logs the administrator, and returns the instance as it is afterwards. */
   act(id: InstanceId, event: ActorEvent, by: Asker): Promise<Result<ActorDetail>>;

@@ -18,7 +18,7 @@ import type { DayTokens, PasskeyAssertion, PasskeyOptions } from '../ports.ts';
 
 // Gateway methods for instances.
 
-/** A record with the current state of its actor. */
+/** The stored record of an instance, with the current state of its session. */
 export interface InstanceView {
   readonly record: InstanceRecord;
   readonly status: Status;
@@ -36,14 +36,14 @@ export interface InstanceView {
 
 /** The additional fields in the answers of a disconnect and of a removal. */
 export interface Unlinked {
-  /** The reason why the phone still lists the device; '' if the phone does not list it. A person then has to remove the device. */
+  /** The reason why the phone still lists the device, so that a person has to remove it there; '' if the phone does not list the device. */
   readonly stillLinked: string;
 }
 
 /** An instance that was logged out. */
 export interface DisconnectedView extends InstanceView, Unlinked {}
 
-/** The presentation of an instance on the phone's list of devices; '' for the default. Kept for the next pairing. */
+/** The look of an instance in the phone's list of linked devices; '' for the default. Stored for the next pairing. */
 export type DeviceLook = Pick<InstanceRecord, 'systemName' | 'browser' | 'system'>;
 
 /** Commands on instances. The commands refuse an unknown id with `notFound`. */
@@ -84,8 +84,8 @@ export interface InstanceMethods {
   /** Logs out and deletes the instance with all its data. The rows of the instance are deleted in the background. */
   remove(id: InstanceId): Promise<Result<Unlinked>>;
   /**
-   * Creates a new token. The old token becomes void at once and its streams end. `held`: the caller's token. A void token is refused (`conflict`), so
-   * of concurrent calls with one token only one succeeds. An administrator leaves `held` out.
+   * Creates a new token. The old token becomes void at once and its streams end. `held`: the caller's token; absent for an administrator. A void
+   * token is refused (`conflict`), so only one of concurrent calls with the same token succeeds.
    */
   rotateToken(id: InstanceId, held?: string): Promise<Result<InstanceView>>;
   /** Creates a new admin token of 50 letters and digits. Refuses with `limited` and `retryAfter` during the cooldown. */
@@ -126,9 +126,9 @@ export interface PasskeyMethods {
   cancelPasskey(id: InstanceId): Promise<Result<null>>;
   /** Creates a one-time code. The new code replaces the previous code of the instance. */
   linkPasskey(id: InstanceId): Promise<Result<PasskeyCode>>;
-  /** Returns the instance of a code or a ticket; null if the code was used, has expired or is unknown. Any node can answer, because codes are stored. */
+  /** Returns the instance of a code or a ticket; null if the code was used, has expired or is unknown. Works on any node, because codes are stored. */
   passkeyLink(code: string): Promise<PasskeyLink | null>;
-  /** Uses the code up, and returns a ticket with which the browser follows the linking. Refuses (`conflict`) if the code was used meanwhile. */
+  /** Exchanges the code for a ticket, with which the browser follows the linking. Refuses (`conflict`) if the code was used meanwhile. */
   usePasskeyLink(code: string): Promise<Result<string>>;
 }
 
@@ -136,14 +136,14 @@ export interface PasskeyMethods {
 
 export interface ProxyView {
   readonly settings: ProxySettings;
-  /** The current route of a connection: the owner's proxy, the server's route (also as the fallback), or direct. */
+  /** The current route of connections: the owner's proxy, the server's route (also during a fallback), or direct. */
   readonly effective: 'custom' | 'internal' | 'direct';
 }
 
 /** A change of the proxy settings. Absent fields keep their values. An absent mode follows from the other fields. */
 export interface ProxyChange {
   readonly mode?: ProxyMode;
-  /** The URL with its credentials. The masked form of the stored URL keeps the stored one. */
+  /** The URL with its credentials. A client that sends the masked form back keeps the stored URL. */
   readonly url?: string;
   readonly fallback?: boolean;
   readonly region?: ProxyRegion;
@@ -190,14 +190,14 @@ export interface TriggerEdit {
 }
 
 export interface ChatbotUsage {
-  /** The limit of tokens in one day of UTC; 0 for no limit. */
+  /** The largest number of tokens in one UTC day; 0 for no limit. */
   readonly limit: number;
   readonly days: readonly DayTokens[];
 }
 
-/** A conversation with an agent that no contact sees. The last turn is by the user. */
+/** A test conversation with an agent. No contact sees the conversation. Its last text is by the user. */
 export interface AgentTrial {
-  /** Names the trial for `endTrial`. */
+  /** The key of the trial, for `endTrial`. */
   readonly key: string;
   readonly agentId: string;
   readonly dialogue: readonly { readonly by: 'user' | 'assistant'; readonly text: string }[];
@@ -235,11 +235,11 @@ export interface ChatbotMethods {
    */
   editTrigger(id: InstanceId, edit: TriggerEdit): Promise<Result<{ readonly trigger: Kept<'chatbotTrigger'>; readonly made: boolean }>>;
   /**
-   * Answers a conversation that no contact sees. Refuses with `notFound`. Refuses with `limited` while another trial of the instance runs, and when the
-   * tokens of the day are used up. A failure of the model service is an answer with an `error`.
+   * Lets an agent answer a test conversation that no contact sees. Refuses with `notFound` for an unknown instance or agent. Refuses with `limited`
+   * while another trial of the instance runs, and when the tokens of the day are used up. A failure of the model service is an answer with an `error`.
    */
   tryAgent(id: InstanceId, trial: AgentTrial): Promise<Result<TrialAnswer>>;
-  /** Ends the trial of this key, because no caller waits for its answer. Has no effect without such a trial. */
+  /** Ends the trial with this key, for a caller that no longer waits for the answer. Has no effect without such a trial. */
   endTrial(id: InstanceId, key: string): Promise<Result<null>>;
   /** Returns the tokens that the agents used on each of the last days, the latest first. */
   chatbotUsage(id: InstanceId): Promise<ChatbotUsage>;

@@ -46,7 +46,7 @@ export interface SendOptions extends Preparation {
   readonly trackId: string;
   /** True if the call stores the message and returns at once. The message is sent when its turn comes. */
   readonly async: boolean;
-  /** The operation of the interface that the client called. Returned as `sendFunction`. */
+  /** The name of the operation that the client called. Returned as `sendFunction`. */
   readonly label: string;
   /** The client's request without base64. Returned as `sendPayload`. */
   readonly payload: unknown;
@@ -69,13 +69,13 @@ interface QueueView {
   readonly pending: number;
   readonly processingNow: boolean;
   readonly acceptingNewMessages: boolean;
-  /** The time of the next message. Unix milliseconds; absent unless a message waits because of the instance's pace. */
+  /** The time at which the next message leaves. In Unix milliseconds; absent unless a message waits for the pause between two messages. */
   readonly nextAt?: number;
   readonly sessionReady: boolean;
   readonly resetting: boolean;
 }
 
-/** Sends, and queries of stored messages and chats. */
+/** Methods that send messages, and queries of stored messages and chats. */
 export interface MessageMethods {
   /** Sends a message of any kind. Messages to one chat leave in the order of the calls, for any spelling of the chat. */
   send(id: InstanceId, send: Send, options: SendOptions): Promise<Result<Message>>;
@@ -90,7 +90,7 @@ export interface MessageMethods {
   showTyping(id: InstanceId, number: string, state: TypingState, delay: number): Promise<Result<null>>;
   /**
    * Returns the receipts of group members for an own message. The id may have any form. Refuses with `notFound` for an unknown message, or `invalid`
-   * for one that is not an own group message.
+   * for a message that is not an own group message.
    */
   receipts(
     id: InstanceId,
@@ -106,8 +106,8 @@ export interface MessageMethods {
   ): Promise<{ readonly chats: readonly Chat[]; readonly total: number; readonly stats: ChatStats }>;
   queue(id: InstanceId): Promise<QueueView>;
   /**
-   * Deletes a message for everyone. The id may have any form. A message in the asynchronous queue is cancelled, which needs no session. `at`: Unix
-   * milliseconds. Refuses with `conflict` while the message is being sent, and otherwise like `message.delete`.
+   * Deletes a message for everyone. The id may have any form. A message in the asynchronous queue is cancelled, which needs no session. `at`: the
+   * time in Unix milliseconds. Refuses with `conflict` while the message is being sent, and otherwise like `message.delete`.
    */
   deleteMessage(id: InstanceId, messageId: string): Promise<Result<AnswerOf<'message.delete'>>>;
   /** Cancels the messages in the asynchronous queue, and returns their number. */
@@ -167,7 +167,7 @@ export interface DownloadWish {
   readonly messageId: string;
   /** True to download the file of the quoted message. */
   readonly quoted: boolean;
-  /** Conversion of audio to MP3: `can` converts if this machine is able to, `must` refuses otherwise, `no` keeps the original. */
+  /** Conversion of audio to MP3. `no`: none. `can`: if this machine is able to convert. `must`: as `can`, but refuses if it is not able to. */
   readonly mp3: 'can' | 'must' | 'no';
   /** True to transcribe speech to text. A transcription needs an API key. */
   readonly transcribe: boolean;
@@ -177,7 +177,7 @@ export interface DownloadWish {
 
 export interface Download {
   readonly file: KeptFile;
-  /** True if the file was kept already and the platform was not asked. */
+  /** True if the gateway had the file already, so that the platform was not asked. */
   readonly cached: boolean;
   readonly transcription?: string;
 }
@@ -198,7 +198,7 @@ export interface CampaignInput {
   /** The shortest pause between two messages. In milliseconds. */
   readonly delayMin: number;
   readonly delayMax: number;
-  /** The start time. Unix milliseconds; a time in the past starts at once. */
+  /** The start time. In Unix milliseconds; a time in the past starts the campaign at once. */
   readonly scheduledFor: number;
   /** The message for recipients without a message of their own. */
   readonly shared: CampaignSend | null;
@@ -207,7 +207,7 @@ export interface CampaignInput {
   readonly once?: GivenKey;
 }
 
-/** The pace of an instance, and the remaining work of its campaigns. */
+/** The pace of the campaigns of an instance, and their remaining work. */
 export interface CampaignStats {
   readonly campaigns: readonly Campaign[];
   /** The number of waiting recipients of running and scheduled campaigns. */
@@ -227,7 +227,7 @@ export interface CampaignMethods {
    * `limited`: too many campaigns. `notSent`: the instance has no account. `conflict`: the key was used with another request.
    */
   createCampaign(id: InstanceId, input: CampaignInput): Promise<Result<CreatedCampaign>>;
-  /** Pauses a campaign. A message that is being sent is completed. Refuses with `notFound`, or with `conflict` for a finished campaign. */
+  /** Pauses a campaign. A message whose send has begun is still sent. Refuses with `notFound`, or with `conflict` for a finished campaign. */
   stopCampaign(id: InstanceId, campaign: string): Promise<Result<null>>;
   /**
    * Continues a paused or finished campaign, and retries recipients whose message failed. Refuses with `notFound`, or with `conflict` for a finished
@@ -235,11 +235,11 @@ export interface CampaignMethods {
    */
   continueCampaign(id: InstanceId, campaign: string): Promise<Result<null>>;
   /**
-   * Deletes a campaign. All other calls stop seeing the campaign at once, and its rows are deleted in the background. Sent messages stay in their
+   * Deletes a campaign. No other call returns the campaign any more, and its rows are deleted in the background. Sent messages stay in their
    * chats.
    */
   deleteCampaign(id: InstanceId, campaign: string): Promise<Result<null>>;
-  /** Deletes campaigns that finished at least `doneFor` milliseconds ago, or all if it is null. */
+  /** Deletes campaigns that finished at least `doneFor` milliseconds ago, or all campaigns if null. */
   clearCampaigns(id: InstanceId, doneFor: number | null): Promise<Result<RemovedCampaigns>>;
   /** Returns campaigns, newest first. `done` selects finished or unfinished campaigns; null selects all. */
   campaigns(id: InstanceId, done: boolean | null): Promise<readonly EstimatedCampaign[]>;

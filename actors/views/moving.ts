@@ -20,7 +20,7 @@ export interface ImportedSession {
   /** The numbers of chats and messages of an archive that this import added to the instance. */
   readonly chats: number;
   readonly messages: number;
-  /** One sentence: the reason of the refusal, the instance that has the session, or the instance that a dry run would make or fill. */
+  /** A sentence with the reason of the refusal, the instance that has the session, or the instance that an import would create or fill. */
   readonly reason: string;
   readonly notes: readonly string[];
   readonly lost: readonly string[];
@@ -46,7 +46,7 @@ export interface ImportRequest {
   readonly secret: string;
   /** True to return the outcomes of an import without any change. */
   readonly dryRun: boolean;
-  /** The id or name of the instance to fill, for a source with one session. With '', the name of the session selects the instance. */
+  /** The id or name of the instance to fill, for a source with one session; '' to select the instance by the name of the session. */
   readonly into: string;
   /** The names of the sessions to import; empty for all. */
   readonly only: readonly string[];
@@ -61,7 +61,7 @@ export interface ExportRequest {
   /** The instances to export; empty for all that have a session. */
   readonly instances: readonly InstanceId[];
   readonly passphrase: string;
-  /** True to close the sessions first. Their instances stay disconnected. */
+  /** True to close the sessions first. The instances then stay disconnected. */
   readonly stop: boolean;
   readonly with: readonly ExportPart[];
 }

@@ -26,23 +26,23 @@ interface NewUser {
 interface UserPatch {
   readonly role?: Role;
   readonly password?: string;
-  /** Removes the one-time code, for a user who lost the phone. */
+  /** True to remove the one-time code, for a user who lost the phone. */
   readonly resetCode?: boolean;
 }
 
 export interface Credentials {
   readonly name: string;
   readonly password: string;
-  /** '' without a one-time code. */
+  /** The one-time code; '' for none. */
   readonly code: string;
 }
 
-/** A one-time code that is being set up. The secret is stored after its first code was entered. */
+/** The secret of one-time codes that a user sets up. The secret is stored only when `confirmCode` receives a valid code. */
 interface CodeOffer {
-  /** Base 32, for typing. */
+  /** The secret in base 32, for users who type it. */
   readonly secret: string;
   readonly uri: string;
-  /** The QR code of the address: PNG as a data URL. */
+  /** The QR code of `uri`, as the data URL of a PNG. */
   readonly picture: string;
 }
 
@@ -60,7 +60,7 @@ export interface UserMethods {
   /** Replaces the own password. Ends the sessions of the user. */
   changePassword(id: string, old: string, password: string): Promise<Result<User>>;
   offerCode(id: string, password: string): Promise<Result<CodeOffer>>;
-  /** Requires one-time codes from now on, if the code belongs to the secret. Ends the sessions of the user. */
+  /** Stores the secret and requires one-time codes from now on, if `code` is valid. Ends the sessions of the user. */
   confirmCode(id: string, secret: string, password: string, code: string): Promise<Result<User>>;
   /** Stops requiring one-time codes. Ends the sessions of the user. */
   removeCode(id: string, password: string): Promise<Result<User>>;
@@ -78,7 +78,7 @@ export interface AlertView {
   readonly settings: AlertSettings;
   /** Names of the secrets that are set. */
   readonly secrets: readonly AlertSecretName[];
-  /** The present troubles, cut to a readable number. */
+  /** The current troubles, cut to a readable number. `toldAt`: the time of the last message about the trouble; null before the first. */
   readonly troubles: readonly (Trouble & { readonly toldAt: number | null })[];
   readonly total: number;
   /** The last attempt of each channel, and the number of messages that wait for the channel. Times in Unix milliseconds. */
@@ -87,15 +87,15 @@ export interface AlertView {
 
 export interface AlertMethods {
   alerts(): Promise<AlertView>;
-  /** Replaces the settings. A secret that is not given stays, and '' removes one. Refuses with `invalid`, with the reason. */
+  /** Replaces the settings. An absent secret keeps its value, and '' removes a secret. Refuses with `invalid` and the reason. */
   saveAlerts(settings: AlertSettings, secrets: Partial<AlertSecrets>): Promise<Result<AlertView>>;
-  /** Sends a test over one channel at once. */
+  /** Sends a test message over one channel at once. */
   testAlert(channel: AlertChannel): Promise<Result<AlertAttempt>>;
 }
 
 // Gateway methods for the figures of the last day.
 
-/** The time for which figures are kept. In milliseconds. The page shows a day. */
+/** The retention time of figures: a day, because the dashboard shows a day. In milliseconds. */
 export const figuresKeptMs = 86_400_000;
 
 export const figureNames = ['received', 'sent', 'delivered', 'failed', 'reconnects', 'memoryBytes', 'loopMs'] as const;
@@ -112,12 +112,12 @@ interface FigureHistory {
   readonly from: number;
   /** The length of a step. In minutes. */
   readonly step: number;
-  /** The number of steps. The last one is under way. */
+  /** The number of steps. The last step is not over yet. */
   readonly steps: number;
   readonly nodes: readonly NodeSteps[];
 }
 
 export interface FigureMethods {
-  /** Returns the figures of all nodes over the last hours, from 1 to 24. */
+  /** Returns the figures of all nodes over the last `hours` hours, from 1 to 24. */
   figureHistory(hours: number): Promise<FigureHistory>;
 }

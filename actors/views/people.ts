@@ -7,7 +7,7 @@ import type { ContactPage, ContactQuery, GroupQuery, NamedGroup } from '../ports
 export interface CheckedNumber {
   /** The number as the client wrote it. */
   readonly query: string;
-  /** The id of the account or group. A number without an account has the id of the number; '' if the number is not valid. */
+  /** The chat id of the account or group. For a number without an account, the chat id that the number would have; '' if it is not valid. */
   readonly chatId: string;
   readonly lid: string;
   /** Null if the platform gave no answer. */
@@ -25,7 +25,7 @@ export interface ChatDetails {
   readonly lid: string;
   /** The stored chat; null if there is none yet. */
   readonly chat: Chat | null;
-  /** The result of the look-up; null if the platform refused it, or the rate limit does not allow it. */
+  /** The result of the look-up of the picture; null if the platform refused the look-up, or if the rate limit does not allow it. */
   readonly picture: (Picture & { readonly kind: PictureKind }) | null;
   /** The business name; '' for an account that is no verified business, null if unknown. */
   readonly businessName: string | null;
@@ -37,8 +37,8 @@ export interface PeopleMethods {
   /** Sets the account's own picture, as `setGroupPicture` does for a group. */
   setOwnPicture(id: InstanceId, source: string): Promise<Result<null>>;
   /**
-   * Returns the stored picture of a person or group, or asks the platform. `force` asks again, at most every 20 s. Refuses with `limited` beyond the
-   * rate limit of pictures.
+   * Returns the stored picture of a person or group, or asks the platform. `force` asks again, at most every 20 s. Refuses with
+   * `limited` if the rate limit of pictures is exceeded.
    */
   picture(id: InstanceId, number: string, kind: PictureKind, force: boolean): Promise<Result<Picture>>;
   /** Returns the known facts of a chat. Facts that cannot be looked up now are left out. Refuses a number without an account with `notFound`. */
@@ -65,7 +65,7 @@ export interface ContactMethods {
 export interface GroupMethods {
   /**
    * Returns the stored groups of the account, also without a connected session. Queries the platform first if the groups were never listed, or with
-   * `force`. A second `force` within some seconds has no effect.
+   * `force`. A `force` soon after another has no effect.
    */
   listGroups(
     id: InstanceId,

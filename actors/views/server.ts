@@ -10,29 +10,29 @@ export interface VitalsView {
   /** The numbers of connection attempts, and of attempts that became live. */
   readonly attempts: number;
   readonly opened: number;
-  /** Closes by cause. */
+  /** The number of closes by cause. */
   readonly closes: Readonly<Partial<Record<CloseCause, number>>>;
-  /** Crashes of the session's chart. */
+  /** The number of crashes of the session's chart. */
   readonly crashes: number;
   /** Crashes of the background workers, by name. Workers that never crashed are absent. */
   readonly workerCrashes: Readonly<Record<string, number>>;
   /** The time from the last loss of a live session to its return; 0 before the first. */
   readonly reconnectMs: number;
   readonly longestReconnectMs: number;
-  /** The back-off under way, or 0. */
+  /** The delay of the current back-off; 0 for none. */
   readonly nextDelayMs: number;
   readonly wakes: number;
   readonly hibernatedMs: number;
   /** The time since the last frame of the platform; null without a connection. */
   readonly lastFrameAgeMs: number | null;
-  /** Events that could not be rendered and were set aside. Events of the global webhook count for each instance. */
+  /** The number of events that could not be rendered and were not delivered. */
   readonly eventsSetAside: number;
-  /** Entries that wait for storage. */
+  /** The number of entries that wait for storage. */
   readonly unrecorded: number;
   readonly queued: number;
 }
 
-/** Figures of the server and of every instance. In a cluster the figures cover the instances of this node. Times in milliseconds. */
+/** Figures of this process and of every instance. In a cluster, the figures cover only the instances of this node. Times in milliseconds. */
 export interface Numbers {
   readonly registered: number;
   readonly disconnected: number;
@@ -45,7 +45,7 @@ export interface Numbers {
   /** The reason why all connects wait for one canary (`clientTooOld`, `outage`); '' if they do not wait. */
   readonly barrier: string;
   readonly clientVersion: ClientVersionView;
-  /** The reason why expiry is suspended, if the clock of the machine is in doubt; '' otherwise. */
+  /** The reason why the expiry of stored data is suspended, because the clock of the machine is in doubt; '' otherwise. */
   readonly clock: string;
   /** 99th percentile of the event loop's delay over the last minute. */
   readonly loopLagMs: number;
@@ -78,12 +78,12 @@ export interface Figures {
   readonly handshakesWaiting: number;
   readonly barrier: string;
   readonly clientVersion: ClientVersionView;
-  /** The number of sessions that the start of the process has not restored yet. */
+  /** The number of sessions that are not restored yet after the start of the process. */
   readonly restoring: number;
   readonly loopLagMs: number;
   /** Free and total space on the disk of the data folder. In bytes. */
   readonly disk: { readonly free: number; readonly size: number };
-  /** The lead of the wall clock over the monotonic clock. In milliseconds. `inDoubt` is true if the lead is suspicious. */
+  /** The time by which the clock is ahead of the time that the gateway expects. In milliseconds. `inDoubt`: the difference is suspicious. */
   readonly clock: { readonly aheadMs: number; readonly inDoubt: boolean };
   readonly outbox: { readonly waiting: number; readonly parked: number; readonly oldestAgeMs: number };
   readonly circuitsOpen: number;
@@ -108,7 +108,7 @@ export interface NodeFigures {
   readonly nodes: { readonly live: number; readonly draining: number };
 }
 
-/** One node of a cluster. `gone`: the lease of the node ran out without a sign-off, so other nodes take its instances. */
+/** One node of a cluster. `gone`: the lease of the node ran out although the node did not leave, so other nodes take its instances. */
 export interface NodeView {
   readonly name: string;
   readonly state: 'live' | 'draining' | 'gone';
@@ -127,13 +127,13 @@ export interface NodeView {
   readonly leaseMs: number;
   /** The time since the node last renewed its lease. In milliseconds. */
   readonly renewedMs: number;
-  /** The instances that the node took within the last hour and still has, counted by cause. */
+  /** The number of instances by cause that the node took within the last hour and still has. */
   readonly taken: KnownNode['taken'];
 }
 
 /**
  * Sign-ins to the dashboard that outlive the process and are valid on every node. The keys of sign-ins are hashes of cookie values. Methods reject
- * during an outage of the storage.
+ * during an outage of the database.
  */
 export interface SignIns {
   /** Begins a sign-in of a user, or of the admin token (null). Returns false if the user changed since it was authenticated. */
@@ -142,9 +142,9 @@ export interface SignIns {
   find(key: string): Promise<FoundSignIn | null>;
   /** Returns all sign-ins that are valid, the latest first. */
   list(): Promise<readonly OpenSession[]>;
-  /** Ends a sign-in. Other nodes learn of the end within a second. Returns false if there was none. */
+  /** Ends a sign-in. Other nodes learn of the end within a second. Returns false if there was no such sign-in. */
   end(key: string): Promise<boolean>;
-  /** Registers the cache of sign-ins in this process. The method `end` of the cache is called for sign-ins that another node ended. */
+  /** Registers the cache of sign-ins in this process. Calls `end` of the cache for each sign-in that another node ended. */
   remembers(memory: SignInMemory): void;
 }
 
@@ -156,7 +156,7 @@ export interface SignInMemory {
 export interface ServerMethods {
   /** Null if sign-ins are kept in memory alone. */
   readonly signIns: SignIns | null;
-  /** Returns the nodes of the last hour that have not left. Empty without a cluster. */
+  /** Returns the nodes that had a lease within the last hour and have not left. Empty without a cluster. */
   nodes(): Promise<readonly NodeView[]>;
   /** The name of this node; null without a cluster. */
   readonly nodeName: string | null;
@@ -167,28 +167,28 @@ export interface ServerMethods {
    * the node does not answer.
    */
   drainNode(name: string): Promise<Result<null>>;
-  /** Returns the instance of a token, or null. Takes constant time in the number of instances. */
+  /** Returns the instance of a token, or null. The time does not depend on the number of instances. */
   authenticate(token: string): InstanceId | null;
-  /** Looks up an unknown token in the database, because another node may have created it a moment ago. */
+  /** Looks up an unknown token in the database, because another node may just have created the token. */
   lookUp(token: string): Promise<InstanceId | null>;
-  /** Returns true if the instance exists. Asks the database if this node does not know the id, because another node may have created it a moment ago. */
+  /** Returns true if the instance exists. Asks the database if this node does not know the id, because another node may just have created it. */
   exists(id: InstanceId): Promise<boolean>;
   isAdmin(token: string): boolean;
-  /** False while the server stops. New work is then answered with 503. */
+  /** False before the instances are loaded, and while the process stops. New work is then answered with 503. */
   readonly accepting: boolean;
-  /** Gathers the figures in slices. With many instances the work takes several turns of the event loop. */
+  /** Collects the figures. With many instances, the work is spread over several turns of the event loop. */
   figures(): Promise<Figures>;
   /** Returns the version of the web client that new connections of this process announce. */
   clientVersion(): ClientVersionView;
-  /** Returns figures of quality, in total and for each instance. */
+  /** Returns the figures of quality of this process and of each instance. */
   numbers(): Numbers;
   /** Counts instances by status. `reconnecting`: connecting instances that were paired before. */
   counts(): StatusCounts;
-  /** Returns the reasons why sessions of this process wait for a database that answers. The reasons are sentences without duplicates. */
+  /** Returns the reasons why recorders of this process wait for the database, as sentences without duplicates; empty if none waits. */
   troubles(): readonly string[];
-  /** Returns warnings about faults with which the server still works: a clock in doubt, a disk that is nearly full. */
+  /** Returns warnings about faults that do not stop the gateway: a clock in doubt, a disk that is nearly full. */
   warnings(): readonly string[];
-  /** Returns the progress of the restore after a start. */
+  /** Returns how many of the sessions are restored after a start. */
   ready(): { readonly restored: number; readonly total: number };
 }
 

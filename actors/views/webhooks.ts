@@ -33,7 +33,7 @@ export interface WebhookInput {
 export interface SavedWebhooks {
   /** All webhooks of the owner after the change. */
   readonly webhooks: readonly Webhook[];
-  /** The webhook whose secret was just generated and may be shown this once; '' for none. */
+  /** The id of the webhook whose secret this call generated; '' for none. The secret is shown only in the answer to this call. */
   readonly revealed: string;
 }
 
@@ -62,13 +62,13 @@ export interface ReplayFilter {
 }
 
 export interface DeliveryView extends DeliveryRecord {
-  /** The time of the next attempt; 0 if the delivery waits for its turn or has ended. */
+  /** The time of the next attempt; 0 if the delivery waits in its lane, has ended, or cannot be posted now (`reason`). */
   readonly nextAttempt: number;
   /** The reason why the delivery waits or failed; '' if all is well. */
   readonly reason: string;
 }
 
-/** One delivery with its request, by the present settings of its webhook. */
+/** One delivery with its request. The request follows the current settings of the webhook. */
 export interface DeliveryDetails extends DeliveryView {
   readonly url: string;
   /** The headers of the request; empty for a delivery to Chatwoot. The values of secret headers are masked. */
@@ -77,15 +77,15 @@ export interface DeliveryDetails extends DeliveryView {
   readonly payload: unknown;
 }
 
-/** The waiting deliveries of one webhook in total. */
+/** The queue of waiting deliveries of one webhook, over all instances. */
 export interface QueueOfWebhook {
   readonly webhookId: string;
   readonly waiting: number;
   readonly parked: number;
   readonly bytes: number;
   /**
-   * Events by type that were dropped because too many waited, or because they waited too long. Counted since the start of the process; in a cluster, of
-   * each live node.
+   * The number of events by type that were dropped because too many waited, or because they waited too long. Counted since the start of the process. In
+   * a cluster, the numbers of all live nodes are added up.
    */
   readonly dropped: Readonly<Record<string, number>>;
 }
@@ -97,7 +97,7 @@ export interface DeliveryPage {
 }
 
 export interface WebhookTest {
-  /** The id, as in the header `webhook-id`. */
+  /** The id of the test event, as in the header `webhook-id`. */
   readonly id: string;
   readonly url: string;
   readonly outcome: Attempt;
@@ -105,7 +105,7 @@ export interface WebhookTest {
 }
 
 export interface ErrorHistory {
-  /** The time since which the history is complete. */
+  /** The time since which the history is complete. In Unix milliseconds. */
   readonly since: number;
   readonly errors: readonly DeliveryError[];
 }
@@ -128,7 +128,7 @@ export interface WebhookMethods {
   globalWebhookErrors(): Promise<ErrorHistory>;
   /** Returns deliveries to the webhooks of an instance, or to the global webhook (null). */
   deliveries(owner: InstanceId | null, filter: DeliveryFilter): Promise<Result<DeliveryPage>>;
-  /** Returns the newest delivery of an event to one of these webhooks, or to the named one. */
+  /** Returns the newest delivery of the event `wanted.id` to a webhook of the owner, or to the webhook `wanted.webhook`. */
   delivery(owner: InstanceId | null, wanted: { readonly id: string; readonly webhook?: string }): Promise<Result<DeliveryDetails>>;
   /** Replays deliveries, and returns their number. */
   replay(owner: InstanceId | null, filter: ReplayFilter): Promise<Result<number>>;
@@ -136,12 +136,12 @@ export interface WebhookMethods {
   testWebhook(owner: InstanceId | null, input: { readonly webhook?: string; readonly type?: string }): Promise<Result<WebhookTest>>;
   /**
    * Subscribes to all events of the instance that are committed from now on, in order. Calls `onEnd` once when the token rotates, the instance is
-   * removed or the server stops. Calls `onGap` each time that events were lost on their way from another node.
+   * removed or the server stops. Calls `onGap` each time that events from another node were lost.
    */
   subscribe(id: InstanceId, onEvent: (event: GatewayEvent) => void, onEnd: () => void, onGap?: () => void): () => void;
   /**
-   * Returns past events of the stream types, as far as the bus of the cluster retains them; null if no bus retains events. The events reach up to the first
-   * event of a subscription that was made before the call. Never rejects.
+   * Returns past events of the stream types, as far as the bus of the cluster retains them; null if no bus retains events. Between the returned events
+   * and the events of a subscription that began before this call there is no gap. Never rejects.
    */
   past(id: InstanceId): Promise<StreamPast | null>;
 }
@@ -157,14 +157,14 @@ export interface ChatwootMethods {
   /** Returns the settings with a masked access token; null if none were ever saved. */
   chatwoot(id: InstanceId): ChatwootSettings | null;
   /**
-   * Replaces the settings. To enable the connector, Chatwoot must first confirm the inbox. The masked token keeps the stored token. Returns the URL
+   * Replaces the settings. To enable the connector, Chatwoot must first confirm the inbox. A masked token keeps the stored token. `hookUrl`: the URL
    * to which the inbox has to post.
    */
   saveChatwoot(id: InstanceId, settings: ChatwootSettings): Promise<Result<{ readonly hookUrl: string }>>;
-  /** Asks Chatwoot for the inbox of the settings, and changes nothing. The masked token means the stored token. Refuses (`invalid`) invalid settings. */
+  /** Asks Chatwoot for the inbox of the settings, and changes nothing. A masked token stands for the stored token. Refuses (`invalid`) invalid settings. */
   testChatwoot(id: InstanceId, settings: ChatwootSettings): Promise<Result<{ readonly error: string; readonly ms: number }>>;
   /**
-   * Takes a post of Chatwoot to the hook address. Resolves when the post is stored or ignored; sending happens later. Refuses with `notFound` for an
+   * Takes a post of Chatwoot to the hook address. Resolves when the post is stored or ignored. The message is sent later. Refuses with `notFound` for an
    * unknown address. Refuses with `conflict` if the connector is off, or if the post is from another inbox.
    */
   chatwootPosted(hook: string, body: Readonly<Record<string, unknown>>): Promise<Result<null>>;
