@@ -1,9 +1,8 @@
-/** Decides the alerts that an operator gets and their times, and writes their texts. Pure functions over the stored state and the present troubles. */
+/** Decides which alerts an operator gets and when, and writes their texts. Pure functions over the stored state and the current troubles. */
 import type { AlertAttempt, AlertChannel, AlertKind, AlertMessage, AlertSettings, Trouble } from '../model.ts';
 import { quietFor } from './campaign-policy.ts';
 
-// The state of alerts. Pure functions derive the next state from the stored state and the present troubles. The state holds the messages
-// that channels have not accepted yet.
+// The state of alerts, and the functions that derive the next state. The state contains the messages that channels have not accepted yet.
 
 /** The time for which a trouble must last before it is reported, so that troubles of one cause share a message. In milliseconds. */
 const settleMs: Readonly<Record<AlertKind, number>> = { session: 60_000, receiver: 0, disk: 0, node: 0 };
@@ -19,7 +18,7 @@ const minuteMs = 60_000;
 /** The largest number of known troubles, and of troubles that one message names. */
 const mostKnown = 1_000;
 const mostNamed = 20;
-/** The largest number of messages that wait for one channel. Beyond it the oldest message is dropped. */
+/** The largest number of messages that wait for one channel. A further message replaces the oldest message. */
 const mostPending = 5;
 /** The time for which a node reserves a message that it sends. Longer than the time limit of a channel. In milliseconds. */
 export const takenMs = 60_000;
@@ -61,7 +60,7 @@ export const alertStateIn = (stored: unknown): AlertState => {
   return isWhole ? { known, lastAt, pending, outcomes } : noAlertState;
 };
 
-/** The view of all nodes. */
+/** The current troubles of all nodes, and facts about the nodes. */
 export interface Seen {
   readonly troubles: readonly Trouble[];
   /** Names of live nodes. A lost node counts as recovered only if it is among these names. */
@@ -144,8 +143,8 @@ export const nextAlerts = (state: AlertState, seen: Seen, settings: AlertSetting
 };
 
 /**
- * Reserves the messages that are due, so that no other node sends them meanwhile. Returns them as they are in the next state. In quiet hours no
- * message is due.
+ * Reserves the messages that are due, so that no other node sends them meanwhile. `taken`: the reserved messages, as the returned state contains them. In
+ * quiet hours no message is due.
  */
 export const reserveDueAlerts = (
   state: AlertState,
@@ -224,7 +223,7 @@ const lineOf = (trouble: Trouble, baseUrl: string): string => {
 
 const more = (shown: number, all: number): readonly string[] => (all > shown ? [`- and ${all - shown} more`] : []);
 
-/** Returns one line, such as `Dormouse: 3 sessions need a person`. */
+/** Returns the subject of a message, such as `Dormouse: 3 sessions need a person`. */
 export const subjectOf = ({ troubles, well, counts }: AlertMessage): string => {
   const parts = counted(troubles);
   const cut = counts.troubles > troubles.length ? ` and ${counts.troubles - troubles.length} more` : '';
@@ -232,7 +231,7 @@ export const subjectOf = ({ troubles, well, counts }: AlertMessage): string => {
   return `Dormouse: ${[...(parts.length === 0 ? [] : [parts.join(', ') + cut]), ...over].join('; ') || (well.length === 0 ? 'a test' : '')}`;
 };
 
-/** Returns the whole text. A message without troubles is a test. */
+/** Returns the whole text of a message. A message without troubles is a test. */
 export const textOf = (message: AlertMessage, baseUrl: string): string => {
   const { troubles, well, counts } = message;
   if (counts.troubles + counts.well === 0) return `This is a test of the alerts of ${baseUrl}. Nothing is wrong.`;

@@ -1,6 +1,6 @@
 /** The pace of campaigns: limits, quiet hours, and stop words. */
 
-/** The minutes of the day between which nothing is sent. `from` may be later than `to`, over midnight. */
+/** The daily period in which nothing is sent, in minutes since midnight. If `from` is later than `to`, the period spans midnight. */
 export interface QuietHours {
   readonly from: number;
   readonly to: number;
@@ -18,9 +18,9 @@ export interface CampaignPolicy {
   readonly timeZone: string;
   /** The number of consecutive refusals by the platform after which campaigns stop. */
   readonly refusals: number;
-  /** Whole messages, in lower case, with which a contact opts out. */
+  /** The stop words: whole messages, in lower case, with which a contact opts out. */
   readonly stopWords: readonly string[];
-  /** The retention time of a finished campaign. In milliseconds; 0 for ever. */
+  /** The retention time of a finished campaign. In milliseconds; unlimited if 0. */
   readonly kept: number;
   /** The time after which a paused campaign is removed. In milliseconds; 0 for never. */
   readonly pausedKept: number;
@@ -66,7 +66,7 @@ export const quietFor = ({ quiet, timeZone }: Pick<CampaignPolicy, 'quiet' | 'ti
   return corrected(now - (now % minuteMs) + (length - since) * minuteMs, quiet.to, timeZone) - now;
 };
 
-/** Returns the time at which work of `work` milliseconds ends, if it begins at `start` and pauses in the quiet hours. */
+/** Returns the end of work that takes `work` milliseconds, begins at `start` and pauses in the quiet hours. In Unix milliseconds. */
 const workedUntil = (policy: Pick<CampaignPolicy, 'quiet' | 'timeZone'>, start: number, work: number): number => {
   const { quiet, timeZone } = policy;
   if (quiet === null) return start + work;
@@ -87,8 +87,8 @@ export interface CampaignWork {
 }
 
 /**
- * Estimates when the last message of a campaign leaves, in milliseconds from `now`. `start`: the time of its next message. `others`: campaigns of the
- * instance that take turns with it. Between messages of two campaigns the shorter pause applies.
+ * Estimates the time until the last message of a campaign leaves. In milliseconds from `now`. `start`: the time of its next message. `others`: the other
+ * active campaigns of the instance, which take turns with this campaign. The estimate uses the shortest mean pause of all these campaigns.
  */
 export const timeLeft = (
   policy: Pick<CampaignPolicy, 'quiet' | 'timeZone' | 'dailyCap'>,
@@ -103,7 +103,7 @@ export const timeLeft = (
   return Math.round(Math.max(workedUntil(policy, start, (messages - 1) * pause), start + capped) - now);
 };
 
-/** Returns true if the whole text is a stop word. */
+/** Returns true if the whole text is a stop word. Ignores case, and full stops and exclamation marks at the end. */
 export const asksToStop = ({ stopWords }: Pick<CampaignPolicy, 'stopWords'>, text: string): boolean =>
   stopWords.length > 0 &&
   text.length <= 64 &&

@@ -63,7 +63,7 @@ export type Reaction = (typeof reactions)[number];
 export interface Verdict {
   readonly cause: CloseCause;
   readonly reaction: Reaction;
-  /** The sentence for people, such as `401: logged out from another device`. */
+  /** The human-readable sentence, such as `401: logged out from another device`. */
   readonly sentence: string;
   /** The end of a suspension, if the platform gave one. In Unix milliseconds. */
   readonly until?: number;
@@ -73,15 +73,15 @@ export interface Verdict {
 export interface Situation {
   /** True while a QR code, a pairing code or a passkey is on offer. A lost connection then means that the pairing expired. */
   readonly pairing: boolean;
-  /** The number of restarts within the window that the platform requested, including this one. */
+  /** The number of restarts within the window that the platform requested, including the current one. */
   readonly restarts: number;
   readonly restartLimit: number;
-  /** The number of consecutive unknown closes without an open connection between them, including this one. */
+  /** The number of consecutive closes for an unknown reason without an open connection between them, including the current one. */
   readonly unknowns: number;
   readonly unknownLimit: number;
-  /** The number of takeovers within the window, including this one. */
+  /** The number of takeovers (440) within the window, including the current one. */
   readonly takeOvers: number;
-  /** The time of the pairing in this process; 0: none. In Unix milliseconds. */
+  /** The time at which this process paired the session; 0 if it did not. In Unix milliseconds. */
   readonly pairedAt: number;
   readonly now: number;
 }
@@ -110,7 +110,7 @@ const earlyMs = 15 * 60_000;
 
 const unknown = means('unknownError', 'backOff', 'closed for an unknown reason');
 
-/** The meanings of the platform's codes. A code that is not listed is `unknown`: a back-off is safe, but discarding a session is not. */
+/** The meanings of the platform's codes. A code that is not listed means `unknown`, because a back-off is safe and discarding a session is not. */
 const meanings: Readonly<Record<number, Meaning>> = {
   400: rejected,
   401: means('loggedOut', 'loggedOut', 'logged out from another device'),
@@ -133,7 +133,7 @@ const meanings: Readonly<Record<number, Meaning>> = {
 const ownMeanings: Readonly<Record<string, Meaning>> = {
   storageUnavailable: means('storageUnavailable', 'backOff', 'the database is not available'),
   corruptCredentials: means('corruptCredentials', 'refuse', 'the stored credentials cannot be read: disconnect and pair again'),
-  // These three are retried. A host that answered in place of the platform received no secrets, and may be gone at the next attempt.
+  // The next three are retried. A host that answers in place of the platform receives no secrets, and may be gone at the next attempt.
   platformUnreachable: means('unreachable', 'backOff', 'cannot reach web.whatsapp.com'),
   addressUnreachable: means('unreachable', 'backOff', 'cannot reach the address of the platform'),
   certificateRefused: means('certificateRefused', 'backOff', 'the server did not prove that it is the platform'),
@@ -164,7 +164,7 @@ const ownMeanings: Readonly<Record<string, Meaning>> = {
   ),
 };
 
-/** Returns the end of a suspension from `data.expire` of a 402, which holds seconds from now as text. */
+/** Returns the end of a suspension from `data.expire` of a 402, which contains the seconds from now as text. */
 const expiry = (close: Close, now: number): number | undefined => {
   const seconds = Number(close.data?.['expire']);
   return Number.isFinite(seconds) && seconds > 0 ? now + seconds * 1000 : undefined;
@@ -192,16 +192,16 @@ const escalate = (meaning: Meaning, situation: Situation): Meaning => {
   return meaning;
 };
 
-/** Returns the text for people, with the code in front. */
+/** Returns the text with the code in front. */
 export const sentenceOf = (code: number | null, text: string): string => `${code === null ? '' : `${code}: `}${text}`;
 
-/** The sentence of a pairing that timed out at the gateway. A pairing that timed out at the platform has the same sentence. */
+/** The sentence of a pairing that timed out at the gateway, which is also the sentence of a time-out at the platform (408). */
 export const ranOut = sentenceOf(408, pairingExpired.text);
 
 /** Returns the sentence about an instance whose sealed fields cannot be decrypted. `fields`: their names, such as `token, proxy`. */
 export const unreadableText = (fields: string): string => `${ownMeanings['unreadable']?.text}: ${fields}`;
 
-/** The cause of each verdict, by the text of the verdict without its code and details. */
+/** The cause of a close by its sentence without code and details. */
 export const closeTexts: ReadonlyMap<string, CloseCause> = new Map(
   [lost, rejected, removedEarly, unknown, upgradeRefused, pairingExpired, ...Object.values(meanings), ...Object.values(ownMeanings)].map(
     ({ text, cause }) => [text, cause],

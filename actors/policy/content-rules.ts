@@ -25,7 +25,7 @@ export const isWebAddress = (text: string, schemes = web): boolean =>
 
 // The limits of buttons, lists and carousels, and the display limits of phones.
 
-/** The limit of a message is ten buttons. Every phone shows `replies` of them, or `links` buttons that open a link, call or copy, but no mixture. */
+/** A message has at most `buttons` buttons. Some phones show at most `replies` replies, or `links` buttons that open a link, call or copy, but no mixture. */
 const most = { buttons: 10, replies: 3, links: 2, cardButtons: 3, cards: 10 } as const;
 
 const countsOf = ({ buttons }: Pick<ButtonsContent, 'buttons'>) => {
@@ -79,7 +79,7 @@ const carouselRule = ({ text, cards }: CarouselContent): string | null => {
 /** Returns a sentence for the sender; null if the content is valid. */
 type Rule<Content> = (content: Content) => string | null;
 
-/** Fields with their largest length in characters. */
+/** Fields by name, with their text and its largest length in characters. */
 type Lengths = readonly (readonly [name: string, text: string, most: number])[];
 
 const tooLong = (fields: Lengths): string | null => {
@@ -163,7 +163,7 @@ export const contentProblem = (content: SendContent): string | null =>
 
 const taken: ReadonlySet<SendContent['kind']> = new Set(['text', 'poll', 'media']);
 
-/** The platform's web clients upload no other kinds for channels. */
+/** The kinds of media in channel posts. The platform's web clients upload no other kinds for channels. */
 const kinds: ReadonlySet<MediaKind> = new Set(['image', 'video', 'videoplay', 'audio', 'ptt', 'myaudio', 'document', 'sticker']);
 
 const sentence = `channels take texts, polls and media (${[...kinds].join(', ')})`;

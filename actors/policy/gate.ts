@@ -2,7 +2,7 @@
  * Admits handshakes in FIFO order, within limits for concurrency and rate.
  *
  * When many sessions fail for one common reason (an outdated client, an outage), a barrier stops all handshakes. One canary instance then tries with
- * a growing back-off, and the others follow after its success.
+ * a growing back-off. The success of the canary removes the barrier.
  */
 import { backOff } from './pacing.ts';
 import type { Time } from '../ports.ts';
@@ -17,7 +17,7 @@ export interface Gate {
   /** Raises the barrier. `id` is the failed instance. While the barrier is up, only a failure of the canary counts, and lengthens the back-off. */
   raise(reason: string, id: string): void;
   readonly waiting: number;
-  /** The reason of the barrier; '' if there is none. */
+  /** The reason of the barrier; '' if there is no barrier. */
   readonly barrier: string;
 }
 
@@ -77,7 +77,7 @@ class NodeGate implements Gate {
   }
 
   release(id: string): void {
-    // A canary that neither passed nor failed makes room for another one. Its session was stopped, or waits for a person.
+    // A canary may end without success or failure, if its session was stopped or waits for a person. Another instance then becomes the canary.
     const wasCanary = this.#barrier?.canary === id;
     if (this.#barrier && wasCanary) this.#barrier = { ...this.#barrier, canary: null };
     if (this.#inside.delete(id) || wasCanary) this.#advance();
@@ -105,7 +105,7 @@ class NodeGate implements Gate {
     return this.#barrier?.reason ?? '';
   }
 
-  /** Returns the time until the next admission. In milliseconds; null if another event has to come first. */
+  /** Returns the time until the next admission. In milliseconds; null while the gate is full or a canary is connecting. */
   #wait(): number | null {
     const { atOnce, perSecond } = this.#limits;
     const canary = this.#barrier?.canary ?? null;
@@ -141,13 +141,13 @@ class NodeGate implements Gate {
 export const createGate = (limits: GateLimits, time: Time, random: () => number = () => 1): Gate => new NodeGate(limits, time, random);
 
 export interface OutageRule {
-  /** The period in which losses belong together. In milliseconds. */
+  /** The period in which losses are counted together. In milliseconds. */
   readonly window: number;
   /** The smallest number of losses that counts as an outage. */
   readonly least: number;
 }
 
-/** The losses of live sessions within the window of the rule. */
+/** Detects an outage from the losses of live sessions within the window of the rule. */
 export class OutageWatch {
   readonly #rule: OutageRule;
   #losses: number[] = [];
@@ -157,8 +157,8 @@ export class OutageWatch {
   }
 
   /**
-   * Records the loss of one live session. `live`: the number of remaining sessions. Returns true if at least `rule.least` sessions, and more than half of
-   * all, were lost within the window.
+   * Records the loss of one live session. `live`: the number of live sessions that remain. Returns true if at least `rule.least` sessions, and more
+   * than half of all, were lost within the window.
    */
   lost(now: number, live: number): boolean {
     this.#losses = [...this.#losses.filter((time) => time > now - this.#rule.window), now];

@@ -18,10 +18,10 @@ export const backOff = (bounds: { readonly min: number; readonly max: number }, 
 /** Returns a random value between `min` and `max`. */
 export const between = (min: number, max: number, random: number): number => Math.round(min + (max - min) * random);
 
-// A token bucket: a burst of actions at once, then one more for each period.
+// A token bucket. It allows a burst of actions at once, and then one more action in each period.
 
 export interface Pace {
-  /** The number of actions that may follow each other at once, after a pause. */
+  /** The largest number of actions that may happen at once, after a pause. */
   readonly burst: number;
   /** The time until one more action is allowed. In milliseconds. */
   readonly every: number;
@@ -40,7 +40,7 @@ const filled = ({ tokens, at }: Bucket, { burst, every }: Pace, now: number): Bu
   at: now,
 });
 
-/** Takes `count` tokens, or none. `wait`: milliseconds until there are enough tokens; 0 if they were taken. A bucket never holds more than the burst. */
+/** Takes `count` tokens, or none. `wait`: milliseconds until there are enough tokens; 0 if they were taken. More than `burst` are never taken. */
 export const takeToken = (bucket: Bucket, pace: Pace, now: number, count = 1): { readonly bucket: Bucket; readonly wait: number } => {
   const current = filled(bucket, pace, now);
   if (current.tokens >= count) return { bucket: { ...current, tokens: current.tokens - count }, wait: 0 };
@@ -55,8 +55,8 @@ export interface SlotLimits {
 }
 
 /**
- * Callers that wait for a slot of one host. Callers that have left stay in the array up to `next`. The array is cut every `longestTrail` callers, because
- * there may be hundreds.
+ * The callers that wait for a slot of one host. `next` is the index of the first waiting caller. The entries before `next` are removed in batches of
+ * `longestTrail`, because each removal moves the rest of the array, and hundreds of callers may wait.
  */
 interface HostQueue {
   waiting: (() => void)[];
@@ -78,7 +78,7 @@ const takeFirst = (line: HostQueue): (() => void) | undefined => {
 export class Slots {
   readonly #limits: SlotLimits;
   readonly #taken = new Map<string, number>();
-  /** Queues in the order of the turns of their hosts. No queue is empty. */
+  /** The queues by host, in the order in which the hosts take turns. No queue is empty. */
   readonly #lines = new Map<string, HostQueue>();
   #busy = 0;
 
@@ -90,7 +90,7 @@ export class Slots {
     return this.#busy;
   }
 
-  /** Takes a slot. Returns null if a slot was free, else a promise of one. The caller must free every slot. */
+  /** Takes a slot. Returns null if a slot was free, else a promise that resolves with the next slot. The caller must free every slot. */
   take(host: string): Promise<void> | null {
     if (this.#hasRoom(host)) {
       this.#occupy(host);
@@ -132,9 +132,9 @@ export class Slots {
   }
 }
 
-// Limits guesses with one token bucket for each name. A try is taken before the guess is checked, so that a burst gets no more tries than the limit.
+// Limits guesses with one token bucket for each name. Every guess takes a token before the check, so that concurrent guesses cannot exceed the limit.
 
-/** The largest number of names that are remembered. The latest names are kept, and each takes about 100 bytes. */
+/** The largest number of names with a bucket. The bucket of the name that was not tried for longest is dropped. A bucket takes about 100 bytes. */
 const remembered = 20_000;
 
 export class Guesses {
@@ -145,7 +145,7 @@ export class Guesses {
     this.#pace = pace;
   }
 
-  /** Takes a try. Returns 0, or the milliseconds until the next try is allowed. */
+  /** Takes a token for a guess. Returns 0 if the guess is allowed, else the milliseconds until the next guess is allowed. */
   take(name: string, now: number): number {
     const { bucket, wait } = takeToken(this.#buckets.get(name) ?? fullBucket(this.#pace, now), this.#pace, now);
     this.#buckets.delete(name);
@@ -155,7 +155,7 @@ export class Guesses {
     return wait;
   }
 
-  /** Gives a try back, because the guess was right or could not be checked. */
+  /** Returns the token of a guess to the bucket. Call this if the guess was right or could not be checked. */
   giveBack(name: string): void {
     const bucket = this.#buckets.get(name);
     if (bucket !== undefined) this.#buckets.set(name, { ...bucket, tokens: Math.min(this.#pace.burst, bucket.tokens + 1) });

@@ -6,15 +6,15 @@ import type { ProxyPolicy } from './proxy-choice.ts';
 
 export interface Policy {
   /**
-   * Back-off: `U(0.5, 1) · min(max, min · 2^n)`. `n` returns to 0 after a connection of at least `stable`. A connect call cuts the wait short, once
-   * in `cutEvery`.
+   * Back-off: `U(0.5, 1) · min(max, min · 2^n)`. A connection of at least `stable` resets `n` to 0. A connect call ends the wait early, at
+   * most once within `cutEvery`.
    */
   readonly reconnect: { readonly min: number; readonly max: number; readonly stable: number; readonly cutEvery: number };
-  /** The number of consecutive unknown closes without an open connection after which the instance is refused. */
+  /** The number of consecutive closes for an unknown reason, without an open connection between them, after which reconnecting stops. */
   readonly unknownCloseLimit: number;
-  /** The number of restarts by the platform (515) within `window` that do not count as failures. */
+  /** The number of restarts by the platform (515) within `window` that reconnect without a back-off. */
   readonly restarts: { readonly limit: number; readonly window: number };
-  /** A session that another login took over (440) makes one attempt after U(min, max). A second takeover within `window` is final. */
+  /** A session that another login took over (440) reconnects once, after a random delay U(min, max). A second takeover within `window` is final. */
   readonly replaced: { readonly min: number; readonly max: number; readonly window: number };
   /** The crash limit: after `limit` crashes within `window`, the session is stopped for `cooldown`. */
   readonly crash: { readonly limit: number; readonly window: number; readonly cooldown: number };
@@ -28,9 +28,12 @@ export interface Policy {
   readonly wakeTimeout: number;
   /** The time-out of one operation on the platform. */
   readonly operationTimeout: number;
-  /** The longest login of a session that is not connected and has to unlink its device before its credentials are deleted. */
+  /** The time-out of a connection that is opened only to unlink the device, before the credentials are deleted. */
   readonly unlinkTimeout: number;
-  /** Hibernation: the idle time before it (0: never), the period of wake-ups, and the idle time after which a woken instance hibernates again. */
+  /**
+   * `after`: the idle time before hibernation; 0 for never. `wakeEvery`: the period of wake-ups. `drain`: the idle time after which a woken instance
+   * hibernates again.
+   */
   readonly hibernation: { readonly after: number; readonly wakeEvery: number; readonly drain: number };
   readonly outage: OutageRule;
   readonly proxies: ProxyPolicy;
@@ -57,13 +60,13 @@ export interface Policy {
   /** The largest number of lead tags, and of quick replies in the gateway, for one instance. */
   readonly definitionsPerInstance: number;
   readonly adminRotateCooldown: number;
-  /** The bounds of the audit log. `age` is 0 for ever. `most` counts the entries of instance tokens apart from all others. */
+  /** The bounds of the audit log. `age`: unlimited if 0. `most`: the largest number of entries of instance tokens, and of all other callers. */
   readonly audit: { readonly age: number; readonly most: number };
   /** The period with which the figures of quality are logged; 0 or absent for never. */
   readonly numbersEvery?: number;
-  /** The longest wait of a stop for storage and receivers. The next start continues unfinished work. */
+  /** The longest time for which a stop waits for storage and receivers. The next start continues unfinished work. */
   readonly stopGrace?: number;
-  /** The time-out of a post to a webhook. In milliseconds. A session that moves waits as long for posts in flight. */
+  /** The time-out of a post to a webhook. A session that moves to another node waits this long for posts in flight. */
   readonly postTimeout?: number;
 }
 
@@ -73,11 +76,11 @@ export interface AutoDownload {
   readonly kinds: readonly string[];
   /** The size limit of one file. In bytes. */
   readonly most: number;
-  /** The longest wait of a message's event for its file. In milliseconds. */
+  /** The longest time for which the event of a message waits for its file. In milliseconds. */
   readonly wait: number;
 }
 
-/** Retention times of stored data. In milliseconds; 0 for ever. Delivered events have limits of their own. */
+/** Retention times of stored data. In milliseconds; unlimited if 0. Past deliveries have separate limits (`DeliveryPolicy.kept`). */
 interface Retention {
   readonly messages: number;
   /** The age at which receipts are replaced by counts. */
@@ -97,18 +100,18 @@ export interface QueueLimits {
 
 /** The pace and the cost limits of the chatbot. */
 export interface ChatbotPolicy {
-  /** Texts within `pause` of each other form one question. The first of them waits at most `longestPause`. */
+  /** Texts with pauses of less than `pause` between them form one question. The first text waits at most `longestPause`. */
   readonly pause: number;
   readonly longestPause: number;
   /** The largest number of texts in a question. */
   readonly burst: number;
-  /** The age beyond which messages are not answered. */
+  /** The largest age of a message that is answered. */
   readonly fresh: number;
-  /** The limits of concurrent calls: for all instances, and for one. */
+  /** The largest number of concurrent requests to model services: for all instances, and for one instance. */
   readonly atOnce: { readonly total: number; readonly perInstance: number };
-  /** The time-out of one call. */
+  /** The time-out of one request to a model service. */
   readonly timeout: number;
-  /** The number of retries after a transient failure. `retry` is the back-off of the retries. */
+  /** The largest number of retries after a transient failure. `retry`: the bounds of their back-off. */
   readonly retries: number;
   readonly retry: { readonly min: number; readonly max: number };
   readonly circuit: { readonly failures: number; readonly min: number; readonly max: number };
@@ -116,7 +119,7 @@ export interface ChatbotPolicy {
   readonly tokensPerDay: number;
   /** The token limit of one answer. */
   readonly answerTokens: number;
-  /** The number of further calls with tool results for one answer. `toolCalls` limits the tool calls of one answer. */
+  /** The largest number of further requests with tool results for one answer. `toolCalls`: the largest number of tool calls of one answer. */
   readonly toolRounds: number;
   readonly toolCalls: number;
   /** The largest number of messages in one answer. */
@@ -135,7 +138,7 @@ export interface ChatbotPolicy {
 export interface LookupPolicy {
   /** The rate limit of one session. */
   readonly pace: Pace;
-  /** The cache lifetime of look-ups that found an account. `absentFor`: the cache lifetime of look-ups that found no account. */
+  /** `knownFor`: the cache lifetime of look-ups that found an account. `absentFor`: the cache lifetime of look-ups that found none. */
   readonly knownFor: number;
   readonly absentFor: number;
 }
@@ -154,15 +157,15 @@ export interface PicturePolicy {
 
 /** Limits of the Chatwoot connector. Times in milliseconds. */
 export interface ChatwootPolicy {
-  /** The largest file that is sent to Chatwoot. In bytes. */
+  /** The largest size of a file that is sent to Chatwoot. In bytes. */
   readonly fileBytes: number;
   /** The retention time of the links between messages on both sides. */
   readonly keep: number;
-  /** The longest wait of an agent's message for a session that is not connected. */
+  /** The longest time for which an agent's message waits for a session that is not connected. */
   readonly replyWait: number;
   /** The largest number of agents' messages that wait for one instance. Further messages fail in Chatwoot. */
   readonly waiting: number;
-  /** The largest number of agents' messages in flight: for all instances, and for one. */
+  /** The largest number of agents' messages in flight: for all instances, and for one instance. */
   readonly atOnce: number;
   readonly atOncePerInstance: number;
 }
@@ -170,18 +173,18 @@ export interface ChatwootPolicy {
 export interface DeliveryPolicy {
   /** The largest number of parallel lanes of one webhook. */
   readonly concurrency: number;
-  /** The delays of attempts that block the lane. The first is 0. */
+  /** The delays before the first attempts, during which the lane is blocked. The first delay is 0. */
   readonly quick: readonly number[];
-  /** The delays of later attempts, for which the row is parked. */
+  /** The delays before later attempts. The row is parked meanwhile. */
   readonly slow: readonly number[];
   /** The number of consecutive failures that open the circuit breaker, and the back-off between probes. */
   readonly circuit: { readonly failures: number; readonly min: number; readonly max: number };
   /** The memory limit for one webhook and instance: rows, and bytes of their bodies. Further rows wait in the database. */
   readonly inMemory: number;
   readonly inMemoryBytes: number;
-  /** The longest `Retry-After` that is followed. */
+  /** The longest `Retry-After` that is obeyed. A longer one is cut to this value. */
   readonly retryAfterMax: number;
-  /** The limits of posts in flight: for all webhooks together, and for one host. */
+  /** The largest number of posts in flight: for all webhooks together, and for one host. */
   readonly atOnce: SlotLimits;
   /** The limits of waiting deliveries of one webhook: rows, bytes of their bodies, age of the event. */
   readonly bounds: { readonly rows: number; readonly bytes: number; readonly age: number };
@@ -191,7 +194,7 @@ export interface DeliveryPolicy {
   readonly sweepEvery: number;
 }
 
-/** The time after which a session or a client at the cap of connected sessions retries. In milliseconds. */
+/** The delay of a retry after the cap of connected sessions was reached. In milliseconds. */
 export const capRetryMs = 60_000;
 
 export const usualStopGrace = 3_000;

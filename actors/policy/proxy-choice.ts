@@ -29,7 +29,7 @@ const choicesIn = (country: ProxyCountry, region: ProxyRegion): readonly Choice[
   return own.length > 0 ? own : country.proxies.map((template) => ({ template, city: cities[0] }));
 };
 
-/** Returns the choices of a region. Without a country, every country matches. */
+/** Returns the proxies of a region. Without a country, every country matches. */
 const choices = (catalogue: ProxyCatalogue, region: ProxyRegion): readonly (Choice & { readonly country: string })[] =>
   catalogue
     .filter(({ value }) => region.country === '' || value === region.country)
@@ -44,8 +44,8 @@ const objectionTo = (catalogue: ProxyCatalogue, region: ProxyRegion): string | n
 };
 
 /**
- * Returns addresses for a region in the order of attempts, which starts at a random address. `session` replaces `{session}`, so another value selects
- * another exit of the same provider.
+ * Returns addresses for a region in the order of attempts, which starts at a random address. `session` replaces `{session}`. A different value selects a
+ * different exit of the same provider.
  */
 export const chooseProxies = (catalogue: ProxyCatalogue, region: ProxyRegion, session: string, random: number): Chosen => {
   const objection = objectionTo(catalogue, region);
@@ -82,7 +82,7 @@ export interface ProxyPolicy {
   readonly primaryEvery: number;
 }
 
-/** The number of consecutive failures before the fallback, or another managed proxy, is used. The network may have caused a single failure. */
+/** The number of consecutive failures after which the fallback or another managed proxy is used. The network may have caused a single failure. */
 export const failuresBeforeFallback = 2;
 
 const through = (url: string, managed: boolean): Route => ({ via: 'proxy', url, managed });

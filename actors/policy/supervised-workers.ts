@@ -3,8 +3,8 @@
  *
  * A worker is a function that runs until no work is left. A throw or a rejection is a crash. A crash is counted under the worker's name
  * (`workerCrashes` in GET /admin/numbers) and logged as `worker.crashed`. The worker then restarts after a back-off, which doubles with
- * every crash within the crash window and never exceeds that window. A worker therefore keeps its state outside `run`, and sets aside work
- * that can never succeed. Otherwise the worker crashes about once per window for ever.
+ * every crash within the crash window and never exceeds that window. A worker must keep its state outside `run`, so that the state survives
+ * a crash. It must also set aside work that can never succeed. Otherwise the worker crashes about once per window without end.
  */
 import { EpochLost, type Log, type Meter, type Ports, StorageFailure, type Time } from '../ports.ts';
 import { Pause } from '../waiting.ts';
@@ -36,7 +36,7 @@ class Worker {
   readonly #count: () => void;
   #recent: readonly number[] = [];
   #running = false;
-  /** True if the worker was woken during a run. That run may have looked for work before the wake. */
+  /** True if the worker has to run again. A wake during a run sets it, because the run may have looked for work before the wake. */
   #again = false;
   #restart: unknown = null;
   #stopped = false;
@@ -126,7 +126,7 @@ export class SupervisedWorkers {
     return worker;
   }
 
-  /** Stops one worker. The crashes of the worker stay counted. */
+  /** Stops one worker. `crashes` still includes the crashes of the worker. */
   dismiss(worker: SupervisedWorker): void {
     worker.stop();
     this.#workers.delete(worker);
@@ -179,7 +179,7 @@ interface PeriodicInput {
   readonly unanswered: string;
   /** Returns false if another process does the work now. The run is then skipped. */
   onDuty?(): boolean;
-  /** Performs one run. A run with several batches waits between them with `pause`, and stops when `pause.ended`. */
+  /** Performs one run. A run with several batches waits between them with `pause`, and stops when `pause.ended` is true. */
   run(pause: Pause): Promise<void>;
 }
 
