@@ -1,4 +1,7 @@
-/** Files in contents: the kinds of content with files, and the step that takes the files before a message is accepted. */
+/**
+ * Files in contents: the kinds of content with files, and the step that takes the files before a message is accepted. To take a file means to fetch,
+ * prepare and keep it (`Attachments.take`).
+ */
 import { done, isTaken, type Attachment, type GivenFile, type Head, type Result, type SendContent } from './model.ts';
 
 type Take = (given: GivenFile) => Promise<Result<Attachment>>;
@@ -7,7 +10,7 @@ type OfKind<K extends SendContent['kind']> = Extract<SendContent, { kind: K }>;
 interface Files<Content> {
   /** Returns the files that still have to be taken. */
   readonly given: (content: Content) => readonly GivenFile[];
-  /** Returns the content with its taken files, in the same order. */
+  /** Returns the content with its taken files. `files` has the order of `given`. */
   readonly taken: (content: Content, files: readonly Attachment[]) => Content;
   /** Returns the URL at which the gateway serves the file that the message shows; '' for none. */
   readonly url: (content: Content) => string;
@@ -16,7 +19,7 @@ interface Files<Content> {
 const givenHeads = (heads: readonly (Head | null)[]): readonly GivenFile[] =>
   heads.flatMap((head) => (head === null || isTaken(head.file) ? [] : [head.file]));
 
-/** Replaces the file of a head. `next` returns the next taken file. It is called once for each head whose file still has to be taken. */
+/** Replaces the file of a head by the next taken file. `next` is called only for a head whose file still had to be taken. */
 const takenHead = (head: Head | null, next: () => Attachment | undefined): Head | null => {
   if (head === null || isTaken(head.file)) return head;
   const file = next();
@@ -63,8 +66,8 @@ export const hasFilesToTake = (content: SendContent): boolean => (rowOf(content)
 export const fileUrlOf = (content: SendContent): string => rowOf(content)?.url(content) ?? '';
 
 /**
- * Takes the files of a content one after the other, because together they could exceed any limit of memory and disk. With `wanted`, takes the files
- * only if one of them is wanted. Otherwise all files stay as given.
+ * Takes the files of a content one after the other, because together they could exceed any limit of memory and disk. With `wanted`, takes all files if
+ * `wanted` returns true for one of them, and no file otherwise.
  */
 export async function withFilesTaken(
   content: SendContent,

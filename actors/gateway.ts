@@ -1,4 +1,4 @@
-/** The only entry from HTTP to the actors. This file composes registry, instances, delivery and feed behind `Gateway`. */
+/** The only entry from HTTP to the actors. Creates the parts of the process and implements `Gateway` with their commands. */
 import { AdminToken, refusedCommands, serverCommands, stateCommands } from './commands/server.ts';
 import { businessCommands, channelCommands, contactCommands, groupCommands, peopleCommands } from './commands/people.ts';
 import { campaignCommands } from './commands/campaigns.ts';
@@ -99,7 +99,7 @@ export { EpochLost, FilesUnavailable, StorageBroken, StorageBusy, StorageFull, S
 interface GatewayInput {
   readonly ports: Ports;
   readonly policy: Policy;
-  /** Public address of this server. Every webhook body contains the address. */
+  /** The public URL of this gateway. Every webhook body contains the URL. */
   readonly baseUrl: string;
   /** The admin token of the environment; null if there is none. */
   readonly adminToken: string | null;
@@ -109,15 +109,15 @@ interface GatewayInput {
   readonly cluster?: ClusterOptions | undefined;
 }
 
-/** The gateway with the methods for its process. */
+/** The gateway with the methods that start and stop it. */
 export interface RunningGateway extends Gateway {
-  /** The admin token that this start generated, to be printed once; else null. */
+  /** The admin token that this start generated; null if it generated none. The caller prints the token once. */
   readonly madeAdminToken: string | null;
-  /** Restores the sessions. Commands work meanwhile. */
+  /** Restores the sessions after a start. Commands work meanwhile. */
   restore(): Promise<void>;
   /** Moves sessions to other nodes before a stop, within the given number of milliseconds. Has no effect without a cluster. */
   drain(ms: number): Promise<void>;
-  /** Closes every session. Accepted work is stored. */
+  /** Closes every session, and resolves when accepted work is stored. */
   stop(): Promise<void>;
 }
 
@@ -130,9 +130,9 @@ const amongNodes = (gateway: RunningGateway, { cluster, registry, dispatcher, po
     {
       owner: (id) => (registry.record(id) === undefined ? null : id),
       async hook(hook, body) {
-        // Chatwoot does not repeat a post. Another node may have created the connector a moment before, so the webhooks are read again first.
+        // Chatwoot does not repeat a post. Another node may just have created the connector, so the webhooks are read again before the post is refused.
         if (dispatcher.webhooks.hooked(hook) === null) await cluster.refreshed();
-        // Chatwoot shows a message as failed if its post is refused or late. A post without news must therefore not wait for a moving session.
+        // Chatwoot shows a message as failed if its post is refused or late. This node handles a post without news, so it never waits for a moving session.
         return chatwootNews(ports, body) === null ? null : (dispatcher.webhooks.hooked(hook)?.instanceId ?? null);
       },
     },
@@ -145,7 +145,7 @@ const amongNodes = (gateway: RunningGateway, { cluster, registry, dispatcher, po
   );
 };
 
-/** Creates the part that sends messages of Chatwoot's agents. `send` is the same as for HTTP. */
+/** Creates the part that sends messages of Chatwoot's agents. `send` is the command that HTTP uses. */
 const repliesOf = (supervisor: Supervisor, send: RepliesHost['send']): Replies => {
   const { ports, policy, workers, connector, deliveries, registry, dispatcher } = supervisor;
   return new Replies({
@@ -205,7 +205,7 @@ const startWatch = (supervisor: Supervisor, baseUrl: string) => {
   };
 };
 
-/** Commands on the admin token. Watchers of the inspector end with the token under which they began. */
+/** Commands on the admin token. A rotation of the token ends the watchers of the inspector. */
 const adminCommands = (admin: AdminToken, { watchers }: Supervisor): Pick<Gateway, 'isAdmin' | 'rotateAdminToken'> => ({
   isAdmin: (token) => admin.matches(token),
   async rotateAdminToken() {
@@ -217,7 +217,7 @@ const adminCommands = (admin: AdminToken, { watchers }: Supervisor): Pick<Gatewa
   },
 });
 
-/** Commands that need the supervisor alone. */
+/** Commands that need no part except the supervisor. */
 const supervisorCommands = (supervisor: Supervisor) => ({
   ...contactCommands(supervisor),
   ...businessCommands(supervisor),
@@ -252,14 +252,14 @@ const auditing = (ports: Ports): { readonly commands: AuditMethods; stop(): Prom
   };
 };
 
-/** Loads the registered instances and webhooks, and returns a gateway that accepts commands. */
+/** Loads the instances and webhooks, and returns a gateway that accepts commands. The caller then calls `restore`. */
 export async function createGateway({ ports, policy, baseUrl, adminToken, signIns: kept, cluster }: GatewayInput): Promise<RunningGateway> {
   const admin = await AdminToken.load(ports, adminToken, policy.adminRotateCooldown);
   const store = cluster?.signIns ?? kept;
   const signIns = store ? new SharedSignIns(store, () => admin.version, !cluster) : null;
   const access = signIns && { refresh: () => admin.refresh(), signIns };
   const supervisor = new Supervisor({ ports, policy, baseUrl, cluster: cluster && access ? { ...cluster, access } : undefined });
-  // The chatbot uses the same commands as HTTP, so that both share the idempotency keys of sends. A send ends before its instance moves to another node.
+  // The chatbot uses the same commands as HTTP, so that both share the idempotency keys of sends. `during` delays a move of the instance until the send ended.
   const once = new SendOnce(ports);
   const sends = sendCommands(supervisor, once);
   const send: Gateway['send'] = (id, ...rest) => supervisor.during(id, () => sends.send(id, ...rest));

@@ -41,7 +41,7 @@ export interface Operation<N extends OperationName = OperationName> {
   readonly input: InputOf<N>;
 }
 
-/** Limits of one operation. */
+/** The signal and the deadline that end one operation. */
 export interface OperationControl {
   /** Aborts when the session leaves `connected`. */
   readonly signal: AbortSignal;

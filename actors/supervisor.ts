@@ -1,6 +1,6 @@
 /**
- * The supervisor, one per process. The supervisor assembles the registry, the gate, the deliveries and the restore, and stops them. The commands of the
- * gateway (`commands/`) work on this object.
+ * The supervisor, one per process. The supervisor creates and stops the registry, the gate, the deliveries, the restore and other parts. The commands
+ * of the gateway (`commands/`) use these parts.
  */
 import { Connector } from './chatwoot/connector.ts';
 import { Dispatcher } from './supervisor/dispatcher.ts';
@@ -55,13 +55,13 @@ export class Supervisor {
   readonly inspection: Inspection;
   readonly watchers: Watchers;
   readonly #readers: InstanceReader[] = [];
-  /** The start of this process, and of its figures and histories. In Unix milliseconds. */
+  /** The start of this process, from which figures and histories count. In Unix milliseconds. */
   readonly since: number;
   accepting = false;
   readonly #gate: Gate;
-  /** Workers of the whole process. */
+  /** The background workers of the whole process. */
   readonly workers: SupervisedWorkers;
-  /** Posts to receivers, and the removal of their rows from the outbox. */
+  /** Counts the posts to receivers that are in flight, and the removals of their rows from the outbox. */
   readonly deliveries: UnderWay;
   readonly #hibernation: Hibernation;
   readonly #sweeps: PeriodicWorker;
@@ -96,7 +96,7 @@ export class Supervisor {
     this.downloads = this.#createDownloads();
     this.#faults = new CommonFaults({ gate: this.#gate, registry, rule: policy.outage, time });
     const open = (): boolean => this.accepting;
-    // In a cluster, each takeover checks the unfinished work of the owner before. The restore then has no work of earlier processes to check, hence 0.
+    // In a cluster, each takeover handles the unfinished work of the former owner. The restore then has no such work to look for, hence `since` is 0.
     this.#restore = new Restore({ ports, registry, since: cluster ? 0 : this.since, open });
     this.#capacity = new Capacity({ max: policy.maxConnected, registry, open, restore: this.#restore });
     this.#hibernation = new Hibernation({ ports, policy: policy.hibernation, room: () => this.#capacity.room });
@@ -207,7 +207,7 @@ export class Supervisor {
     this.#stepLog.start();
   }
 
-  /** Restores the sessions. In a cluster, starts to take instances, including those that have to be online. */
+  /** Restores the sessions. In a cluster, this node instead begins to take free instances, and restores the sessions of these. */
   async restore(): Promise<void> {
     if (this.cluster) return this.cluster.begin();
     await this.#restore.run((cell) => this.#hibernation.wake(cell));
@@ -220,8 +220,8 @@ export class Supervisor {
   }
 
   /**
-   * Closes every session. Accepted work is stored, and delivered rows are removed from the outbox. The stop is bounded in time, even if a part does not
-   * answer.
+   * Closes every session. Resolves when accepted work is stored and delivered rows are removed from the outbox. The stop is bounded in time, even if a
+   * part does not answer.
    */
   async stop(): Promise<void> {
     this.accepting = false;
@@ -255,7 +255,7 @@ export class Supervisor {
     this.#tellReaders((reader) => reader.forget?.(id));
   }
 
-  /** Attaches a reader of instances. */
+  /** Attaches a reader, which is told of committed events, live sessions, and gained and lost instances (`InstanceReader`). */
   attach(reader: InstanceReader): void {
     this.#readers.push(reader);
   }
@@ -271,7 +271,7 @@ export class Supervisor {
     return numbersOf({ clock: this.clock, ports, registry, gate: this.#gate, dispatcher, workers: this.workers, since, cluster }, resting);
   }
 
-  /** Warnings for the operator about faults with which the server still works. */
+  /** Warnings for the operator about faults that do not stop the gateway. */
   get warnings(): readonly string[] {
     return [...this.clock.warnings, this.ports.disk.warning].filter((warning) => warning !== '');
   }

@@ -1,4 +1,4 @@
-/** Placeholders in texts, such as `{{name}}`. The port `Placeholder` knows the names. */
+/** Placeholders in texts, such as `{{name}}`. The port `Placeholder` defines their names and values. */
 import type { Button, EventFacts, NamedChat, SendContent } from './model.ts';
 import type { Placeholder } from './ports.ts';
 
@@ -80,7 +80,7 @@ export const hasPlaceholders = (content: SendContent): boolean => {
   return found;
 };
 
-/** Replaces placeholders. An unknown name stays as it is, because a text may contain braces. */
+/** Replaces placeholders. A placeholder with an unknown name stays as it is, because a text may contain `{{…}}` with another meaning. */
 export const fillText = (text: string, chat: NamedChat | null, placeholder: Placeholder): string =>
   text.replace(braces, (whole, name: string) => placeholder(name, chat) ?? whole);
 

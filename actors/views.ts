@@ -1,6 +1,5 @@
 /**
- * The gateway's interface for HTTP, by resource. Callers pass commands, and get results and snapshots. `gateway.ts` implements and re-exports this
- * interface.
+ * The gateway's interface for HTTP, by resource. Methods return results and snapshots. `gateway.ts` implements and re-exports this interface.
  *
  * Expected failures are `Result`s. A method rejects only with unexpected errors (`StorageFailure` and `EpochLost` become 503, the rest 500).
  */

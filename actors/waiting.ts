@@ -1,10 +1,10 @@
 /** Waits with an end, and a mutex for each key. No part of the gateway waits without a limit for an external system. */
 import { StorageFailure, type Time } from './ports.ts';
 
-/** The time until a retry of work that storage could not do. In milliseconds. */
+/** The delay before work is retried that failed with a `StorageFailure`. In milliseconds. */
 export const storageRetryMs = 1_000;
 
-/** The state of work at its time limit. `late` work continues without a waiter. */
+/** The state of work when a wait for it ends. `late`: the time limit was reached, and the work continues without a waiter. */
 export type Ending = 'done' | 'failed' | 'late';
 
 /** Resolves when the work has ended, or after `ms`. Never rejects. */
@@ -31,7 +31,7 @@ export const pauseUnless = (signal: AbortSignal, time: Pick<Time, 'setTimeout' |
     signal.addEventListener('abort', end);
   });
 
-/** A pause for repeated waits. `cut` ends the current wait only, and `end` also all later waits. */
+/** Waits that can be ended early. `cut` ends only the current wait. `end` also ends all later waits at once. */
 export class Pause {
   readonly #time: Time;
   #over: (() => void) | null = null;
@@ -52,12 +52,12 @@ export class Pause {
     });
   }
 
-  /** Ends the current pause now. */
+  /** Ends the current wait now. */
   cut(): void {
     this.#over?.();
   }
 
-  /** Ends the current pause now, and all later pauses at once. */
+  /** Ends the current wait now, and all later waits when they begin. */
   end(): void {
     this.#ended = true;
     this.#over?.();
@@ -68,7 +68,7 @@ export class Pause {
   }
 }
 
-/** Retries work with a pause in between during an outage of storage. Rejects with the `StorageFailure` if the pause was ended for good. */
+/** Runs work, and retries it after `storageRetryMs` while it fails with a `StorageFailure`. Rejects with this failure once `pause.ended` is true. */
 export async function untilStored<T>(pause: Pick<Pause, 'ended' | 'wait'>, work: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
@@ -80,7 +80,7 @@ export async function untilStored<T>(pause: Pick<Pause, 'ended' | 'wait'>, work:
   }
 }
 
-/** Counts work in progress, so that a caller can wait for its end. */
+/** Counts work in progress, so that a caller can wait until no work is left. */
 export class UnderWay {
   readonly #time: Time;
   #count = 0;
