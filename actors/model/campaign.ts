@@ -65,7 +65,7 @@ export interface Campaign extends CampaignCounts {
 /** The answer to the caller who made a campaign. */
 export interface CreatedCampaign {
   readonly id: string;
-  /** The number of recipients without duplicates. */
+  /** The number of recipients after the removal of duplicates. */
   readonly count: number;
   /** The number of given recipients that were dropped, because the same recipient and message came earlier in the list. */
   readonly duplicates: number;

@@ -83,7 +83,7 @@ export interface ChatLabel {
 /** The part of a chat that fills placeholders. */
 export type NamedChat = Pick<Chat, 'name' | 'isGroup' | 'phone' | 'pushName' | 'contactName' | 'extra'>;
 
-// Changes that the owner of an account can make to a chat on a phone. The platform shares each with the phone and the other devices.
+// Changes that the owner of an account can make to a chat on a phone. The platform sends each change to the phone and to the linked devices.
 
 export type ChatChange =
   /** Marks the chat as read, or as unread if `on` is false. */

@@ -47,7 +47,7 @@ export interface ChatbotAgent {
   readonly maxMessageLength: number;
   /** The time of typing before each message. In seconds. */
   readonly typingSeconds: number;
-  /** The memory of the agent: the messages of the last `memoryHours` hours, but at least `memoryLeast` messages of any age and at most `memoryMost`. */
+  /** The messages that the agent remembers: those of the last `memoryHours` hours, but at least `memoryLeast` of any age and at most `memoryMost`. */
   readonly memoryHours: number;
   readonly memoryMost: number;
   readonly memoryLeast: number;

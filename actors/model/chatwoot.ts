@@ -45,7 +45,7 @@ export interface ToldMessage {
   readonly convertOptions: string;
   readonly trackSource: string;
   readonly trackId: string;
-  /** The name and position of a place; null for messages without a place. */
+  /** The location in the message; null for messages without a location. */
   readonly place: { readonly name: string; readonly address: string; readonly latitude: number; readonly longitude: number } | null;
 }
 

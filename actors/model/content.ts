@@ -43,17 +43,17 @@ export interface ContactContent {
   readonly name: string;
   /** Digits with the country code. At least one number. */
   readonly phones: readonly string[];
-  /** '' if unknown. The same holds for the next fields. */
+  /** `organization`, `email` and `url`: '' if unknown. */
   readonly organization: string;
   readonly email: string;
   readonly url: string;
 }
 
-/** A point on the map. In degrees. */
+/** A place on the map. `latitude` and `longitude` are in degrees. */
 export interface Place {
   readonly latitude: number;
   readonly longitude: number;
-  /** The name of the place; '' for none. The same holds for the address. */
+  /** The name and the address of the place; '' for none. */
   readonly name: string;
   readonly address: string;
 }
@@ -90,7 +90,7 @@ export interface ChannelInviteContent {
 /** The facts of an event. */
 export interface EventFacts {
   readonly name: string;
-  /** '' for none. The same holds for the link. */
+  /** The description; '' for none. The field `joinLink` is also '' for none. */
   readonly description: string;
   /** The start of the event. In Unix seconds. */
   readonly startsAt: number;

@@ -24,7 +24,7 @@ export type DoneOnce = Message | CreatedCampaign;
 export interface UsedSendKey extends SendKey {
   /** The id of the message or the campaign. */
   readonly messageId: string;
-  /** The time of the first request; 0 if the key is free again. In Unix milliseconds. */
+  /** The time of the first request; 0 if the key may be used again. In Unix milliseconds. */
   readonly at: number;
   /** The answer to the first request; null while the outcome is unknown. A message in the answer lacks `raw` and `queuedSend`. */
   readonly answer: Result<DoneOnce> | null;
@@ -227,7 +227,7 @@ export type Entry =
       /** The transfer, in its last batch only. */
       readonly transfer?: HistoryTransfer;
     }
-  /** Adds the definition, or replaces the one with the same id. No event. Labels, which have an event, come as `news` or `history`. */
+  /** Adds the definition, or replaces the definition with the same id. No event. Labels, which have an event, come as `news` or `history`. */
   | { readonly kind: 'definition'; readonly definition: Definition }
   /** The definition was deleted. No event. */
   | { readonly kind: 'definitionGone'; readonly definition: Definition }

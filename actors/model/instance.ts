@@ -122,7 +122,7 @@ export interface InstanceRecord {
   /** Bearer credential of the instance. The token is looked up by hash and encrypted at rest. */
   readonly token: string;
   readonly wanted: Wanted;
-  /** The fencing token. The epoch grows with each owner, and every write of the instance carries it, so a former owner cannot write. */
+  /** The fencing token. Each new owner increments the epoch. Every write of the instance carries the epoch, so a former owner cannot write. */
   readonly epoch: number;
   /** The phone number of the account in digits. The number is kept while the instance is disconnected. */
   readonly owner: string;

@@ -37,9 +37,9 @@ export interface OpenSession {
   readonly id: string;
   /** Null for a session that began with the admin token. */
   readonly user: Pick<User, 'id' | 'name' | 'role'> | null;
-  /** The address of the client at sign-in; '' for a session that a node of the last release began. */
+  /** The address of the client at sign-in; '' if a node of the previous release began the session. */
   readonly address: string;
-  /** The time of the sign-in; 0 for a session that a node of the last release began. */
+  /** The time of the sign-in; 0 if a node of the previous release began the session. */
   readonly since: number;
   readonly until: number;
 }

@@ -88,7 +88,7 @@ export interface GroupMember extends Person {
 /** Settings of a group. An absent field is unknown, or did not change. */
 export interface GroupSettings {
   readonly subject?: SetBy & { readonly text: string };
-  /** The description; null if there is none. `text` is '' after a removal. The next change has to name the `id` that the platform gave. */
+  /** The description; null if there is none. `text` is '' after a removal. The next change of the description has to send the last `id`. */
   readonly topic?: (SetBy & { readonly text: string; readonly id?: string }) | null;
   /** True if only admins may change the group's settings. */
   readonly locked?: boolean;

@@ -94,7 +94,7 @@ export interface Webhook {
   readonly managed: boolean;
   /** The `whsec_…` secret that signs deliveries (Standard Webhooks); '' for none. Sealed at rest. */
   readonly secret: string;
-  /** Headers of every delivery. The headers may hold credentials and are sealed at rest. */
+  /** Headers of every delivery. The headers may contain credentials and are sealed at rest. */
   readonly headers: Readonly<Record<string, string>>;
   /** The inbox that shows the deliveries as messages. In that case `url` is the Chatwoot server. Absent for webhooks that post to a receiver. */
   readonly chatwoot?: ChatwootInbox;
@@ -108,7 +108,7 @@ export interface Webhook {
 
 // Committed events on their way to receivers.
 
-/** The greatest length of a keyword. In characters. */
+/** The largest length of a keyword. In characters. */
 export const longestKeyword = 200;
 
 /** A committed event, on its way to webhooks and streams. */
