@@ -55,7 +55,7 @@ export interface ChannelOperations {
     readonly input: { readonly channelId: string; readonly person: string; readonly what: 'right' | 'invitation' };
     readonly answer: null;
   };
-  /** Makes an admin the owner. With `quit`, the account also gives up the admin right that it would keep. */
+  /** Makes an admin the owner. The account stays an admin, unless `quit` is true. */
   'channel.transfer': {
     readonly input: { readonly channelId: string; readonly person: string; readonly quit: boolean };
     readonly answer: null;
