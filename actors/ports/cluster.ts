@@ -35,7 +35,7 @@ export interface LiveNode extends NodeState {
  */
 export const leaseCauses = ['placed', 'asked', 'moved', 'drained', 'failover'] as const;
 export type LeaseCause = (typeof leaseCauses)[number];
-/** The reason that a node gives when it takes an instance. The store itself detects a failover. */
+/** The reason that a node states when it takes an instance. The store itself detects a failover. */
 export type TakeCause = Exclude<LeaseCause, 'failover'>;
 
 /** A node as the database lists it, even after its lease ran out. */

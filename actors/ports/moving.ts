@@ -12,7 +12,7 @@ export interface MovedKey {
 /** A webhook of the source, before this gateway gives it an id. */
 export type MovedWebhook = Omit<Webhook, 'id' | 'instanceId' | 'managed' | 'created' | 'chatwoot'>;
 
-/** The tables whose rows an archive may hold, in the order in which they are stored. */
+/** The tables whose rows an archive may contain, in the order in which an import stores them. */
 export const archivedTables = ['contacts', 'chats', 'messages'] as const;
 export type ArchivedTable = (typeof archivedTables)[number];
 

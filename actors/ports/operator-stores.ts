@@ -111,7 +111,7 @@ export interface SignInStore {
   valid(keys: readonly string[], admin: string): Promise<readonly string[]>;
   /** Returns the valid sign-ins, the latest first. */
   list(admin: string): Promise<readonly OpenSession[]>;
-  /** Ends the sign-in. Idempotent. Returns false if there was none. */
+  /** Ends the sign-in. Idempotent. Returns false if there was no such sign-in. */
   end(key: string): Promise<boolean>;
 }
 
