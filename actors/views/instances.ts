@@ -147,7 +147,7 @@ export interface ProxyChange {
   readonly url?: string;
   readonly fallback?: boolean;
   readonly region?: ProxyRegion;
-  /** True to choose another managed proxy of the same region. */
+  /** True to change to another managed proxy of the same region. */
   readonly rotate?: boolean;
   /** A confirmation for the mode `none`, which reveals the server's own address. */
   readonly confirmNone?: boolean;

@@ -69,7 +69,7 @@ export interface ExportRequest {
 export interface MovingMethods {
   /**
    * Imports sessions one after the other, disconnected, and then the chats and messages of each if the source has them. A fault of one session does
-   * not stop the others.
+   * not stop the import of the other sessions.
    */
   importSessions(upload: AsyncIterable<Uint8Array>, request: ImportRequest): Promise<Result<readonly ImportedSession[]>>;
   /** Returns the bytes of an archive. Refuses before the first byte, with `notFound`, or with `conflict` for a session that runs. */

@@ -163,7 +163,7 @@ export interface ServerMethods {
   /** Returns true if this node is draining. */
   draining(): boolean;
   /**
-   * Drains a node. The node gives its sessions to other nodes and takes none until its next start. Refuses with `notFound`, or with `unavailable` if
+   * Drains a node. The node moves its sessions to other nodes and takes none until its next start. Refuses with `notFound`, or with `unavailable` if
    * the node does not answer.
    */
   drainNode(name: string): Promise<Result<null>>;
