@@ -4,7 +4,7 @@ import { quietFor } from './campaign-policy.ts';
 
 // The state of alerts, and the functions that derive the next state. The state contains the messages that channels have not accepted yet.
 
-/** The time for which a trouble must last before it is reported, so that troubles of one cause share a message. In milliseconds. */
+/** The time for which a trouble must last before it is reported. Troubles with one cause then share a message. In milliseconds. */
 const settleMs: Readonly<Record<AlertKind, number>> = { session: 60_000, receiver: 0, disk: 0, node: 0 };
 /**
  * The time for which a trouble must be absent before it counts as over. While a session moves to another node, no node reports its troubles for up to
@@ -15,7 +15,7 @@ const wellMs = 180_000;
 const pauseMs = 300_000;
 const hourMs = 3_600_000;
 const minuteMs = 60_000;
-/** The largest number of known troubles, and of troubles that one message names. */
+/** The largest number of known troubles (`mostKnown`), and of troubles that one message names (`mostNamed`). */
 const mostKnown = 1_000;
 const mostNamed = 20;
 /** The largest number of messages that wait for one channel. A further message replaces the oldest message. */

@@ -12,7 +12,7 @@ export interface Gate {
   admit(id: string, signal: AbortSignal): Promise<void>;
   /** Releases the handshake slot of this instance after any outcome. Idempotent. */
   release(id: string): void;
-  /** Reports that the instance is logged in, which removes the barrier. */
+  /** Reports that the instance is logged in. Removes the barrier and releases the slot. */
   passed(id: string): void;
   /** Raises the barrier. `id` is the failed instance. While the barrier is up, only a failure of the canary counts, and lengthens the back-off. */
   raise(reason: string, id: string): void;
