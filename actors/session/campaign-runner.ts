@@ -44,14 +44,14 @@ export interface CampaignHost {
   give(campaign: Campaign, recipient: DueRecipient, state: 'waiting' | 'unknown', error: string): Promise<void>;
   /** Stores the status of a campaign and its event. Rejects with `StorageFailure`. */
   mark(campaign: Campaign, status: 'sending' | 'done'): Promise<void>;
-  /** Stores the reason why the due campaigns wait, with one event each; '' if none of them waits. */
+  /** Stores the reason why the due campaigns wait, or '' if they do not wait. Sends one event for each campaign whose reason changed. */
   rest(reason: string): Promise<void>;
   /** Stops every due campaign, because each would fail for the same reason. */
   stopAll(reason: string): Promise<void>;
   supervise(input: WorkerInput): SupervisedWorker;
 }
 
-/** The time of the next send: after this many milliseconds, within a minute (`look`), or after a call of `resume` (null). */
+/** The time of the next check: after this many milliseconds, within a minute (`look`), or after a call of `resume` (null). */
 type Next = number | 'look' | null;
 
 /** Reasons of a pause in the words that clients read. */
@@ -81,8 +81,8 @@ export class CampaignRunner {
   /** True if the recipients of an earlier run are settled. */
   #settled = false;
   /**
-   * The last message: its time by the monotonic clock (null for none), and the pause after it. `share`: the random position of the pause between its
-   * bounds, from 0 to 1.
+   * The last message: its time by the monotonic clock (null if there was none), and the pause after it in milliseconds. `share`: the random position of the
+   * pause between its bounds, from 0 to 1.
    */
   #last: { readonly at: number | null; readonly pause: number; readonly share: number } = { at: null, pause: 0, share: 0 };
   /** The end of the current wait, by the monotonic clock. */
@@ -188,7 +188,7 @@ export class CampaignRunner {
     // After a restart of the runner, the time of the last message is unknown. The runner uses the time of the campaign's last change.
     if (this.#last.at === null && campaign.startedAt > 0) this.#pace(campaign, time.monotonic() - Math.max(0, now - campaign.updated));
     const { at, pause, share } = this.#last;
-    // Between messages of two campaigns the shorter of both pauses applies. So a slow campaign, or one that has ended, does not delay another.
+    // Between messages of two campaigns the shorter of both pauses applies, so that a slow campaign does not delay the next campaign.
     const most = Math.min(pause, between(campaign.delayMin, campaign.delayMax, share));
     const paced = at === null ? 0 : at + most - time.monotonic();
     const quiet = quietFor(policy, now);
@@ -213,10 +213,7 @@ export class CampaignRunner {
     return this.#stopAll(`the platform refused ${times} messages in a row`);
   }
 
-  /**
-   * Sends one message. A storage failure comes before the frame is written, so the message is sent again. After an unexpected error the outcome
-   * is unknown.
-   */
+  /** Sends one message. After a storage failure the message is sent again, because no frame was written. After any other error the outcome is unknown. */
   async #attempt(campaign: Campaign, recipient: DueRecipient): Promise<SendEnd> {
     try {
       return await this.#host.send(campaign, recipient);

@@ -1,4 +1,4 @@
-/** Sends one message of a campaign on a live session, by the steps of every send. The outcome of the send settles the recipient. */
+/** Sends one message of a campaign on a live session, by the same steps as any other message, and stores the outcome for the recipient. */
 import { hasFilesToTake, withFilesTaken } from '../attachments.ts';
 import {
   notConnected,

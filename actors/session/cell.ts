@@ -41,9 +41,9 @@ interface CellInput {
   readonly webhooks: () => readonly Webhook[];
   /** Returns the reason why no queued message may be sent now, or ''. */
   readonly held: () => string;
-  /** Begins to download the file of a message that arrived. Returns null if the message has no wanted file. Never rejects. */
+  /** Starts the download of the file of an arrived message. Returns null if there is no file, or the settings exclude it. Never rejects. */
   readonly arriving: (message: Message) => Promise<KeptFile | null> | null;
-  /** Reports a file that came after the event of its message. */
+  /** Reports a file whose download ended after the event of its message was sent. */
   readonly downloaded: (message: Message, file: KeptFile) => void;
   /** Returns another managed proxy of the same region, or ''. */
   readonly anotherProxy: (settings: ProxySettings) => string;
@@ -89,11 +89,11 @@ export class Cell {
   readonly workers: SupervisedWorkers;
   readonly activity: Activity;
   presence: 'available' | 'unavailable' = 'unavailable';
-  /** True if the connect that began the pairing allows another account than before. */
+  /** True if the connect request that began the pairing allows that another account is paired. */
   allowsAccountChange = false;
   readonly #input: CellInput;
   readonly root: RootActor;
-  /** The time until which calls wait for a session that wakes, or that starts after a restart or a move to this node. By the monotonic clock. */
+  /** The time until which calls wait for a session that wakes up or is restored. By the monotonic clock. */
   #wakingUntil: number;
 
   constructor(input: CellInput) {
@@ -163,7 +163,7 @@ export class Cell {
     return this.view.status === 'connecting' && this.#input.ports.time.monotonic() < this.#wakingUntil;
   }
 
-  /** Connects the session. From hibernation this is a wake, for which calls wait. */
+  /** Connects the session. Calls wait for a session that wakes from hibernation. */
   connect(options: OpenOptions, by: Origin = 'api'): void {
     const { ports, policy } = this.#input;
     if (this.view.status === 'hibernated' && !this.closing) {
@@ -182,7 +182,7 @@ export class Cell {
     return this.keeper.record;
   }
 
-  /** The status of `view`, at less cost. */
+  /** The status in `view`, without the cost of a whole view. */
   get status(): Status {
     return this.root.status;
   }
@@ -201,7 +201,7 @@ export class Cell {
     return this.root.closing;
   }
 
-  /** True if credentials that must be removed still exist, because storage refused. The removal is retried. */
+  /** True if storage refused to remove credentials. The removal is retried. */
   get undiscarded(): boolean {
     return this.lifecycle?.hasTag('undiscarded') ?? false;
   }
@@ -221,8 +221,8 @@ export class Cell {
   }
 
   /**
-   * The state of the root machine, and the time of the last crash of its chart in Unix milliseconds. The time is 0 if no crash counts, and the end of the
-   * last cool-down after one.
+   * The state of the root machine, and the time of the last counted crash of its chart in Unix milliseconds. The time is 0 if no crash is counted. After a
+   * cool-down, it is the end of the cool-down.
    */
   get supervision(): { readonly state: string; readonly crashedAt: number } {
     const { value, context } = this.root.snapshot;
@@ -262,8 +262,8 @@ export class Cell {
   }
 
   /**
-   * Closes the session and stores the recorded data. The link is closed even if the actor is broken. Couriers keep running until `end`. With `hurry`,
-   * another node may post for the instance soon, so the couriers stop at once.
+   * Closes the session and stores the recorded data. The link is closed even if the actor is broken. Couriers run until `end`. With `hurry`, the couriers stop
+   * at once, because another node may soon post for the instance.
    */
   async close(hurry = false): Promise<void> {
     if (hurry) this.root.cutDeliveries();

@@ -1,4 +1,4 @@
-/** The parts of a session's chart: its events, its memory and its effects. The chart is in `lifecycle.ts`. */
+/** The parts of a session's chart: its events, context, guards, actions and delays. The states and transitions are in `lifecycle.ts`. */
 import { assign, enqueueActions, fromCallback, fromPromise, sendTo, setup, spawnChild, stopChild } from 'xstate';
 import { classify, isPairingEnd, ranOut, type Reaction, type Verdict } from '../policy/close-cause.ts';
 import { addTime, backOff, between, capRetryMs } from '../policy/policy.ts';
@@ -17,13 +17,13 @@ import type { InstancePatch, Wanted } from '../model.ts';
 import type { Host } from './host.ts';
 import { passkeyLimits, type PasskeyOffer } from './passkey.ts';
 
-/** The input of a chart. The record decides the first state of the chart when the actor is made. */
+/** The input of a chart. `begin` selects the first state, and is read from the record when the actor is created. */
 export interface LifecycleInput {
   readonly host: Host;
   readonly begin: Wanted;
 }
 
-/** The origin of a command. Absent for the API of the instance. */
+/** The origin of a command; the API of the instance if absent. */
 interface Sent {
   readonly by?: Origin;
 }
@@ -134,7 +134,7 @@ const operationLogic = fromCallback<{ type: string }, Operation>(({ sendBack, in
     sendBack(ended);
   };
   void Promise.try(run, controller.signal).then(end, end);
-  // The abort is skipped after the end, because it makes an error with a stack (7 to 14 µs).
+  // An operation that has ended is not aborted, because each abort creates an error with a stack (7 to 14 µs).
   return () => {
     if (running) controller.abort();
   };
@@ -194,7 +194,7 @@ export const noFailures = { failures: 0, retries: 0, unknowns: 0, restarts: [], 
 export const noOffer = { qrcode: '', paircode: '', qrAnnounced: false, passkey: null } as const;
 
 export const chartSetup = setup({
-  // Tags: commands wait until `closing` is over. `undiscarded` marks credentials that must be removed and still exist.
+  // The tag `closing` marks states in which commands wait. The tag `undiscarded` marks states in which credentials that must be removed still exist.
   types: { context: {} as Context, events: {} as LifecycleEvent, input: {} as LifecycleInput, tags: {} as 'closing' | 'undiscarded' },
   actors: {
     link: linkLogic,

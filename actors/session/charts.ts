@@ -50,7 +50,7 @@ const guardText = (guard: unknown): string => {
 
 type Named = { readonly name: string; readonly kind: TransitionKind };
 
-/** Returns event names without the ids that the library adds, such as `after.retryDelay` or `done.closing`. */
+/** Returns the name of each event type of a state. The names, such as `after.retryDelay` or `done.closing`, have no ids of the state machine library. */
 const eventNames = (node: Node): ReadonlyMap<string, Named> => {
   const sources = new Map(node.invoke.map(({ id, src }) => [id, String(src)]));
   return new Map(
@@ -145,8 +145,8 @@ const ancestors = (state: string): readonly string[] => {
 };
 
 /**
- * Finds the transition that was taken: from the old state upwards, the first transition of the event that leads to the new state. The transition may
- * pass through a state with an immediate transition.
+ * Finds the transition that was taken. Searches the old state first, then its ancestors, for a transition of the event to the new state. The transition may
+ * pass through a state with an `always` transition.
  */
 export const edgeOf = (chart: ChartName, from: string, to: string, event: string): ChartTransition | undefined => {
   const { transitions } = charts[chart];
@@ -156,7 +156,7 @@ export const edgeOf = (chart: ChartName, from: string, to: string, event: string
   return own.find(({ leaf }) => leaf === to) ?? own.find(({ leaf }) => through(leaf));
 };
 
-// Exports the charts as source text for Stately's editor. The text has the tables without the functions, but with the names of the
+// Exports the charts as source text for Stately's editor. The text contains the configuration of the machines, with the names of functions in place of the
 // functions.
 
 type Plain = null | boolean | number | string | readonly Plain[] | { readonly [name: string]: Plain };
@@ -191,7 +191,7 @@ const described = (chart: ChartName, states: Plain | undefined, parent = ''): Pl
 
 const machines = { lifecycle, instance } as const;
 
-/** Returns null if there is no such machine. */
+/** Returns the source text of a machine; null if there is no machine with this id. */
 export function chartSource(id: string): string | null {
   if (!Object.hasOwn(charts, id)) return null;
   const name = id as ChartName;

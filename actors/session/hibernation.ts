@@ -31,7 +31,7 @@ const wakesPerSweep = 100;
 
 export class Hibernation {
   readonly #input: HibernationInput;
-  /** Sessions that are awake only to receive waiting messages. Weak, so that removed cells are freed. */
+  /** Sessions that are awake only for waiting messages. The set is weak, so that removed cells are freed. */
   readonly #draining = new WeakSet<Cell>();
 
   constructor(input: HibernationInput) {
@@ -39,8 +39,8 @@ export class Hibernation {
   }
 
   /**
-   * Keeps a session awake that was woken only to receive waiting messages, because a caller needs it now. The wanted state becomes `online`, so that a
-   * restart keeps the session awake as well.
+   * Keeps a session awake for a caller, if the session was woken only for waiting messages. The wanted state becomes `online`, so that the session is also
+   * connected after a restart.
    */
   keepAwake(cell: Cell): void {
     const { status } = cell.view;
@@ -58,7 +58,8 @@ export class Hibernation {
       const idle = cell.activity.idleMs;
       const isDue = now - cell.record.lastActiveAt >= wakeEvery || cell.queue.pending > 0;
       if (status === 'hibernated' && isDue && !cell.closing) due.push(cell);
-      // A session that was disconnected while it was awake only for waiting messages stays awake after its next connect, because only a person connects it.
+      // A session that was disconnected while it was awake only for waiting messages stays awake after its next connect, because only a person connects a
+      // disconnected session.
       if (status === 'disconnected') this.#draining.delete(cell);
       if (status !== 'connected' || cell.busy) continue;
       if ((this.#draining.has(cell) && idle >= drain) || (after > 0 && idle >= after)) this.#sleep(cell);

@@ -6,8 +6,8 @@ import type { Policy } from '../policy/policy.ts';
 import type { Log, Media, PlatformLink } from '../ports.ts';
 import type { ChartName } from '../views/inspector.ts';
 
-// Reports every transition of a chart to its host, for all instances, at no measurable cost. The logic of the machine is wrapped. XState's
-// `inspect` would be called some twelve times per message. A subscription would not know the event or a restart.
+// Reports every transition of a chart to its host, for all instances, at no measurable cost. For this, the logic of the machine is wrapped. XState's `inspect`
+// would be called some twelve times per message. A subscription would see neither the event nor a restart.
 
 /** The part of a snapshot that the wrapper reads. */
 export interface Shown {
@@ -37,7 +37,7 @@ interface Logic<S, Event, Scope, Input> {
 
 const start = { type: 'start' } as const;
 
-/** Wraps a machine so that it reports to its host. The value of an atomic state is its name, so most events cost one comparison. */
+/** Wraps a machine so that it reports to its host. In a state without child states the value is a string, so most events cost one comparison. */
 export const watched = <S extends Shown, Event extends { readonly type: string }, Scope, Input, L extends Logic<S, Event, Scope, Input>>(
   logic: L & Logic<S, Event, Scope, Input>,
 ): L => {
@@ -85,6 +85,6 @@ export interface Host extends Watcher {
   record(entries: readonly Entry[]): void;
   /** Resumes waiting work, because the session became live. */
   live(): void;
-  /** Reports to the figures and the gates: an attempt to connect, a close with its verdict, a crash of the chart, or the start or end of hibernation. */
+  /** Reports an attempt to connect, a close with its verdict, a crash of the chart, or the start or end of hibernation. */
   report(activity: SessionReport): void;
 }

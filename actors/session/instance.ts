@@ -78,7 +78,7 @@ interface Context extends InstanceInput {
   readonly crashes: readonly number[];
   /** Message of the last crash, or '' if there was none. */
   readonly error: string;
-  /** A command that arrived while there was no lifecycle. */
+  /** The last command that arrived while there was no lifecycle, or null. */
   readonly keptCommand: LifecycleCommand | null;
   /** True if the process is stopping. Nothing is opened any more. */
   readonly stopping: boolean;
@@ -152,8 +152,8 @@ const rootSetup = setup({
 const pass = { actions: { type: 'pass' as const, params: ({ event }: { event: LifecycleCommand }) => event } };
 const keepCommand = { type: 'keepCommand' as const, params: ({ event }: { event: LifecycleCommand }) => event };
 /**
- * Transitions for commands after a crash: while the link is being closed (`later`), and in `restarting` and `failed`, in which a command starts the
- * lifecycle at once (`now`).
+ * Transitions for commands after a crash. `later`: keep the command while the link is being closed. `now`: start the lifecycle at once, from `restarting` or
+ * `failed`.
  */
 const later = {
   'instance.connect': { actions: [keepCommand, 'wantOnline' as const] },

@@ -12,7 +12,7 @@ import { watched } from './host.ts';
 
 type AfterClose = 'announceDisconnected' | 'noteRefused' | ReturnType<typeof stillLinked>;
 
-/** Returns the transition for a close. `pairing` is true while a code or a passkey is on offer. A lost connection then means that the offer ran out. */
+/** Returns the transition for a close. `pairing` is true while a code or a passkey is on offer. A lost connection then means that the offer expired. */
 const onClose =
   (pairing: boolean) =>
   (reactions: readonly Reaction[], target: string, more: readonly AfterClose[] = []) =>
@@ -87,7 +87,7 @@ const discarding = (how: 'delete' | 'setAside', target: string, later: string, a
   },
 });
 
-/** Waits between two attempts to remove credentials. A stop leaves the credentials to the next start. */
+/** Waits between two attempts to remove credentials. After a stop, the next start retries. */
 const discardingLater = (again: string) => ({
   tags: ['undiscarded' as const],
   after: { retryDelay: again },
@@ -123,7 +123,7 @@ const asked = ({ event }: { event: { options: OpenOptions } }) => event.options;
 const asksAnew = { type: 'asksAnew' as const, params: asked };
 const rememberRequest = { type: 'rememberRequest' as const, params: asked };
 
-/** Transitions for a connect during pairing. The same request again has no effect. A code uses the same connection, but a QR code needs a new one. */
+/** Transitions for a connect during pairing. A repeated request has no effect. Only a QR code needs a new connection. */
 const pairAnew = (target?: string) =>
   [
     {

@@ -1,6 +1,6 @@
 /**
- * Looks up the pictures of people and groups. Look-ups run in the background at a limited pace, when a person writes or calls. The results are
- * cached, including hidden and absent pictures. Messages do not wait for a picture. The event of a sender without a cached picture has none.
+ * Looks up the pictures of people and groups. Look-ups run in the background at a limited pace, when a person writes or calls. The results are cached,
+ * including hidden and absent pictures. Messages do not wait for a picture. If the picture of a sender is not cached, the event has no picture.
  */
 import {
   done,
@@ -42,7 +42,7 @@ interface Remembered {
 interface Wish {
   /** True if the platform reported a change, so the stored picture is stale. */
   readonly changed: boolean;
-  /** True if storage has no recent answer. */
+  /** True if storage was read and has no recent answer, so the platform is asked. */
   isNew: boolean;
 }
 

@@ -22,7 +22,7 @@ export interface QueueHost {
   read(limit: number): Promise<readonly Message[]>;
   /** Sends one message. Unless the outcome is `done`, the message stays in the queue. */
   send(message: Message): Promise<Sending>;
-  /** Returns the milliseconds until the next message, at random for each message. */
+  /** Returns a random pause before the next message. In milliseconds. */
   pace(): number;
   /** Records that a message will not be sent, because it waited too long, was cancelled, belongs to the former account, or crashed the worker. */
   giveUp(message: Message, why: 'tooOld' | 'cancelled' | 'accountChanged' | 'broken'): Promise<void>;
@@ -220,7 +220,7 @@ export class SendQueue {
     }
   }
 
-  /** Returns false if the queue must wait for the next connection. */
+  /** Handles the outcome of an attempt. Returns false if the queue must wait for the next connection. */
   async #end(message: Message, sending: Sending): Promise<boolean> {
     if (sending === 'done') {
       this.#nextAt = this.#host.time.monotonic() + this.#host.pace();
@@ -252,7 +252,7 @@ export class SendQueue {
     return this.#host.time.now() - timestamp > this.#host.limits.age;
   }
 
-  /** Gives up messages that are too old. Without a connection, a timer does so again when the next message expires. */
+  /** Gives up messages that are too old. While the session is not live, a timer calls this method again when the next message expires. */
   async #expireOld(): Promise<void> {
     const { time, limits } = this.#host;
     time.clearTimeout(this.#expiry);

@@ -1,7 +1,7 @@
 /**
  * Keeps the record of one instance. Notes change memory at once, and storage soon after (write-behind). Saves change storage first.
  *
- * If a field changes twice, the later change wins in memory and in storage, whether it was a note or a save.
+ * If a field changes twice, the later change wins in memory and in storage, for notes and for saves.
  */
 import { Mutex, Pause } from '../waiting.ts';
 import { patched, type InstancePatch, type InstanceRecord } from '../model.ts';

@@ -34,7 +34,7 @@ export const recorderOf = ({ ports, policy, record, targets, workers, committed 
     },
   });
 
-/** Log names of the changes of the connection that make an event. */
+/** The names under which announced changes of the connection are logged. */
 export const changeNames: Readonly<Record<Status, string>> = {
   connecting: 'session.pairing',
   connected: 'session.connected',

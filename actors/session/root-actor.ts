@@ -27,7 +27,7 @@ export class RootActor {
   /** The number of operations under way. */
   #running = 0;
   #stopped = false;
-  /** Timer that runs while the root is down. */
+  /** The timer of the next restart of a crashed root. */
   #restart: unknown = null;
 
   constructor(input: RootActorInput) {

@@ -32,7 +32,7 @@ export interface Sendable extends Addressable {
   readonly typing: Typing;
 }
 
-// The life of a send key: used with the message, then answered or freed.
+// The life cycle of a send key. The key is bound to a message, and is then answered or freed.
 
 /** Binds a key to its message. If `answer` is null, the status of the message gives the answer. */
 export const usedBy = (key: SendKey, message: Message, at: number, answer: Result<Message> | null = null): UsedSendKey => ({

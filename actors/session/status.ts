@@ -56,8 +56,8 @@ export function statusOf(root: InstanceSnapshot['value'], chart: LifecycleSnapsh
 }
 
 /**
- * The time for which calls wait for a starting session. If a thousand sessions start at once, the last has its turn after 50 s. Later calls do not wait. In
- * milliseconds.
+ * The time for which calls wait for a starting session. If a thousand sessions start at once, the last one connects after 50 s. Calls after this time do not
+ * wait. In milliseconds.
  */
 export const beginningMs = 60_000;
 

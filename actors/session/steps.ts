@@ -31,7 +31,7 @@ const delayed: ReadonlySet<Reaction> = new Set(['backOff', 'contest', 'gate']);
 /** Names of the errors behind crashes. A step stores the index. At most 255 names are kept, which is more than a program has error classes. */
 const errorNames: string[] = [];
 
-/** Events that leave a state and enter the same state again. Such a move is a step. */
+/** Events that leave a state and enter the same state again. Such a transition is a step. */
 const anew = new Set(
   chartNames.flatMap((chart) =>
     charts[chart].transitions
