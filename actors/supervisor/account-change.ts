@@ -9,7 +9,7 @@ import type { Campaigns } from './campaigns.ts';
 
 const reason = 'another account was paired';
 
-/** The pause between two batches of removals, so that other queries get the database. In milliseconds. */
+/** The pause between two batches of removals, in which other queries use the database. In milliseconds. */
 const restMs = 5;
 
 export interface AccountChangeHost {

@@ -74,7 +74,7 @@ export class Campaigns {
     return this.#runners.get(id)?.nextAt ?? null;
   }
 
-  /** Returns null if no campaign of the instance is under way. */
+  /** Returns the progress of the current campaign; null if no campaign of the instance is under way. */
   atWork(id: InstanceId): { readonly nextAt: number | null } | null {
     return this.#runners.get(id)?.atWork ?? null;
   }

@@ -69,7 +69,7 @@ export class Cells {
 
   /** Runs a command on an instance that is neither closing nor being removed. */
   async settled<T>(id: InstanceId, command: (cell: Cell) => Promise<Result<T>>): Promise<Result<T>> {
-    await this.#removals.get(id)?.catch(() => undefined); // the caller of the removal gets its failure
+    await this.#removals.get(id)?.catch(() => undefined); // Only the caller of the removal gets its failure.
     const cell = this.get(id);
     if (!cell) return unknownInstance;
     await this.settle(cell);

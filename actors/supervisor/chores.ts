@@ -11,7 +11,7 @@ import { FileKeeper } from './files.ts';
 
 // Removes expired rows of all instances periodically, in batches. The cost of a statement does not grow with the table.
 
-/** The pause between two runs, and between two batches, so that other queries get the database. In milliseconds. */
+/** The pause between two runs (`everyMs`), and between two batches (`restMs`), in which other queries use the database. In milliseconds. */
 const everyMs = 600_000;
 const restMs = 20;
 /** Rows per batch. */

@@ -32,7 +32,7 @@ const mp3 = 'audio/mpeg';
 const sounds: ReadonlySet<string> = new Set(['audio', 'ptt']);
 const spoken: ReadonlySet<string> = new Set([...sounds, 'video', 'gif']);
 
-/** The names of media kinds in the settings that differ from those in messages. */
+/** Media kinds of messages that have another name in the settings. */
 const families: Readonly<Record<string, string>> = { gif: 'video', ptt: 'audio' };
 const familyOf = (kind: string): string => families[kind] ?? kind;
 
@@ -88,7 +88,7 @@ export class Downloads {
     return fetched;
   }
 
-  /** Returns a file that is kept, without use of the session. Fetches any other file. */
+  /** Returns a kept file without use of the session. Fetches any other file from the platform. */
   async #keep(id: InstanceId, wanted: Wanted): Promise<Result<Fetched>> {
     const { files } = this.#host.ports;
     const { message, quoted, facts } = wanted;
@@ -169,7 +169,10 @@ export class Downloads {
 
 // Keeps the file store in order. The keeper audits every part of the store after a start and then daily, and bounds the sum of bytes.
 
-/** The pause between two checks of the total size, and between two batches, so that other work gets the disk and the database. In milliseconds. */
+/**
+ * The pause between two checks of the total size (`everyMs`), and between two batches (`restMs`), in which other work uses the disk and the database. In
+ * milliseconds.
+ */
 const everyMs = 60_000;
 const restMs = 20;
 /** The number of size checks per full audit, which makes one audit a day. */

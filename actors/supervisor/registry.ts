@@ -14,7 +14,7 @@ export class Registry {
   readonly #cells = new Map<InstanceId, Cell>();
   readonly #tokens = new Map<string, InstanceId>();
 
-  /** Takes a test for ownership. The registry makes no cell of an instance that this process does not own. */
+  /** `owns` returns true if this process owns the instance. The registry makes no cell of any other instance. */
   constructor(make: (record: InstanceRecord) => Cell, owns: (id: InstanceId) => boolean = () => true) {
     this.#make = make;
     this.owns = owns;
@@ -121,7 +121,7 @@ export class Registry {
 /** The time for which an unknown token is cached. Every node learns of a new instance within a second by other means. In milliseconds. */
 const keptMs = 10_000;
 const mostKept = 10_000;
-/** The limit in characters. Longer tokens cause no query. */
+/** The largest length of a token that is looked up in the database. In characters. */
 const longestToken = 500;
 
 export class TokenLookup {

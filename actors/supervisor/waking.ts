@@ -186,8 +186,8 @@ export class Waking {
   }
 
   /**
-   * Returns the cell of the instance after waking a hibernated session, or waiting for a starting one. The session may still be unconnected. The
-   * request of the caller finds that out.
+   * Returns the cell of the instance after waking a hibernated session, or waiting for a starting one. The session may still be unconnected. The request of the
+   * caller is then refused.
    */
   async awake(id: InstanceId): Promise<Result<Cell>> {
     const { registry, capacity, timeout } = this.#input;
