@@ -235,7 +235,7 @@ export class ClusterNode {
     return this.#input.node.capacity - this.#ownership.owned.size - this.#reserved.countBeside(id);
   }
 
-  /** Returns true if a move would end a pairing. Balancing does not justify that, but a draining node must give every session away. */
+  /** Returns true if the instance stays, because a move would end its pairing. A draining node moves such an instance as well. */
   #isBeingPaired(id: InstanceId): boolean {
     return !this.#term.draining && this.#input.sessions.isPairing(id);
   }

@@ -1,4 +1,4 @@
-/** The view of the cluster for the supervisor of one node: the instances for which it may act, and the methods that take or give away instances. */
+/** The cluster, as the supervisor of one node uses it: the instances for which this node may act, and methods that take instances or give them away. */
 import type { NodeFigures } from '../views/server.ts';
 import { done, refuse, type InstanceId, type InstanceRecord, type Result, unknownInstance } from '../model.ts';
 import type { Bus, ChangeStore, LeaseStore, LeftWorkStore, LiveNode, NodeState, SignInStore } from '../ports.ts';
@@ -331,7 +331,7 @@ export class Cluster {
     return this.#node.nodes;
   }
 
-  /** Makes a node give its sessions away. The node takes none until its next start. */
+  /** Makes a node give its sessions away. The node takes no sessions until its next start. */
   async drainNode(name: string): Promise<Result<null>> {
     // The query is fresh, because the node may have joined or left since the last check.
     const known = await this.#options.leases.known();

@@ -44,7 +44,7 @@ export interface ClusterHost {
   readonly watchHere: ClusterStepsInput['watchHere'];
 }
 
-/** A command on an instance, as the receiving node holds it. */
+/** A command on an instance, at the node that received the request of the client. */
 export interface Command<T> {
   readonly id: InstanceId;
   readonly method: string;
@@ -160,7 +160,10 @@ interface ClusterCommandsInput {
   take(id: InstanceId): Promise<boolean>;
 }
 
-/** The pause between two attempts to find an owner, and between two checks that the asked owner still holds the lease. In milliseconds. */
+/**
+ * The pause between two attempts to find an owner (`ownerLookMs`), and between two checks that the asked owner still holds the lease (`leaseLookMs`). In
+ * milliseconds.
+ */
 const ownerLookMs = 200;
 const leaseLookMs = 2_000;
 
@@ -239,7 +242,7 @@ export class ClusterCommands {
     if (alone === true) return true;
     try {
       if (typeof epoch === 'number') return ((await leases.epochOf(id)) ?? epoch) <= epoch;
-      // A node of the last release sends no epoch. An owner that took the instance after the command was sent did not receive the command.
+      // A node of the previous release sends no epoch. An owner that took the instance after the command was sent did not receive the command.
       const lease = await leases.leaseOf(id);
       return lease === null || lease.heldMs < time.monotonic() - asked;
     } catch {
@@ -273,8 +276,8 @@ export class ClusterCommands {
   }
 
   /**
-   * Asks the node of the instance to take it, since no node answers for it on the bus. Falls back to this node. Returns true if a node may own the
-   * instance now.
+   * Asks the node to which the instance belongs to take it, since no node answers for it on the bus. If that fails, this node takes it. Returns true if a node
+   * may own the instance now.
    */
   async #findOwner(id: InstanceId, busAway: boolean): Promise<boolean> {
     const { me, nodeFor, remote, take } = this.#input;

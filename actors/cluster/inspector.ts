@@ -114,8 +114,8 @@ class FollowedSteps {
   #timer: unknown = null;
   #isOver = false;
   /**
-   * The number of the last step of the other node that was shown; null before the first request. After steps of this node, all steps of the next owner are
-   * new.
+   * The number of the last known step of the other node; null before the first request. Infinity while this node owns the instance, so that all steps of the
+   * next owner are new.
    */
   #last: number | null = null;
 

@@ -110,7 +110,7 @@ interface Seen {
   readonly at: number;
 }
 
-/** The rows of nodes, seen by one observer. */
+/** The last renewals of nodes, as one observer saw them. */
 export class Renewals {
   readonly #time: Pick<Time, 'monotonic'>;
   readonly #lease: number;
@@ -134,13 +134,13 @@ export class Renewals {
   }
 }
 
-/** The number of nodes that read data of the whole cluster in one interval. More nodes do not load the database more. */
+/** The number of nodes that read data of the whole cluster in one interval, however many nodes there are. */
 const readers = 4;
 /** The time that the reads of all nodes together may take in one interval. In milliseconds. */
 const budgetMs = 100;
 /** The longest pause of a node between two reads, if reads take long. In intervals. */
 const longestPause = 120;
-/** The number of last reads, of which the fastest counts. A slow read may have waited for the machine. */
+/** The number of recent reads of which only the fastest counts. A slow read may have waited for the processor. */
 const measured = 5;
 
 /**

@@ -54,10 +54,10 @@ const keyOf = ({ kind, id }: Pick<Change, 'kind' | 'id'>): string => `${kind} ${
 export class ClusterMemory {
   readonly #input: MemoryInput;
   readonly #worker: PeriodicWorker;
-  /** The watermark. All changes up to this version are known to this node, and no transaction can commit another one. */
+  /** The watermark. All changes up to this version are known to this node. No transaction can still commit such a version. */
   #watermark = 0;
   #mark: Mark | null = null;
-  /** The last version that a transaction had taken at the previous read. */
+  /** The highest version that a transaction had taken at the previous read. */
   #latest = 0;
   /** Versions above the watermark that are known to this node. */
   #seen: ReadonlyMap<string, number> = new Map();

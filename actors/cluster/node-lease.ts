@@ -1,6 +1,6 @@
 /**
- * Holds the lease of this node, under which it owns its instances. The node joins, renews, and treats the lease as ended before the database lets
- * another node in. `LeaseTerm` says whether the lease is valid now.
+ * Keeps the lease under which this node owns its instances: joins the cluster and renews the lease. For this node the lease ends earlier than for other nodes.
+ * `LeaseTerm` says whether the lease is valid now.
  */
 import { StorageFailure, type LeaseStore, type Log, type NameHolder, type NodeState, type Time } from '../ports.ts';
 import { Renewals } from './lease-check.ts';
@@ -20,7 +20,7 @@ export interface NodeLeaseInput {
   load(): number;
   /** Returns the number of differences between the leases in the database and in memory. */
   astray(): number;
-  /** Returns true if the bus is connected; null without a bus. Absent for a node without a bus. */
+  /** Returns true if the bus is connected. Absent, or returns null, for a node without a bus. */
   bus?(): boolean | null;
   /** Called after each renewal. Never throws. */
   renewed(): void;
@@ -54,8 +54,8 @@ export class NodeLease {
 
   /**
    * Joins the cluster, and then renews the lease regularly. Rejects with a sentence for the operator if a live node has the same name. If a killed node had
-   * this name, waits until the lease of that node has ended by the clock of the database. If the clock of this node shows no renewal of that lease for a
-   * full lease, this node ends it.
+   * this name, waits until the lease of that node has ended by the clock of the database. If this node sees no renewal for the length of a lease, it ends that
+   * lease itself.
    */
   async start(): Promise<void> {
     const { store, time, policy, node, term } = this.#input;

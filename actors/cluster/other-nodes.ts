@@ -24,7 +24,7 @@ interface OtherNodesInput {
   /** Returns the failed deliveries of the global webhook on this node. */
   globalErrors(): ErrorHistory;
   /**
-   * Returns the events of the webhook that this node dropped. Only the node on duty drops events, but the duty moves, so several nodes may have dropped
+   * Returns how many events of the webhook this node dropped, by type. Only the node on duty drops events. The duty moves, so several nodes may have dropped
    * events.
    */
   dropped(webhookId: string): Dropped;
@@ -93,7 +93,7 @@ export class OtherNodes {
     return { since: Math.max(...all.map(({ since }) => since)), errors: newestErrors(errors) };
   }
 
-  /** Returns the events of each webhook that all live nodes dropped since their starts, by type. */
+  /** Returns for each webhook how many events all live nodes dropped since their starts, by type. */
   async dropped(webhooks: readonly string[]): Promise<readonly Dropped[]> {
     if (webhooks.length === 0) return [];
     const own = webhooks.map((id) => this.#input.dropped(id));

@@ -83,7 +83,7 @@ export class LeaseTerm {
   #goodUntil = -Infinity;
   /** The time of the last renewal by the system clock. The system clock runs while the machine sleeps, but the monotonic clock may stop. */
   #sentAt = 0;
-  /** The value of `#sentAt` that the system clock shows as too old. */
+  /** The value of `#sentAt` at the last doubt. One renewal is doubted only once. */
   #doubted = NaN;
   draining = false;
 
@@ -127,7 +127,7 @@ export class LeaseTerm {
     this.#joined = null;
   }
 
-  /** Counts the lease from the sending of a renewal, by the monotonic clock. Returns its end by that clock. */
+  /** Counts the lease from the sending of a renewal, by the monotonic clock. Returns the end of the lease by this clock. */
   renewed(sent: number): number {
     const { lease, margin } = this.#policy;
     this.#goodUntil = sent + lease - margin;
@@ -163,7 +163,7 @@ export class Ownership {
     this.uses = new Uses(time);
   }
 
-  /** Returns true if this node may write for the instance now. The result stays true while its session is closed to be opened on another node. */
+  /** Returns true if this node may write for the instance now. The result is also true while the session closes for a move to another node. */
   mayAct(id: InstanceId): boolean {
     return this.#owned.has(id) && this.lease.good;
   }

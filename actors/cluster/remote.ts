@@ -34,7 +34,7 @@ export type NodeQuestion =
   | { readonly ask: 'rows'; readonly after: InstanceId | '' }
   /** Asks for the failed deliveries of the global webhook. */
   | { readonly ask: 'globalErrors' }
-  /** Asks for the events of these webhooks that the node dropped, by type. */
+  /** Asks how many events of these webhooks the node dropped, by type. */
   | { readonly ask: 'dropped'; readonly webhooks: readonly string[] }
   /** Asks the node to read the outbox of the webhook again. The answer lists the instances that the node owns. */
   | { readonly ask: 'nudge'; readonly webhookId: string; readonly ids: readonly InstanceId[] }
@@ -49,14 +49,13 @@ interface Command {
   readonly args: readonly unknown[];
   /** Lowest wire version that understands the command. */
   readonly version: number;
-  /** The key of the request, which is equal in all copies. Nodes of the last release send none. */
+  /** The key of the request, which is equal in all copies. Nodes of the previous release send none. */
   readonly key?: string;
 }
 
 /**
- * The reply of a node that does not own the instance any more, and began nothing. `epoch` is the last one under which the node owned the instance.
- * `alone` is true if the node was the owner when the command arrived. No later owner can then have received the command. Nodes of the last release
- * send neither field.
+ * The reply of a node that does not own the instance any more, and began nothing. `epoch` is the last one under which the node owned the instance. `alone` is
+ * true if the node was the owner when the command arrived. No later owner can then have received the command. Nodes of the previous release send neither field.
  */
 export interface Moved {
   readonly kind: 'moved';
@@ -125,7 +124,7 @@ export class Remote {
   readonly #served = new Map<InstanceId, () => void>();
   /** Replies by the key of their command; null if the command has been answered. Oldest first, and the oldest are dropped. */
   readonly #commands = new Map<string, Promise<Reply> | null>();
-  /** Ends of the subscriptions to questions. */
+  /** Functions that end the subscriptions to questions. */
   readonly #asking: (() => void)[] = [];
   #asked = 0;
 
@@ -190,8 +189,8 @@ export class Remote {
   }
 
   /**
-   * Asks the owner to send the events of the instance. `missed` holds the id of an event of which readers must learn, or nothing. Resolves with null
-   * if no owner answers soon. Never rejects.
+   * Asks the owner to send the events of the instance. `missed` contains the id of an event that readers missed, or is empty. Resolves with null if no owner
+   * answers soon. Never rejects.
    */
   stream(id: InstanceId, missed: readonly unknown[]): Promise<unknown> {
     return this.fetch(id, streamMethod, missed);

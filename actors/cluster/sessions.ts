@@ -1,4 +1,4 @@
-/** The sessions that this node owns. A session begins when its lease was taken, and is closed before the lease is given back. */
+/** The sessions that this node owns. A session begins when its lease is taken, and closes before the lease is given back. */
 import { MicroBatch } from '../delivery/tracked-ports.ts';
 import type { Claim, InstanceId, InstanceRecord, Message } from '../model.ts';
 import { type Policy, usualStopGrace } from '../policy/policy.ts';
@@ -57,7 +57,7 @@ interface ClusterSessionsInput {
   readonly wake: (cell: Cell) => void;
   /** Implements `ClusterHost.forgetBeside`. */
   readonly forgetBeside: (id: InstanceId) => void;
-  /** Called after instances were begun. */
+  /** Called after the sessions of taken instances were begun. */
   readonly begun: () => void;
   /** Implements `OwnedSessions.serve`. */
   readonly serve: (id: InstanceId, here: boolean) => void;

@@ -12,7 +12,7 @@ export class SharedSignIns implements SignIns {
   readonly #store: SignInStore;
   readonly #alone: boolean;
   readonly #admin: () => string;
-  /** The sign-ins that HTTP remembers, from the start of HTTP on. */
+  /** The sign-ins that the HTTP server caches; null before its start. */
   #memory: SignInMemory | null = null;
 
   /**

@@ -10,7 +10,7 @@ export interface Sent {
   /** The id of the previous event. Without `event`, the id of the last event so far. Null if the previous event is unknown or was not sent. */
   readonly after: string | null;
   readonly event?: GatewayEvent;
-  /** Epoch of the ownership. A message of an earlier owner can arrive after messages of its successor. Absent from nodes of the last release. */
+  /** Epoch of the ownership. A message of an earlier owner can arrive after messages of its successor. Absent from nodes of the previous release. */
   readonly epoch?: number;
 }
 
@@ -201,8 +201,8 @@ interface FollowerInput {
 }
 
 /**
- * The pause between two requests to the owner, which is much shorter than the time for which the owner sends events, and the pause between two checks of
- * the token. In milliseconds.
+ * The pause between two requests to the owner (`askEvery`), and between two checks of the token (`lookEvery`). In milliseconds. The first is much shorter than
+ * the time for which the owner sends events.
  */
 const askEvery = 10_000;
 const lookEvery = 400;

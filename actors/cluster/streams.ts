@@ -24,8 +24,8 @@ interface StreamsInput {
   /** Returns null if there is no such instance. */
   token(id: InstanceId): string | null;
   /**
-   * Asks the owner on another node to send the events of the instance, and names an event that readers missed. An owner of the last release ignores
-   * this event. Resolves with null if no owner answers. Never rejects.
+   * Asks the owner on another node to send the events of the instance, and names an event that readers missed. An owner of the previous release ignores this
+   * event. Resolves with null if no owner answers. Never rejects.
    */
   ask(id: InstanceId, missed?: string): Promise<Asked | null>;
 }
@@ -38,7 +38,7 @@ export interface Asked {
 
 /** The least time for which an owner sends, so that one lost request does not end a stream. In milliseconds. */
 const leastSentFor = 30_000;
-/** Attempts to read a message that the bus may not have stored yet. */
+/** The number of attempts to read a message that the bus may not have stored yet. */
 const tries = 10;
 const againMs = 100;
 const flushMs = 3_000;
