@@ -96,7 +96,7 @@ export class Courier {
     this.#window.stop();
   }
 
-  /** Rows in memory. */
+  /** The number of rows in memory. */
   get waiting(): number {
     return this.#window.size;
   }
@@ -156,7 +156,7 @@ export class Courier {
     return webhook?.enabled && webhook.unreadable === undefined ? webhook : null;
   }
 
-  /** Returns true if the webhook still wants the row, and for a body that cannot be parsed. The attempt then reports the fault. */
+  /** Returns true if the webhook still wants the row. Also returns true if the body cannot be parsed, because the attempt reports this fault. */
   #wants(row: Delivery): boolean {
     const webhook = this.#host.webhook(row.webhookId);
     try {

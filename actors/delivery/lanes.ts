@@ -5,7 +5,7 @@ export class Lanes {
   readonly #lanes = new Map<string, Delivery[]>();
   /** Lanes whose head waits for its turn, in the order in which they became ready. */
   readonly #ready = new Set<string>();
-  /** Numbers of the rows in memory. */
+  /** The sequence numbers of the rows in memory. */
   readonly #known = new Set<number>();
   /** Lanes with a row under way. */
   readonly #busy = new Set<string>();
@@ -64,7 +64,7 @@ export class Lanes {
     else this.#lanes.delete(row.lane);
   }
 
-  /** Frees the lane. The given version of the row becomes its head. */
+  /** Frees the lane, and replaces its head by the given version of the row. */
   putBack(row: Delivery): void {
     this.#lanes.get(row.lane)?.splice(0, 1, row);
     this.#busy.delete(row.lane);

@@ -14,7 +14,10 @@ export interface MediaHoldbackHost {
   record(entries: readonly Entry[]): void;
   /** Waits for the recorder, as `Recorder.recorded` does. */
   recorded(): Promise<boolean>;
-  /** Begins to download the file of a message. Returns null if the message has no wanted file. Resolves with null if the download failed. Never rejects. */
+  /**
+   * Starts the download of the file of a message. Returns null if there is no file, or the settings exclude it. Resolves with null if the download failed.
+   * Never rejects.
+   */
   fetch(message: Message): Promise<KeptFile | null> | null;
   /** Reports a file that came too late for the event of its message. */
   late(message: Message, file: KeptFile): void;
@@ -26,12 +29,12 @@ export interface MediaHoldbackHost {
 interface Held {
   entry: Entry;
   isReady: boolean;
-  /** Resolves `hasPassed` when the entry was handed on. */
+  /** Resolves `hasPassed`. Called when the entry was passed to the recorder. */
   readonly passed: () => void;
   readonly hasPassed: Promise<void>;
 }
 
-/** Returns the chat to which the order of an entry belongs, or null. */
+/** Returns the chat in whose order the entry is recorded; null if the entry belongs to no chat. */
 const chatOf = (entry: Entry): string | null => {
   switch (entry.kind) {
     case 'message':
@@ -77,7 +80,7 @@ export class MediaHoldback {
     return this.#host.recorded();
   }
 
-  /** Hands on all held entries without their files. */
+  /** Passes all held entries to the recorder, without their files. */
   release(): void {
     for (const [chat, line] of this.#chats) {
       for (const one of line) one.isReady = true;
@@ -114,7 +117,7 @@ export class MediaHoldback {
     };
     const timer = time.setTimeout(ready, wait);
     void file.then((kept) => {
-      // The message was already handed on, at its time limit or by a release. The event of the message is out.
+      // The message was already recorded without its file, at its time limit or by a release.
       if (one.isReady) return kept && late(entry.message, kept);
       if (kept) one.entry = { ...entry, message: { ...entry.message, fileUrl: kept.url } };
       return ready();
@@ -125,7 +128,7 @@ export class MediaHoldback {
     void file.then((kept) => kept && this.#host.late(message, kept));
   }
 
-  /** Hands on the entries at the head of a chat that are ready. */
+  /** Passes the ready entries at the head of a chat to the recorder. */
   #pass(chat: string): void {
     const line = this.#chats.get(chat) ?? [];
     const first = line.findIndex(({ isReady }) => !isReady);

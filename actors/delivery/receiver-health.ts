@@ -73,7 +73,7 @@ export class Circuit {
     this.#policy = policy;
   }
 
-  /** Failures in a row. */
+  /** The number of failures in a row. */
   get failures(): number {
     return this.#failures;
   }

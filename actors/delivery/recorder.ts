@@ -180,7 +180,7 @@ export class Recorder {
     return this.#away !== null;
   }
 
-  /** Reason, for the readiness of the server, that entries wait although the database answers; '' if there is no fault. */
+  /** The reason why entries wait although the database answers; '' if there is no fault. The readiness check of the server shows it. */
   get trouble(): string {
     if (this.#away === null || this.waiting === 0) return '';
     if (this.#away instanceof StorageBroken) return this.#away.message;

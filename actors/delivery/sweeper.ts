@@ -25,7 +25,7 @@ const ranks: Readonly<Record<EventType, number>> = {
 /** Types in the order in which they are dropped. */
 const classes: readonly (readonly EventType[])[] = [0, 1, 2, 3].map((rank) => eventTypes.filter((type) => ranks[type] === rank));
 
-/** The number of sweeps for each check of ages and of past deliveries. */
+/** The ages and the past deliveries are checked once in this many sweeps. */
 const roundsPerForget = 6;
 
 /** The largest number of batches of one kind for one webhook in a sweep. The limit lets a sweep reach all webhooks. */
@@ -109,7 +109,7 @@ export class Sweeper {
     this.#worker.stop();
   }
 
-  /** Returns the events that this process dropped since its start, by type. */
+  /** Returns how many events this process dropped since its start, by type. */
   dropped(webhookId: string): Dropped {
     return this.#dropped.get(webhookId) ?? {};
   }

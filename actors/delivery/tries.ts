@@ -23,7 +23,7 @@ export function withTry(before: readonly Try[] | undefined, outcome: Attempt, at
   return before === undefined ? [made] : [...before.slice(1 - mostTries).map(withoutAnswer), made];
 }
 
-/** Returns the attempts that are stored with the row. */
+/** Returns the number and the list of the attempts, which are stored with the row. */
 export const lastOf = ({ attempts, tries }: Pick<Delivery, 'attempts' | 'tries'>): Pick<LastAttempt, 'attempts' | 'tries'> => ({
   attempts,
   ...(tries === undefined ? {} : { tries }),
