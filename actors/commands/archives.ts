@@ -23,7 +23,7 @@ export const ownershipObjection = async ({ cluster }: OwningHost, id: InstanceId
     : `the node ${owner} owns the instance ${id}: ${command} through that node`;
 };
 
-// Stores the chats and messages of an archive in batches, after their session. A kill keeps the batches that are stored. A repeated import adds the rest.
+// Stores the chats and messages of an archive in batches, after their session. After a kill, the stored batches remain. A repeated import adds the rest.
 
 /** The parts of the supervisor that these commands need. */
 export type RowsHost = OwningHost &
@@ -173,7 +173,7 @@ async function* sessionsOf(host: LeavingHost, all: readonly InstanceRecord[], ha
   }
 }
 
-/** Checks every instance before it stops the first session. A running session is refused before the first byte of the archive leaves. */
+/** Exports sessions as an archive. Checks every instance before it stops the first session. A running session is refused before the archive begins. */
 export const leave = async (host: LeavingHost, request: ExportRequest): ReturnType<MovingMethods['exportSessions']> => {
   const { instances, passphrase, stop: isToStop } = request;
   const paired = [...host.registry.ids].filter((id) => host.registry.record(id)?.jid !== '');

@@ -99,8 +99,8 @@ const problemOf = ({ shared, recipients }: CampaignInput): string | null => {
 };
 
 /**
- * Fetches and keeps the files of a campaign, so that no stored message holds bytes. Files at URLs in individual messages are fetched at their turn,
- * because a campaign may have thousands.
+ * Fetches and keeps the files of a campaign, so that no stored message holds bytes. A file at a URL in an individual message is fetched when the message is
+ * sent, because a campaign may have thousands of such files.
  */
 async function withFiles(host: Host, id: InstanceId, input: CampaignInput): Promise<Result<CampaignInput>> {
   const { attachments, time } = host.ports;
@@ -210,7 +210,7 @@ async function create(
 
 const claimOf = ({ registry }: Host, id: InstanceId): Claim => ({ instanceId: id, epoch: registry.record(id)?.epoch ?? 0 });
 
-/** Returns the chat ids of numbers. `all` includes every form of a number, because the contact may be listed under any form. */
+/** Returns the chat ids of numbers. With `all`, the list includes every form of a number, because an opt-out may be stored under any form. */
 const numbersOf = (cell: Operable, numbers: readonly string[], all: boolean): Result<readonly string[]> => {
   const ids: string[] = [];
   for (const number of numbers) {

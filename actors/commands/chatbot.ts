@@ -28,7 +28,7 @@ type ChatbotCommands = Pick<ChatbotMethods, 'agents' | 'editAgent' | 'triggers' 
 
 const noInstance = refuse('notFound', 'instance not found');
 
-/** Removes the times of the storage. */
+/** Removes the times of creation and of the last change. */
 const plain = <T extends { readonly created: number; readonly updated: number }>({ created: _made, updated: _changed, ...rest }: T) => rest;
 
 /** An agent and its key; undefined if the agent has no key. */
@@ -37,7 +37,7 @@ interface Held {
   readonly key: AgentKey | undefined;
 }
 
-/** Returns a refusal if the agent may not keep its key. A key belongs to the origin for which it was given. */
+/** Returns the reason why the agent may not keep its key; null if it may. A key belongs to the origin for which it was given. */
 const keyProblem = (
   agent: ChatbotAgent,
   edit: AgentEdit,

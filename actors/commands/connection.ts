@@ -50,7 +50,7 @@ const settledView = async (host: Host, cell: Cell): Promise<Result<InstanceView>
 /** Waits until a session is logged out. Returns false if its credentials still exist. */
 const loggedOut = async (host: Host, cell: Cell): Promise<boolean> => (await host.cells.settle(cell)) && !cell.undiscarded && !cell.failed;
 
-/** Retries an unfinished logout before a connect. */
+/** Retries an unfinished logout before a connect. Returns false if credentials still exist. */
 async function discarded(host: Host, cell: Cell): Promise<boolean> {
   const asked = cell.record.wanted === 'unlinked';
   if (!asked && !cell.undiscarded) return true;

@@ -163,7 +163,7 @@ const problemOf = (reply: QuickReply, others: readonly QuickReply[], isBusiness:
   return !reply.onPhone && kept >= most ? refuse('limited', `an instance has at most ${most} quick replies of its own`) : null;
 };
 
-/** Returns the id of a new quick reply on the phone. Phones use the second of its creation as the id. */
+/** Returns the id of a new quick reply on the phone. Phones use the time of the creation in seconds as the id. */
 const phoneId = (known: readonly QuickReply[], now: number): string => {
   let second = Math.floor(now / 1000);
   while (known.some(({ id }) => id === String(second))) second += 1;

@@ -240,7 +240,7 @@ async function importOne(host: Host, session: ArrivingSession, request: ImportRe
 const noSession = (only: readonly string[]): Result<never> =>
   refuse('invalid', only.length === 0 ? 'The source has no session' : `The source has no session that is named ${only.join(' or ')}`);
 
-/** Refuses a source without any session. Faults after the first session get a row each. */
+/** Imports the wanted sessions one by one. Refuses a source without any session. A fault of the source after the first session becomes a row of the answer. */
 const importAll = async (
   host: Host,
   arrivals: AsyncIterable<Arrival>,

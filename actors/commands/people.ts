@@ -28,7 +28,7 @@ interface Pictured {
   readonly pictures: Pick<Pictures, 'look'>;
 }
 
-/** Returns null if the chat is not a person. */
+/** Returns '' if the chat is not a person, and null if the name is unknown. */
 async function businessNameOf(cell: Addressable, signal: AbortSignal, { id, kind }: Identified): Promise<string | null> {
   const chat = kind === 'person' ? cell.link.chatOf(id) : null;
   if (!chat?.ok || chat.value.forms.length === 0) return kind === 'person' ? null : '';
@@ -81,7 +81,7 @@ const identify = async (
 
 type Found = ReadonlyMap<string, Known>;
 
-/** Returns the answer to one query. `chat` is the identified query. `found` has the results of the look-ups, and `names` the found accounts, both by id. */
+/** Returns the answer to one query. `chat`: the chat of the query. `found`: the results of the look-ups by id. `names`: the found accounts by id. */
 const checked = (query: string, chat: Identified, found: Found, names: ReadonlyMap<string, Identified>): CheckedNumber => {
   const { id, lid, kind, groupName } = chat;
   if (kind === 'other') return { ...nothing, query, error: 'only contacts and groups can be checked' };
@@ -193,7 +193,7 @@ type GroupHost = WithCells & WithPorts<'definitions' | 'groups' | 'portraits' | 
 class ForcedListings {
   readonly #time: Pick<Time, 'monotonic'>;
   readonly #every: number;
-  /** The time of the last one, by the monotonic clock. */
+  /** The time of the last forced listing of each session, by the monotonic clock. */
   readonly #last = new WeakMap<object, number>();
 
   /** `every`: the shortest time between two forced listings of one session. In milliseconds. */
