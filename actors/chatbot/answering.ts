@@ -63,7 +63,7 @@ export interface Answer {
 
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
-/** The largest number of messages that are read, whatever the memory of an agent allows. */
+/** The largest number of messages that are read, even if the memory of an agent allows more. */
 const mostRead = 250;
 
 const keyOf = ({ chatId }: Talk, question: string, part: string): string => `chatbot ${chatId} ${question} ${part}`;
@@ -72,7 +72,7 @@ const keyOf = ({ chatId }: Talk, question: string, part: string): string => `cha
 const answersToday = ({ answersDay, answersCount }: ChatbotState, now: number): number =>
   answersDay === Math.floor(now / dayMs) ? answersCount : 0;
 
-/** Estimates the tokens of a question, by the usual length of a token. */
+/** Estimates the number of tokens of a question, at four characters a token. */
 export const estimatedTokens = (prompt: string, dialogue: readonly ModelMessage[]): number =>
   Math.ceil(dialogue.reduce((sum, { text }) => sum + text.length, prompt.length) / 4);
 
@@ -109,8 +109,8 @@ export class Answering {
   }
 
   /**
-   * Plans the answer to these messages, or to all unanswered ones if none is given. Returns null if there is nothing to answer. A stop keyword pauses
-   * the conversation.
+   * Plans the answer to these messages, or to all unanswered messages if none is given. Returns null if there is nothing to answer. A stop keyword pauses the
+   * conversation.
    */
   async decide(talk: Talk, asked: readonly string[]): Promise<Plan | null> {
     const { ports, policy, roster } = this.#input;

@@ -48,7 +48,7 @@ export class Asking {
     this.#chance = ports.chance;
     this.#meter = ports.meter;
     this.#policy = policy;
-    // An answer after `policy.fresh` would come too late for the conversation, so no longer `Retry-After` is followed.
+    // An answer after `policy.fresh` would come too late for the conversation, so a longer `Retry-After` is shortened.
     this.#delivery = { ...delivery, circuit: policy.circuit, retryAfterMax: Math.min(delivery.retryAfterMax, policy.fresh) };
     this.#slots = new Slots({ total: policy.atOnce.total, perHost: policy.atOnce.perInstance });
   }
@@ -122,7 +122,7 @@ export class Budget {
   readonly #time: Pick<Time, 'now'>;
   /** The limit of tokens per instance and day; 0 means no limit. */
   readonly #most: number;
-  /** The tokens that each instance used on its last read day. */
+  /** The tokens that each instance used on the day that was read last. */
   readonly #spent = new Map<InstanceId, Spent>();
 
   constructor(store: Pick<ChatbotStore, 'tokens' | 'addTokens'>, time: Pick<Time, 'now'>, most: number) {
@@ -165,7 +165,7 @@ export class Budget {
 const isEdit = ({ edited }: Message, at: number, all: readonly Message[]): boolean =>
   edited !== '' && all.findIndex(({ messageId }) => messageId === edited) < at && all.some(({ messageId }) => messageId === edited);
 
-/** Returns the texts that wait for an answer. If no ids are given, these are all texts behind the last own message. */
+/** Returns the texts that wait for an answer. If no ids are given, these are all texts after the last own message. */
 export const questionIn = (all: readonly Message[], asked: readonly string[], oldest: number): readonly Message[] => {
   const behind = all.findLastIndex(({ fromMe }) => fromMe);
   return all.filter(
@@ -193,7 +193,7 @@ const spoken = (message: Message, agent: ChatbotAgent): string => {
 
 const hourMs = 3_600_000;
 
-/** Joins consecutive texts of one side to one message, because every model accepts sides that take turns. */
+/** Joins consecutive texts of one side to one message. Every model accepts a dialogue in which the sides alternate. */
 export const joined = (texts: readonly { readonly by: 'user' | 'assistant'; readonly text: string }[]): readonly ModelMessage[] => {
   const dialogue: ModelMessage[] = [];
   for (const { by, text } of texts) {

@@ -1,9 +1,9 @@
 /**
  * The chart of one conversation. A conversation begins with a text, and ends a minute after its answer.
  *
- * Texts that arrive together form one question. A text that arrives while the model works restarts the question, at most twice, and not after tools were
- * used. Otherwise the text becomes the next question. A message of the owner, or the stop keyword, ends the conversation at once. The chart stores nothing.
- * Its memory is read from the stored messages. The question gives the answer its idempotency key, so that the answer is sent once.
+ * Texts that arrive together form one question. A text that arrives while the model works restarts the question, at most twice, and not after tools were used.
+ * Otherwise the text becomes the next question. A message of the owner, or the stop keyword, ends the conversation at once. The chart stores nothing. The
+ * memory of the agent is read from the stored messages. The idempotency key of an answer follows from its question, so that the answer is sent once.
  */
 import { assign, fromPromise, setup } from 'xstate';
 import { addTime } from '../policy/pacing.ts';
@@ -44,7 +44,7 @@ interface Context {
   readonly restarts: number;
   /** Times of the answers within the last minute. */
   readonly answered: readonly number[];
-  /** Answers since the conversation began. A minute of silence ends a conversation. */
+  /** The number of answers since the conversation began. A minute of silence ends a conversation. */
   readonly inARow: number;
 }
 
