@@ -44,7 +44,7 @@ const delivered: Attempt = { ok: true, status: 200 };
 /** Outcome for a reaction, a deletion or a status whose message is not in Chatwoot yet. The delivery is retried. */
 const waiting: Attempt = { ok: false, error: 'the message that this event belongs to is not in Chatwoot yet', waits: true };
 
-/** Progress of incoming messages and of notes, whose delivery status is not tracked. */
+/** The progress value of messages whose delivery status is not tracked: incoming messages and notes. */
 const notFollowed = 9;
 const order: readonly ChatwootStatus[] = ['sent', 'delivered', 'read'];
 
@@ -57,7 +57,9 @@ const statuses: Readonly<Record<string, ChatwootStatus>> = {
   Canceled: 'failed',
 };
 
-/** The largest number of pages in which a lost message is searched, and the largest tolerated lag of Chatwoot's clock (in milliseconds). */
+/**
+ * The largest number of pages in which a lost message is searched (`mostPages`). The largest tolerated lag of Chatwoot's clock in milliseconds (`clocksApart`).
+ */
 const mostPages = 20;
 const clocksApart = 600_000;
 
@@ -167,8 +169,8 @@ export class Connector {
   }
 
   /**
-   * Searches a message whose reply was lost, back to the time of that attempt. Returns the outcome if the message was found, or if the search failed.
-   * Returns null if the conversation does not have the message.
+   * Searches for a message after the reply to its post was lost, back to the time of that post. Returns the outcome if the message was found, or if the search
+   * failed. Returns null if the conversation does not have the message.
    */
   async #lookedFor(at: InboxOf, { at: tried, ...known }: Known): Promise<Attempt | null> {
     for (let page = 0, before = 0; page < mostPages; page += 1) {

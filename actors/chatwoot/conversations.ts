@@ -9,7 +9,7 @@ import type { ChatwootAnswer, ChatwootApi, ChatwootContact, ChatwootContactWish,
 export interface InboxOf {
   readonly claim: Claim;
   readonly target: ChatwootTarget;
-  /** The name for the server, the account and the inbox together. */
+  /** A hash of the server, the account and the inbox, which identifies the inbox. */
   readonly inbox: string;
   readonly newConversations: boolean;
 }
@@ -55,7 +55,10 @@ export class Conversations {
     if (row) await this.#rows.saveChat(claim, inbox, { ...row, conversationId: 0 });
   }
 
-  /** Passes on a name or picture that changed on the platform. A name that agents gave the contact stays until the name on the platform changes. */
+  /**
+   * Updates the contact in Chatwoot after its name or picture changed on the platform. A name that agents gave the contact stays until the name on the platform
+   * changes.
+   */
   async #refreshed({ claim, target, inbox }: InboxOf, row: ChatwootChat, told: ToldChat): Promise<ChatwootChat> {
     const name = told.name === '' || told.name === row.name ? '' : told.name;
     const imageUrl = told.image === '' || pictureOf(told.image) === pictureOf(row.image) ? '' : told.image;

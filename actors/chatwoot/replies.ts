@@ -64,13 +64,13 @@ const comesLater: ReadonlySet<string> = new Set([...temporary, 'conflict', 'unkn
 
 /** Back-off before the attempts after the first. The last value repeats. In milliseconds. */
 const waits = [1_000, 2_000, 5_000, 10_000, 30_000] as const;
-/** The longest wait of a row, in milliseconds. A row that would wait longer was stored before the wall clock was put back, and is due. */
+/** The longest wait of a row, in milliseconds. If a row would wait longer, the wall clock was put back since the row was stored. The row then counts as due. */
 const longestWait = 60_000;
 /** The largest number of attempts to report a failed message to Chatwoot. */
 const mostReports = 12;
 /** The largest number of checks of a message with an unknown outcome. A receipt may show the outcome meanwhile. */
 const mostLooks = 3;
-/** The largest number of attempts in a row that ended with the process. After the last attempt the message is set aside. */
+/** The largest number of consecutive attempts during which the process ended. After the last of them the message is set aside. */
 const mostBegun = 5;
 /** Reasons why a stored message is not sent any more. */
 const switchedOff = 'the connector was switched off before the message was sent';
@@ -163,7 +163,7 @@ export class Replies {
     const failure = reply.failure || this.#setAside(reply) || (at.inbox !== now.inbox ? movedAway : own.enabled ? '' : switchedOff);
     const step =
       failure === '' ? await this.#counted(at, reply, own.chatwoot.signMessages) : ({ kind: 'failed', reason: failure } as const);
-    // If the instance moved to another node, that node starts the row again, and idempotency keys prevent a second send. The next run reads a changed row.
+    // If the instance moved to another node, that node handles the row again. Idempotency keys prevent a second send. A changed row is handled by the next run.
     if (webhook(reply.instanceId) === null || step.kind === 'changed') return;
     if (step.kind === 'done') return ports.chatwootRows.removeReply(at.claim, reply.seq);
     if (step.kind === 'later')

@@ -13,7 +13,7 @@ import type {
 
 // Converts texts between WhatsApp and the Markdown of Chatwoot. Pure functions.
 
-/** Patterns of text between single signs, on one line. The text begins and ends with a character that is no space. */
+/** Patterns of text between single signs, on one line. The enclosed text begins and ends with a character other than a space. */
 const star = /(?<![\w*\\])\*(?=[^\s*])([^*\n]*[^\s*])\*(?![\w*])/g;
 const wave = /(?<![\w~\\])~(?=[^\s~])([^~\n]*[^\s~])~(?![\w~])/g;
 /** Patterns of text between double signs, up to the next pair. A longer match would take quadratic time. */
@@ -29,7 +29,7 @@ const outsideCode = (text: string, change: (part: string) => string): string =>
 
 export const toMarkdown = (text: string): string => outsideCode(text, (part) => part.replace(star, '**$1**').replace(wave, '~~$1~~'));
 
-/** Placeholder for a finished star. No text contains this character. */
+/** Placeholder for a star that is already converted. The character is for private use, so texts do not contain it. */
 const made = '\u{E000}';
 
 export const fromMarkdown = (text: string): string =>
