@@ -212,7 +212,7 @@ export class Alerts {
       if (sent) log.info({ ...fields, ...(error === '' ? {} : { error }) }, 'alert.sent');
       else log.warn({ ...fields, error }, 'alert.notSent');
     }
-    // If the state is lost, the claim ends after a minute, and the message is sent again.
+    // If this write fails, the claim ends after a minute, and the message is sent again.
     if (!(await alertRows.saveState(settled(state, outcomes, time.now()), row.version + 1))) log.warn({}, 'alert.notSettled');
   }
 
@@ -257,7 +257,7 @@ const objectionTo = ({ receiver, signer }: Pick<Ports, 'receiver' | 'signer'>, r
   }
   const objection = secrets.webhookSecret === '' ? null : signer.objection(secrets.webhookSecret);
   if (objection !== null) return `webhookSecret: ${objection}`;
-  // A channel that is switched on and cannot send would leave the operator unaware.
+  // If a channel is switched on and cannot send, the operator would not notice.
   const gap = settings.channels.map((channel) => gapOf(channel, { settings, secrets })).find((one) => one !== '');
   if (gap !== undefined) return gap;
   if (!isZone(settings.timeZone)) return 'timeZone is no time zone, such as America/Sao_Paulo';
@@ -275,7 +275,7 @@ const alertCommands = ({ ports }: AlertsInput, send: ReturnType<typeof createAle
         const objection = objectionTo(ports, row, [settings, given]);
         if (objection !== '') return refuse('invalid', objection);
         const secrets = { ...(row?.secrets ?? noAlertSecrets), ...given };
-        // Another person may have stored a secret since the read, which would be lost.
+        // The save fails if another person stored a secret since the read. Otherwise that secret would be lost.
         if (await alertRows.save(settings, secrets, row?.revision ?? '')) return done(viewOf(await alertRows.read()));
       }
       return refuse('conflict', 'the alerts are being changed by others: try again');

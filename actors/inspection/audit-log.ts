@@ -18,7 +18,7 @@ const batchSize = 500;
 const mostWaiting = 10_000;
 /** The longest wait of a stop for the last notes. In milliseconds. */
 const lastWriteMs = 2_000;
-/** The time in which the same refused request of one caller is noted once. In milliseconds. */
+/** The time within which repetitions of a refused request of one caller are not noted. In milliseconds. */
 const refusedEveryMs = 60_000;
 /**
  * The rate limit of entries of refused requests of one caller: 60 at once, then one a minute. Callers of any role can cause such entries, and the log
@@ -43,7 +43,7 @@ export class AuditLog {
   #timer: unknown = null;
   #writing: Promise<void> | null = null;
   #stopped = false;
-  /** The times of refused requests. */
+  /** The times at which refused requests were last noted, oldest first. */
   readonly #refused = new Map<string, number>();
   readonly #refusals = new Guesses(refusedPace);
 

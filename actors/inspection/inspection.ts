@@ -14,7 +14,7 @@ import { countsOf } from './watchers.ts';
 /** The sort key of a row. Its last part is the id, so that no two keys are equal. */
 type Key = readonly (string | number)[];
 
-/** Ranks rows by trouble, worst first. */
+/** Returns the rank of a row by its trouble; 0 is the worst. */
 const troubleOf = ({ needsPerson, status, state, reason, queue }: LightRow): number => {
   if (needsPerson || state === 'crashed') return 0;
   if (reason !== '') return 1;
@@ -65,7 +65,7 @@ const fits = (row: LightRow, { states, causes, text }: ActorQuery): boolean => {
   return [id, name, number, state, reason].some((part) => part.toLowerCase().includes(text));
 };
 
-/** Returns a page. `outbox` is called only if the rows are sorted by this number. */
+/** Returns a page of the rows. `outbox` returns the number of waiting deliveries of a row, and is called only if the rows are sorted by this number. */
 function pageOf(rows: readonly LightRow[], query: ActorQuery, outbox: (row: LightRow) => number) {
   const after = query.after === '' ? [] : keyIn(query.after);
   if (after === null) return refuse('invalid', 'after is no cursor of this list: use the `next` of the previous page');

@@ -85,7 +85,7 @@ export function hourOf(steps: Steps, now: number): string {
 export const restingHour = (letter: string, since: number, now: number): string =>
   drawn([{ letter, from: Math.max(since, now - parts * partMs), to: now }], now - parts * partMs);
 
-/** A row without the fields that only the rows of a page have. */
+/** A row without the fields that are computed only for the rows of a page. */
 export type LightRow = Omit<ActorRow, 'outbox' | 'hour' | 'picture'>;
 
 const numberText = (owner: string): string => (owner === '' ? '' : `…${owner.slice(-4)}`);
@@ -122,7 +122,7 @@ const whyOf = (cell: Cell, state: string): Why => {
   return status === 'disconnected' && (isLeftToPerson(record) || wasNotPaired(record)) ? storedWhy(record) : nothing;
 };
 
-/** Returns the path in the chart of the session, or the state of the root if there is no chart. */
+/** Returns the path in the chart of the session. Without a chart, returns `failed`, `stopped` or `crashed`. */
 export const stateOf = (cell: Cell): string => {
   const chart = cell.lifecycle;
   const root = cell.supervision.state;

@@ -44,7 +44,7 @@ export class StepLog {
   readonly #worker: PeriodicWorker;
   /** Instances with steps that are not stored. */
   readonly #changed = new Map<InstanceId, Steps>();
-  /** The number of the last stored step. */
+  /** The number of the last stored step of each instance. */
   readonly #saved = new WeakMap<Steps, number>();
 
   constructor(input: StepLogInput) {

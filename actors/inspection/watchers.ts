@@ -70,7 +70,7 @@ export class Watchers {
     for (const step of steps.after(steps.count - 1)) for (const watcher of watchers) this.#call(() => watcher.onStep(step));
   }
 
-  /** Notes a change in the row of an instance without a step. */
+  /** Notes a change in the row of an instance that was not caused by a step. */
   changed(id: InstanceId): void {
     if (this.#ofList.size > 0) this.#note(id);
   }
