@@ -16,9 +16,9 @@ import { Pause, storageRetryMs } from '../waiting.ts';
 export type DueRecipient = NonNullable<DueMessage['recipient']>;
 
 /**
- * The end of a send. `left`: the message left, or may have left. `settled`: nothing left, and the outcome of the recipient is stored. `refused`: the
- * platform refused the message. `later`: the connection ended, and the recipient waits. `waitMs`: nothing may be sent for this time. `stop`: no
- * campaign of the account can continue, for this reason.
+ * The outcome of a send. `left`: the message left, or may have left. `settled`: nothing left, and the outcome of the recipient is stored. `refused`: the
+ * platform refused the message. `later`: the connection ended, and the recipient waits. `waitMs`: nothing may be sent for this time. `stop`: no campaign of the
+ * account can continue, for this reason.
  */
 export type SendEnd = 'left' | 'settled' | 'refused' | 'later' | { readonly waitMs: number } | { readonly stop: string };
 
@@ -89,7 +89,7 @@ export class CampaignRunner {
   #waitEndsAt = -Infinity;
   /** True if campaigns were active at the last query of storage. */
   #active = false;
-  /** The number of refusals of the platform in a row. */
+  /** The number of consecutive refusals of the platform. */
   #refusals = 0;
   /** The time since which the session is not live, by the monotonic clock; null while it is live. */
   #awaySince: number | null = null;
@@ -113,7 +113,7 @@ export class CampaignRunner {
     return left > 0 ? Math.ceil(time.now() + left) : null;
   }
 
-  /** The progress of the current campaign; null while no campaign is under way. `nextAt`: see the getter above. */
+  /** The progress of the current campaign; null while no campaign is under way. `nextAt`: the time of its next message, or null if there is no wait. */
   get atWork(): { readonly nextAt: number | null } | null {
     return this.#active ? { nextAt: this.nextAt } : null;
   }

@@ -1,4 +1,4 @@
-/** Sends one message of a campaign on a live session, by the same steps as any other message, and stores the outcome for the recipient. */
+/** Sends one message of a campaign on a live session, by the same steps as any other message. Stores the outcome for the recipient. */
 import { hasFilesToTake, withFilesTaken } from '../attachments.ts';
 import {
   notConnected,
@@ -42,7 +42,7 @@ async function withFiles({ attachments }: Ports, cell: CampaignSession, content:
   return withFilesTaken(content, (given) => attachments.take(cell.record.id, given));
 }
 
-/** Decides the consequences of a refused send for its recipient and its campaign. */
+/** Stores the outcome of a refused send for its recipient, and returns the consequence for the campaign. */
 async function afterRefusal({ settle }: SendInput, refusal: Refusal, gone: boolean): Promise<SendEnd> {
   const { reason, code, message } = refusal;
   if (reason === 'notSent') {

@@ -31,7 +31,7 @@ import { Typing } from './typing.ts';
 
 interface CellInput {
   readonly record: InstanceRecord;
-  /** The time since which the instance is registered without a cell. In Unix milliseconds. */
+  /** The start of this process, from which the time without a cell counts. In Unix milliseconds. */
   readonly since: number;
   readonly ports: Ports;
   readonly policy: Policy;

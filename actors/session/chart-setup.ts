@@ -95,7 +95,7 @@ const linkLogic = fromCallback<LinkRequest, { host: Host; options: OpenOptions }
     facts += 1;
     if (current) sendBack(fact);
   };
-  /** Makes the picture of a QR code, which takes a while. The picture is dropped if another fact came meanwhile. */
+  /** Makes the picture of a QR code, which takes a while. The picture is dropped if another fact arrived meanwhile. */
   const show = async (qr: string): Promise<void> => {
     const before = (facts += 1);
     try {

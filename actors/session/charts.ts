@@ -4,7 +4,7 @@ import { chartDescriptions, eventDescriptions } from './chart-descriptions.ts';
 import { instance } from './instance.ts';
 import { lifecycle } from './lifecycle.ts';
 
-/** The parts of a node of a machine that this file reads. */
+/** The fields of a state node of a machine that this file reads. */
 interface Node {
   readonly id: string;
   readonly path: readonly string[];

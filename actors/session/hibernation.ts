@@ -58,8 +58,7 @@ export class Hibernation {
       const idle = cell.activity.idleMs;
       const isDue = now - cell.record.lastActiveAt >= wakeEvery || cell.queue.pending > 0;
       if (status === 'hibernated' && isDue && !cell.closing) due.push(cell);
-      // A session that was disconnected while it was awake only for waiting messages stays awake after its next connect, because only a person connects a
-      // disconnected session.
+      // Only a person connects a disconnected session. After that connect the session is no longer awake only for waiting messages.
       if (status === 'disconnected') this.#draining.delete(cell);
       if (status !== 'connected' || cell.busy) continue;
       if ((this.#draining.has(cell) && idle >= drain) || (after > 0 && idle >= after)) this.#sleep(cell);

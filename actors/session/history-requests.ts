@@ -17,7 +17,7 @@ export class HistoryRequests {
   readonly #requests = new Map<string, HistoryRequest>();
   /** Callbacks by the platform's id of a request. */
   readonly #waiting = new Map<string, (transfer: HistoryTransfer | null) => void>();
-  /** Answers that came before a caller waited for them. */
+  /** Answers that arrived before a caller waited for them. */
   readonly #early = new Map<string, HistoryTransfer>();
   #initial: HistoryView['initial'] = { messages: 0, progress: null };
 

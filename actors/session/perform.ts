@@ -97,9 +97,8 @@ export class Recipients {
   }
 
   /**
-   * Returns the facts of all these numbers by chat id. Unknown numbers are looked up together. If one look-up fails, the whole call is refused: with
-   * `limited` if the pace does not allow all look-ups now, with `invalid` if the pace never allows so many, and with `notSent` if the platform did not
-   * answer.
+   * Returns the facts of all these numbers by chat id. Unknown numbers are looked up together. If one look-up fails, the whole call is refused. `limited`: the
+   * pace does not allow all look-ups now. `invalid`: the pace never allows so many. `notSent`: the platform did not answer.
    */
   async check(chats: readonly Addressed[], lookUp: LookUp): Answers {
     const found = new Map<string, Known>();
@@ -197,8 +196,8 @@ export class Recipients {
   }
 
   /**
-   * Keeps an answer in memory. `at`: the time of the look-up in Unix milliseconds; null if messages were exchanged. A number without an account is not kept
-   * in memory, because the number may get an account and write at any moment.
+   * Keeps an answer in memory. `at`: the time of the look-up in Unix milliseconds; null if messages were exchanged. A number without an account is not kept in
+   * memory, because the number may get an account and write at any time.
    */
   #keep(asked: string, { chatId, businessName }: Found, at: number | null): Found {
     const found = { chatId, businessName };

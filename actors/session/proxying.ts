@@ -22,7 +22,7 @@ interface ProxyingInput {
 
 export class Proxying {
   readonly #input: ProxyingInput;
-  /** The number of failures of the current proxy in a row. */
+  /** The number of consecutive failures of the current proxy. */
   #failures = 0;
   /** The time of the last attempt with the owner's proxy while the fallback is in use. In Unix milliseconds. */
   #primaryTriedAt = 0;

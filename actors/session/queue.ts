@@ -40,7 +40,7 @@ export class SendQueue {
   #window: Message[] = [];
   /** True if storage has messages outside the window, or may have some because a read is under way. */
   #more = false;
-  /** True if a message was pushed during the current read, which may not include it. */
+  /** True if a message was pushed during the current read. The read may not include this message. */
   #missed = false;
   /** The number of waiting messages, including reserved slots and without the message that is being sent. */
   #pending = 0;

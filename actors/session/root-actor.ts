@@ -65,7 +65,7 @@ export class RootActor {
     return this.#running;
   }
 
-  /** Returns null if there is no courier for the webhook, and `down` while the courier waits for its restart. */
+  /** Returns the view of the courier of a webhook. Returns null if there is no courier, and `down` while the courier waits for its restart. */
   courier(webhookId: string): CourierView | 'down' | null {
     let view: CourierView | 'down' | null = null;
     this.snapshot.children[courierId(webhookId)]?.send({

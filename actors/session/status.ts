@@ -62,9 +62,9 @@ export function statusOf(root: InstanceSnapshot['value'], chart: LifecycleSnapsh
 export const beginningMs = 60_000;
 
 /**
- * Returns the state in which an instance begins. Only a paired session is restored, or one whose change of account was interrupted. A session whose record
- * cannot be decrypted is not restored, because it would connect without its proxy. A logout is resumed in any case, because credentials to delete may exist
- * without a pairing in the record.
+ * Returns the state in which an instance begins. A session is restored only if it is paired, or if its change of account was interrupted. A session whose
+ * record cannot be decrypted is not restored, because it would connect without its proxy. A logout is resumed in any case, because credentials to delete may
+ * exist without a pairing in the record.
  */
 export const beginningOf = ({ jid, accountLeaves, wanted, unreadable }: InstanceRecord): Wanted => {
   if (wanted === 'unlinked') return wanted;

@@ -117,7 +117,7 @@ export const restingVitals = (status: Status, restingMs: number): VitalsView => 
   queued: 0,
 });
 
-/** The last traffic of a session: a message either way, or a call that needed the platform. */
+/** The last traffic of a session: a message in either direction, or a call that needed the platform. */
 export class Activity {
   readonly #time: Pick<Time, 'now' | 'monotonic'>;
   #at: number;
