@@ -79,7 +79,7 @@ export class Campaigns {
     return this.#runners.get(id)?.atWork ?? null;
   }
 
-  /** Stops the runner of an instance that is gone or moves to another node. A message that is under way is the last one. */
+  /** Stops the runner of an instance that is gone or moves to another node. A send under way continues to its end. */
   forget(id: InstanceId): void {
     this.#runners.get(id)?.stop();
     this.#runners.delete(id);

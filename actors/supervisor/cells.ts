@@ -1,4 +1,4 @@
-/** Gives commands the sessions of instances: live ones for operations, settled ones for changes of the connection. */
+/** Provides commands with the sessions of instances: live sessions for operations, and settled sessions for changes of the connection. */
 import { type InstanceId, notConnected, type Refusal, refuse, type Result, unknownInstance } from '../model.ts';
 import type { AnswerOf, InputOf, OperationName } from '../operations.ts';
 import type { Cell } from '../session/cell.ts';

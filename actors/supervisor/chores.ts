@@ -11,7 +11,7 @@ import { FileKeeper } from './files.ts';
 
 // Removes expired rows of all instances periodically, in batches. The cost of a statement does not grow with the table.
 
-/** The pause between two runs (`everyMs`), and between two batches (`restMs`), in which other queries use the database. In milliseconds. */
+/** The pause between two runs (`everyMs`), and between two batches (`restMs`). Other queries use the database meanwhile. In milliseconds. */
 const everyMs = 600_000;
 const restMs = 20;
 /** Rows per batch. */
@@ -43,7 +43,7 @@ export const expiry = ({ perishables, time, log, workers, clock, onDuty = () => 
   const expire = async ({ name, age, expire }: Perishable, pause: Pause): Promise<void> => {
     const before = time.now() - age;
     let rows = 0;
-    // The clock may have jumped while another table was cleaned, so it is checked before each table. A jump between two batches does not change `before`.
+    // The clock is checked before each table, because it may have jumped while another table was cleaned. A jump between two batches does not change `before`.
     for (let isMore = clock.trouble === ''; isMore && !pause.ended;) {
       const piece = await expire(before, pieceRows);
       rows += typeof piece === 'number' ? piece : piece.removed;

@@ -91,7 +91,7 @@ export class Dispatcher {
     return left > 0 ? time.now() + left : 0;
   }
 
-  /** Returns the number of failed deliveries of the webhook in a row. */
+  /** Returns the number of consecutive failed attempts at the receiver of the webhook. */
   failures(webhookId: string): number {
     return this.#circuits.get(webhookId)?.failures ?? 0;
   }
@@ -127,7 +127,7 @@ export class Dispatcher {
     this.#notify(this.webhooks.get(webhookId), 'delivery.changed');
   }
 
-  /** Returns the fields of the envelope that describe the instance. The fields are empty for a global webhook (null). */
+  /** Returns the fields of the envelope that describe the instance. For the test of a global webhook (`id` is null), only `baseUrl` is filled. */
   sender(id: InstanceId | null): EventSender {
     const record = id === null ? undefined : this.#input.record(id);
     return { owner: record?.owner ?? '', token: record?.token ?? '', name: record?.name ?? '', baseUrl: this.#input.baseUrl };

@@ -170,7 +170,7 @@ export class Downloads {
 // Keeps the file store in order. The keeper audits every part of the store after a start and then daily, and bounds the sum of bytes.
 
 /**
- * The pause between two checks of the total size (`everyMs`), and between two batches (`restMs`), in which other work uses the disk and the database. In
+ * The pause between two checks of the total size (`everyMs`), and between two batches (`restMs`). Other work uses the disk and the database meanwhile. In
  * milliseconds.
  */
 const everyMs = 60_000;

@@ -79,7 +79,7 @@ export class Registry {
     return record ? (this.#cells.get(id)?.view ?? restingView(record)) : null;
   }
 
-  /** Returns the status of the view at less cost. */
+  /** Returns the status without the cost of the whole view. */
   status(id: InstanceId): Status {
     const record = this.#records.get(id);
     return this.#cells.get(id)?.status ?? (record ? restingStatus(record) : 'disconnected');
@@ -95,7 +95,7 @@ export class Registry {
     return this.record(id)?.token === token ? id : null;
   }
 
-  /** Replaces the token of the instance. All former tokens become void, in whatever order two rotations end. */
+  /** Replaces the token of the instance. All former tokens become void, even if two concurrent rotations end in the reverse order. */
   addToken(token: string, id: InstanceId): void {
     this.#index(token, id);
     for (const [old, owner] of this.#tokens) if (owner === id && old !== this.record(id)?.token) this.#tokens.delete(old);
@@ -115,8 +115,8 @@ export class Registry {
   }
 }
 
-// Looks up the instance of a token in the database, because another node may have made it a moment ago. Unknown tokens are cached, so that
-// a client with a void token does not cost one query per request.
+// Looks up the instance of a token in the database, because another node may have just created the instance. Unknown tokens are cached, so that a client with a
+// void token does not cost one query per request.
 
 /** The time for which an unknown token is cached. Every node learns of a new instance within a second by other means. In milliseconds. */
 const keptMs = 10_000;

@@ -20,7 +20,7 @@ interface RestoreInput {
   readonly open: () => boolean;
 }
 
-/** Cells made in one turn of the event loop. Making a cell and requesting its admission takes some 100 µs. */
+/** The number of cells that are made in one turn of the event loop. A cell and the request for its admission take some 100 µs. */
 const cellsPerTurn = 50;
 
 export class Restore {
