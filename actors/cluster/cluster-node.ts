@@ -146,7 +146,7 @@ export class ClusterNode {
     return this.#ownership.owned.size > 0 && this.#term.incarnation !== null && this.#placement.hasRoom;
   }
 
-  /** Returns the name of the node that takes an unowned instance. Returns null if no node does, or if this node knows of none. */
+  /** Returns the name of the node that takes an unowned instance. Returns null if no node has room, or if this node is not live. */
   nodeFor(id: InstanceId): string | null {
     return this.#term.incarnation === null ? null : this.#placement.of(id);
   }
@@ -223,7 +223,7 @@ export class ClusterNode {
     });
     if (giveAway.length === 0 && !draining && this.#refusing.size === 0 && owned.length === here.length) this.#balanced = placement.key;
     this.#departures.plan(giveAway, perSecond);
-    // A reserved instance that is free was given back, but the former owner did not ask this node to take it.
+    // The former owner of a free instance with a reserved slot released the lease, but did not ask this node to take the instance.
     const due = draining ? [] : look.free.filter((id) => this.#reserved.has(id));
     const taken = [...new Set([...due, ...take])];
     if (taken.length > 0) await this.#take(taken, 'placed');
@@ -346,7 +346,7 @@ export class ClusterNode {
     await this.#giveBack(incarnation, [{ instanceId: id, epoch }]);
   }
 
-  /** Gives leases back. If this fails, the lease check after the next renewal finds these leases. */
+  /** Releases leases. If this fails, the lease check after the next renewal finds these leases. */
   async #giveBack(incarnation: string, claims: readonly Claim[]): Promise<void> {
     const { store, log } = this.#input;
     await store.giveBack(incarnation, claims).catch((error: unknown) => {

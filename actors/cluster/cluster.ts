@@ -176,7 +176,7 @@ export class Cluster {
     return this.#commands.question(question);
   }
 
-  /** Watches the steps of an instance for the inspector, on whichever node they are taken. Returns the function that ends the watch. */
+  /** Watches the steps of an instance for the inspector, on any node. Returns the function that ends the watch. */
   watchSteps(id: InstanceId, watcher: Parameters<ClusterHost['watchHere']>[1]): () => void {
     const { ports, watchHere } = this.#host;
     // Asks the owner. This node gives no answer of its own, because only the answer of the owner counts.

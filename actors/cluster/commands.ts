@@ -61,8 +61,7 @@ export interface OperatorAccess {
   readonly signIns: Pick<SharedSignIns, 'look'>;
 }
 
-// Caches leases briefly for requests on the same instance. An instance whose owner is gone costs one query a second, however many requests wait for the
-// instance.
+// Caches leases briefly for requests on the same instance. An instance whose owner is gone costs one query a second, for any number of waiting requests.
 
 /** The time for which a lease is cached. It is shorter than the pause between two reads of one request. In milliseconds. */
 const sharedMs = 1_000;

@@ -156,7 +156,7 @@ class FollowedSteps {
   }
 }
 
-/** Watches the steps of an instance, on whichever node they are taken. Returns the function that ends the watch. */
+/** Watches the steps of an instance on any node. Returns the function that ends the watch. */
 export const watchSteps = (input: ClusterStepsInput, id: InstanceId, watcher: StepWatcher): (() => void) => {
   const followed = new FollowedSteps(input, id, watcher);
   const onEnd = (): void => {

@@ -3,8 +3,8 @@ import type { Claim, InstanceId } from '../model.ts';
 import type { SupervisedWorker, SupervisedWorkers } from '../policy/supervised-workers.ts';
 import { type LeaseStore, type LiveNode, type Log, type Look, type Meter, type NameHolder, StorageFailure, type Time } from '../ports.ts';
 
-// Compares the leases of this node in the database with those in memory, after each renewal. The two sides differ if the reply to a
-// statement was lost. A lease was then taken or not given back, and no node serves the instance.
+// Compares the leases of this node in the database with those in memory, after each renewal. The two sides differ if the reply to a statement was lost. The
+// database then assigns a lease to this node without its knowledge, and no node serves the instance.
 
 interface LeaseCheckInput {
   readonly store: Pick<LeaseStore, 'compare'>;
@@ -13,13 +13,13 @@ interface LeaseCheckInput {
   readonly workers: SupervisedWorkers;
   /** Returns null while the node is not live. */
   incarnation(): string | null;
-  /** Returns the leases that this node holds and is not giving back. */
+  /** Returns the leases that this node holds and is not releasing. */
   held(): readonly Claim[];
-  /** Returns the instances whose leases this node is giving back. */
+  /** Returns the instances whose leases this node is releasing. */
   leaving(): ReadonlySet<InstanceId>;
   /** Runs the work while no take is under way. */
   serially(work: () => Promise<void>): Promise<void>;
-  /** Gives leases back. Never rejects. */
+  /** Releases leases. Never rejects. */
   giveBack(incarnation: string, claims: readonly Claim[]): Promise<void>;
   /** Ends the session at once, because the instance has no lease any more, or another node has it. */
   drop(id: InstanceId): void;
@@ -68,8 +68,8 @@ export class LeaseCheck {
   }
 
   /**
-   * Gives back leases that only the database assigns to this node. Ends sessions whose lease is missing in the database. Serves instances that this node
-   * holds but does not serve.
+   * Releases leases that only the database assigns to this node. Ends sessions whose lease is missing in the database. Serves instances that this node holds
+   * but does not serve.
    */
   async #mend(incarnation: string, unheld: readonly Claim[], unleased: readonly Claim[]): Promise<void> {
     const { held, drop, giveBack, isServed, serve } = this.#input;
@@ -134,7 +134,7 @@ export class Renewals {
   }
 }
 
-/** The number of nodes that read data of the whole cluster in one interval, however many nodes there are. */
+/** The number of nodes that read data of the whole cluster in one interval. This number does not grow with the cluster. */
 const readers = 4;
 /** The time that the reads of all nodes together may take in one interval. In milliseconds. */
 const budgetMs = 100;

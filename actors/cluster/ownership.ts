@@ -155,7 +155,7 @@ export class Ownership {
   readonly #owned = new Map<InstanceId, number>();
   /** The last epoch of each instance that this node ever owned. */
   readonly #epochs = new Map<InstanceId, number>();
-  /** Closes of sessions that are under way. */
+  /** The closes of sessions under way, by instance. */
   readonly #leaving = new Map<InstanceId, Promise<void>>();
 
   constructor(time: Time, policy: Pick<ClusterPolicy, 'lease' | 'margin'>) {
@@ -188,7 +188,7 @@ export class Ownership {
     return this.#leaving;
   }
 
-  /** Leases that this node holds and is not giving back. */
+  /** Leases that this node holds and is not releasing. */
   get held(): readonly Claim[] {
     return [...this.#owned].flatMap(([instanceId, epoch]) => (this.#leaving.has(instanceId) ? [] : [{ instanceId, epoch }]));
   }

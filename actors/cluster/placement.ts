@@ -73,7 +73,7 @@ export class Placement {
   }
 }
 
-/** Compares the scores `capacity / -ln(drawn)`. Nodes of equal capacity, which is the usual case, need no logarithm. */
+/** Compares the scores `capacity / -ln(drawn)`. Most nodes have equal capacities, which need no logarithm. */
 const beats = (drawn: number, capacity: number, other: number, otherCapacity: number): boolean =>
   capacity === otherCapacity ? drawn > other : capacity * Math.log(other) < otherCapacity * Math.log(drawn);
 
@@ -125,8 +125,8 @@ export class ReservedSlots {
   }
 }
 
-// Moves sessions to other nodes at an even pace, and few at once. A session leaves only when enough earlier sessions are connected again.
-// Each session is thus down only for its own move, however slow the other nodes are.
+// Moves sessions to other nodes at an even pace, and few at once. A session leaves only when enough earlier sessions are connected again. Each session is thus
+// down only for its own move, even if other nodes are slow.
 
 export interface Departure {
   readonly id: InstanceId;

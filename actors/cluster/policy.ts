@@ -15,9 +15,9 @@ export interface ClusterPolicy {
   readonly lookEvery: number;
   /** The largest number of instances that are taken in one check. */
   readonly takenAtOnce: number;
-  /** Sessions that leave a node for other nodes, per second. */
+  /** The largest number of sessions that leave a node for other nodes per second. */
   readonly movesPerSecond: number;
-  /** Sessions that leave a draining node, per second. */
+  /** The largest number of sessions that leave a draining node per second. */
   readonly drainsPerSecond: number;
   /** The largest number of sessions that are on their way to other nodes. */
   readonly leavingAtOnce: number;
@@ -62,10 +62,7 @@ export const usualClusterPolicy: ClusterPolicy = {
  */
 const leavingShare = 0.8;
 
-/**
- * The share of a second's handshakes that may begin at once after a pause. A small share is enough, because waiting nodes ask ten times a second, and
- * logins come in bursts anyway.
- */
+/** The share of a second's handshakes that may begin at once after a pause. A small share is enough, because waiting nodes ask ten times a second. */
 const burstShare = 0.25;
 
 /** Returns the policy for `perSecond` handshakes of all nodes together. */

@@ -22,8 +22,8 @@ export type CommandHandler = (id: InstanceId, args: readonly unknown[]) => Promi
 
 export type NodeQuestion =
   /**
-   * Asks the node to take an unowned instance. The answer is true if the node owns the instance afterwards. With `settled`, the answer comes when the
-   * session is connected, or after some seconds.
+   * Asks the node to take an unowned instance. The answer is true if the node owns the instance afterwards. With `settled`, the answer is sent when the session
+   * is connected, or after some seconds.
    */
   | { readonly ask: 'take'; readonly id: InstanceId; readonly cause?: TakeCause; readonly settled?: true }
   /** Asks the node to reserve a slot for a session that is about to move to it. The answer is true on success. */
@@ -54,7 +54,7 @@ interface Command {
 }
 
 /**
- * The reply of a node that does not own the instance any more, and began nothing. `epoch` is the last one under which the node owned the instance. `alone` is
+ * The reply of a node that does not own the instance any more, and began nothing. `epoch` is the last epoch under which the node owned the instance. `alone` is
  * true if the node was the owner when the command arrived. No later owner can then have received the command. Nodes of the previous release send neither field.
  */
 export interface Moved {

@@ -1,4 +1,4 @@
-/** The sessions that this node owns. A session begins when its lease is taken, and closes before the lease is given back. */
+/** The sessions that this node owns. A session begins when its lease is taken, and closes before the lease is released. */
 import { MicroBatch } from '../delivery/tracked-ports.ts';
 import type { Claim, InstanceId, InstanceRecord, Message } from '../model.ts';
 import { type Policy, usualStopGrace } from '../policy/policy.ts';
@@ -36,7 +36,7 @@ export interface OwnedSessions {
   /** Resolves with true if the next owner reserves a slot for the session, or cannot be asked. Never rejects. */
   offer(departure: Departure): Promise<boolean>;
   /**
-   * Asks the next owner to take an instance that was given back. Resolves when its session is connected on that node, or after some seconds. Never
+   * Asks the next owner to take an instance whose lease was released. Resolves when its session is connected on that node, or after some seconds. Never
    * rejects.
    */
   handOver(departure: Departure, cause: TakeCause): Promise<void>;
@@ -63,7 +63,7 @@ interface ClusterSessionsInput {
   readonly serve: (id: InstanceId, here: boolean) => void;
   /** Implements `OwnedSessions.isServed`. */
   readonly isServed: (id: InstanceId) => boolean;
-  /** Called after the session of an instance was closed. Its lease is given back when the promise resolves. Never rejects. */
+  /** Called after the session of an instance was closed. Its lease is released when the promise resolves. Never rejects. */
   readonly left: (id: InstanceId) => Promise<void>;
   /** Implements `OwnedSessions.offer`. */
   readonly offer: OwnedSessions['offer'];
@@ -71,7 +71,7 @@ interface ClusterSessionsInput {
   readonly handOver: OwnedSessions['handOver'];
 }
 
-/** The work that earlier owners left behind, and the interrupted messages whose callers waited for an answer. */
+/** The unfinished work of earlier owners, with the interrupted messages whose callers waited for an answer. */
 type Left = Omit<LeftWork, 'isInterrupted'> & { readonly interrupted: readonly Message[] };
 
 const nothingLeft = (id: InstanceId): Left => ({ id, queued: 0, webhooks: [], interrupted: [], hasCampaign: false });
@@ -248,7 +248,7 @@ export class AskedTakes {
     this.#input = input;
   }
 
-  /** Resolves when the take has ended, whichever node then owns the instance. */
+  /** Resolves when the take has ended, even if another node owns the instance then. */
   take(id: InstanceId, cause: TakeCause): Promise<void> {
     const batch = this.#batches.get(cause) ?? new MicroBatch<InstanceId>((asked) => this.#take([...new Set(asked)], cause));
     this.#batches.set(cause, batch);

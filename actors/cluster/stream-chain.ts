@@ -251,7 +251,7 @@ export class Follower {
   /** Takes a message of the owner, on this node or another one. */
   received({ after, event, epoch = this.#epoch }: Sent): void {
     if (this.#isOver) return;
-    // A late message of an earlier owner would come behind later events, so the listener learns of a gap only.
+    // A late message of an earlier owner would follow later events, so the listener learns only of a gap.
     if (epoch < this.#epoch) return this.#listener.onGap();
     this.#epoch = epoch;
     // A message without an id means that the owner paused sending. The next event shows whether an event is missing.

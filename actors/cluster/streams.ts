@@ -42,7 +42,10 @@ const leastSentFor = 30_000;
 const tries = 10;
 const againMs = 100;
 const flushMs = 3_000;
-/** The number of attempts to report a missed event to the owner, and the pause between two attempts. An attempt without an answer takes 3 s. */
+/**
+ * The number of attempts to report a missed event to the owner (`announceTries`), and the pause between two attempts in milliseconds (`announceMs`). An attempt
+ * without an answer takes 3 s.
+ */
 const announceTries = 20;
 const announceMs = 500;
 
@@ -69,7 +72,7 @@ export class ClusterStreams {
   readonly #followers = new Map<InstanceId, Set<Follower>>();
   /** Senders of the instances that this node owns or is giving away. */
   readonly #senders = new Map<InstanceId, StreamSender>();
-  /** Senders of instances that left this node, while other nodes may still read them. */
+  /** Senders of instances that left this node. A sender is kept as long as a listener asked for its events recently. */
   readonly #former = new Map<InstanceId, StreamSender>();
   /** Ids of the latest missed events that the owners do not know yet. */
   readonly #missing = new Map<InstanceId, string>();
@@ -134,8 +137,8 @@ export class ClusterStreams {
   }
 
   /**
-   * Takes an event that this node committed under the given epoch. An event of an earlier ownership would come behind later events, so it is reported
-   * as missed. Never throws.
+   * Takes an event that this node committed under the given epoch. An event of an earlier ownership would follow later events, so it is reported as missed.
+   * Never throws.
    */
   note(event: GatewayEvent, epoch: number): void {
     if (!streamTypes.includes(event.type)) return;

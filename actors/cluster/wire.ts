@@ -60,7 +60,7 @@ export const decode = (bytes: Uint8Array): unknown => whole(JSON.parse(Buffer.fr
 /** The version of this program. The version grows with the additions. */
 export const wireVersion = 1;
 
-/** A feature of commands since some version, which an owner of an older version would drop or fail on. */
+/** A feature that commands have since `version`. An owner of an older version would drop the feature, or would fail. */
 export interface Addition {
   readonly version: number;
   /** Method of the gateway, or the name of a `NodeQuestion`. */
@@ -72,7 +72,7 @@ export interface Addition {
 }
 
 /**
- * The additions. A new method, kind of content or field that must not be dropped gets a row with a version that is one higher than the version of the previous
+ * The additions. A new method, kind of content or field that must not be dropped gets a row. Its version is one higher than the version of the previous
  * release. A field that an older owner may leave out needs no row. A new operation needs no row either, because an older owner answers that it does not know
  * the operation.
  */
