@@ -8,14 +8,14 @@ export class Alarm {
   #at = 0;
   #id: unknown = null;
 
-  /** Takes the clock of the times in `now`. The default is the wall clock. */
+  /** `now`: the clock of the times that `set` takes; the wall clock by default. */
   constructor(time: Time, ring: () => void, now: () => number = () => time.now()) {
     this.#time = time;
     this.#ring = ring;
     this.#now = now;
   }
 
-  /** Sets the alarm for this time, unless it rings earlier anyway. The alarm never rings within the call. */
+  /** Sets the alarm for this time, unless it is already set for an earlier time. The alarm never rings within the call. */
   set(at: number): void {
     if (this.#id !== null && this.#at <= at) return;
     this.#time.clearTimeout(this.#id);

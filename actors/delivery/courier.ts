@@ -245,7 +245,7 @@ export class Courier {
     if (!send) {
       free();
       this.#circuit.forgo(row.seq);
-      // If nothing may be sent now, the row stays in the outbox. A row that was set aside is already released.
+      // If nothing may be sent now, the row stays in the outbox. A row that was set aside is already finished.
       if (webhook === null) this.#guard(() => this.#window.release(row));
       return;
     }

@@ -42,7 +42,7 @@ export class Lanes {
     return true;
   }
 
-  /** Takes the head of a ready lane, or returns null. The lane stays taken until `finish`, `putBack` or `drop`. */
+  /** Returns the head of a ready lane, or null. The lane is busy until `finish`, `putBack` or `drop`. */
   take(): Delivery | null {
     for (const name of this.#ready) {
       this.#ready.delete(name);
@@ -71,7 +71,7 @@ export class Lanes {
     this.#ready.add(row.lane);
   }
 
-  /** Frees the lane, and forgets the row and all rows behind it. */
+  /** Frees the lane, and forgets the row and all later rows of the lane. */
   drop({ lane }: Delivery): void {
     for (const row of this.#lanes.get(lane) ?? []) this.#forget(row);
     this.#lanes.delete(lane);
@@ -111,7 +111,7 @@ export class HeldLanes {
     return this.#names.has(lane);
   }
 
-  /** Returns true if the current page may not know that the lane is held. */
+  /** Returns true if the current page may show the lane as not held. */
   isFresh(lane: string): boolean {
     return this.#fresh.has(lane);
   }

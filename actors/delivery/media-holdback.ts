@@ -2,7 +2,7 @@
  * Holds messages back for a bounded time until their files are downloaded. Later entries of the same chat wait behind these messages. Other chats are not
  * delayed.
  *
- * A held entry counts as not recorded. After a kill the platform adapter hands the entry in again.
+ * A held entry counts as not recorded. After a kill the platform adapter delivers the entry again.
  */
 import type { Entry, Message } from '../model.ts';
 import type { KeptFile, Time } from '../ports.ts';

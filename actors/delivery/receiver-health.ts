@@ -10,13 +10,13 @@ import { lastOf } from './tries.ts';
 
 // The outcomes of the last attempts at one receiver, for reports. They have no effect on sending, which the circuit controls.
 
-/** The number of last attempts that the success rate covers. */
+/** The number of recent attempts that the success rate covers. */
 const countedAttempts = 100;
 /** The largest number of waiting rows whose last failure is kept in memory. */
 const keptRows = 1_000;
 /**
- * Failures in a row after which the receiver counts as failing, and the inspector marks its instance as needing a person. One or two failures are normal
- * during a restart.
+ * The number of consecutive failures after which the receiver counts as failing. The inspector then marks its instance as needing a person. One or two failures
+ * are normal during a restart.
  */
 const failingAfter = 3;
 

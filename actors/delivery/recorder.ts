@@ -98,7 +98,7 @@ export class Recorder {
   /** True if a commit of the batch began. Its outcome is unknown after a crash. */
   #begun = false;
   #working = false;
-  /** True if entries came during the last commit. */
+  /** True if entries arrived during the last commit. */
   #busy = false;
   /** The error of the last commit while the database is unavailable. */
   #away: Error | null = null;
@@ -144,7 +144,7 @@ export class Recorder {
   }
 
   /**
-   * Takes an entry as `record` does. Resolves after the first attempt to commit the entry, whatever the outcome, or at once while the database is
+   * Takes an entry as `record` does. Resolves after the first attempt to commit the entry, with or without success, or at once while the database is
    * unavailable. Never rejects.
    */
   tell(entry: Entry): Promise<void> {
@@ -304,7 +304,7 @@ export class Recorder {
   async #outlastSlow({ number }: Item, cause: Error): Promise<void> {
     this.#slow.note(number);
     if (this.#slow.isHopeless) return this.#refuseFirst(cause);
-    // The proof comes right after the attempt. If the database recovers, the second entry then seldom overtakes the first.
+    // The second entry is tried directly after the first. It therefore seldom overtakes the first entry if the database recovers.
     if (this.#slow.wantsProof) await this.#storeSecond();
     await this.#outlast(cause, this.#slow.pause);
   }

@@ -8,7 +8,7 @@
  * (DATABASE_STATEMENT_MS).
  */
 const attemptsBeforeProof = 5;
-/** Attempts after which the entry is set aside without a proof. These attempts and their pauses take about an hour. */
+/** The number of slow attempts after which the entry is set aside without a proof. These attempts and their pauses take about an hour. */
 const mostAttempts = 60;
 
 /** Bounds of the pause between two attempts. In milliseconds. */

@@ -1,4 +1,4 @@
-/** The list of attempts that a delivery keeps. The list is stored with the row, which is written at the end of the attempts anyway. */
+/** The list of attempts that a delivery keeps. The list is stored with the row and causes no write of its own. */
 import type { Delivery, LastAttempt, Try } from '../model.ts';
 import type { Attempt } from '../ports.ts';
 

@@ -146,7 +146,7 @@ export function privateOf(before: Private, input: WebhookInput, signer: Signer):
   return done({ headers, secret: secret === true ? signer.make() : (secret ?? before.secret) });
 }
 
-// The current configuration of all webhooks. A look-up by id or by owner costs the same however many webhooks exist.
+// The current configuration of all webhooks. The cost of a look-up by id or by owner does not grow with the number of webhooks.
 
 type Owner = InstanceId | null;
 
@@ -232,7 +232,7 @@ const filters: Readonly<Record<MessageFilter, (message: Facts) => boolean>> = {
 export const isExcluded = (exclude: readonly string[], message: Facts | null): boolean =>
   message !== null && exclude.some((name) => Object.hasOwn(filters, name) && filters[name as MessageFilter](message));
 
-/** Types that a webhook must name, because `all` does not include them: channels post many unwanted messages. */
+/** Types that a webhook must name. `all` does not include them, because channels post many unwanted messages. */
 const onlyByName: ReadonlySet<string> = new Set(['newsletter_messages']);
 
 export const listensTo = (events: readonly string[], type: string): boolean =>
