@@ -14,7 +14,9 @@ interface OwningHost {
   readonly cluster: Pick<Cluster, 'take' | 'ownerOf'> | null;
 }
 
-/** Takes the instance if no live node owns it. Returns null if this node owns the instance, and otherwise the reason why it cannot do the command. */
+/**
+ * Takes the instance if no live node owns it. Returns null if this node owns the instance, and otherwise the reason why the command cannot run on this node.
+ */
 export const ownershipObjection = async ({ cluster }: OwningHost, id: InstanceId, command: 'import' | 'export'): Promise<string | null> => {
   if (cluster === null || (await cluster.take(id))) return null;
   const owner = await cluster.ownerOf(id);

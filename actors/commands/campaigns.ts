@@ -100,7 +100,7 @@ const problemOf = ({ shared, recipients }: CampaignInput): string | null => {
 
 /**
  * Fetches and keeps the files of a campaign, so that no stored message holds bytes. A file at a URL in an individual message is fetched when the message is
- * sent, because a campaign may have thousands of such files.
+ * sent. A campaign may have thousands of such files.
  */
 async function withFiles(host: Host, id: InstanceId, input: CampaignInput): Promise<Result<CampaignInput>> {
   const { attachments, time } = host.ports;

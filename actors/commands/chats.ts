@@ -21,7 +21,6 @@ import type { ChatMethods, ChatRemoval, LeadMethods, LeadTagEdit, MarkedMessage,
 import { KeyedMutex } from '../waiting.ts';
 import type { WithCells, WithPolicy, WithPorts } from './host.ts';
 
-// Commands on chats: reading, typing, the changes that the owner makes on a phone, and removals from storage.
 
 /** The parts of the supervisor that these commands need. */
 type Host = WithCells & WithPorts<'chats' | 'messages' | 'journal'>;

@@ -36,7 +36,7 @@ const anotherAccount = refuse(
   'conflict',
   'the instance had another account: allowAccountChange allows this one, and removes the chats, messages, contacts and campaigns of the former account',
 );
-/** Compares only the last digits, because a number may lack digits that the platform's form has, such as the ninth digit. */
+/** Compares only the last eight digits. A number may lack digits of the platform's form, such as the ninth digit in Brazil. */
 const isOtherNumber = (phone: string, owner: string): boolean => phone.slice(-8) !== owner.slice(-8);
 const isForAnother = ({ record }: Cell, { phone }: OpenOptions): boolean =>
   record.jid === '' && !record.accountLeaves && record.owner !== '' && phone !== undefined && isOtherNumber(phone, record.owner);
@@ -59,7 +59,7 @@ async function discarded(host: Host, cell: Cell): Promise<boolean> {
 }
 
 async function disconnect(host: Host, cell: Cell): Promise<Result<DisconnectedView>> {
-  await cell.keeper.save({ wanted: 'unlinked' }); // wanted is stored first, so that the next start resumes the logout after a crash
+  await cell.keeper.save({ wanted: 'unlinked' }); // `wanted` is stored first, so that the next start resumes the logout after a crash
   cell.send({ type: 'instance.disconnect' });
   const isOver = await loggedOut(host, cell);
   await cell.stored();

@@ -19,7 +19,7 @@ import type { Cell } from '../session/cell.ts';
 import type { WithCells, WithPolicy, WithPorts } from './host.ts';
 import type { Register } from './register.ts';
 
-/** The ports and the rule of changes. */
+/** The ports and the rules that changes need. */
 type ChangePorts = WithPorts<'chance' | 'log' | 'proxies' | 'time'> & WithPolicy<'proxies'>;
 
 /** The number of managed proxies that are tried before a caller is refused. Each test takes time. */
@@ -108,10 +108,7 @@ export class ProxyChanges {
     return this.#routeOf(proxy ?? noProxy).via !== 'nowhere';
   }
 
-  /**
-   * Returns the settings after the change, with tested proxies. Refuses a change that is not valid, that does not work, or for which no proxy is
-   * available.
-   */
+  /** Returns the settings after the change, with tested proxies. Refuses an invalid change, a proxy that does not work, and a region without a proxy. */
   async planned(current: ProxySettings, change: ProxyChange): Promise<Result<ProxySettings>> {
     switch (modeOf(current, change)) {
       case null:

@@ -35,7 +35,7 @@ export class Register {
     return this.#input.registry.views();
   }
 
-  /** Returns all instances as their owners see them, on any node. */
+  /** Returns the views of all instances. The view of an instance comes from the node that owns it. */
   async everywhere(): Promise<readonly InstanceView[]> {
     const elsewhere = new Map((await this.#input.cluster?.others.views())?.map((view) => [view.record.id, view]));
     return this.views().map((view) => elsewhere.get(view.record.id) ?? view);

@@ -111,7 +111,7 @@ export const stateCommands = (host: StateHost): StateCommands => ({
 
 interface Stored {
   readonly hash: string;
-  /** The hash of the environment's token that a rotation replaced; '' if there was none. */
+  /** The hash of the environment's token when this row was made; '' if there was none. If the environment has another token now, that token applies again. */
   readonly replaces: string;
   readonly rotatedAt: number;
 }

@@ -9,9 +9,9 @@ type UserPorts = Pick<Ports, 'users' | 'passwords' | 'oneTimeCodes' | 'chance' |
 /** The largest number of users. No gateway has that many operators. */
 const most = 1_000;
 
-/** Wrong passwords for one name: 20 at once, then 20 a minute, from all addresses together. */
+/** The limit of wrong passwords for one name, from all addresses together: 20 at once, then 20 a minute. */
 const passwordPace = { burst: 20, every: 3_000 };
-/** Wrong one-time codes of one user: ten at once, then ten an hour. Three of a million codes are valid at a time. */
+/** The limit of wrong one-time codes of one user: ten at once, then ten an hour. Three of a million codes are valid at a time. */
 const codePace = { burst: 10, every: 360_000 };
 
 /** The refusal of every failed sign-in. One sentence for all failures does not reveal which names exist. */

@@ -211,7 +211,7 @@ const viewOf = ({ dispatcher }: DeliveryHost, record: DeliveryRecord): DeliveryV
   return { ...tried, nextAttempt: Math.max(record.notBefore, paused), reason };
 };
 
-/** Returns the dropped events of each webhook, counted over all nodes. */
+/** Returns for each webhook how many events all nodes dropped, by type. */
 const droppedOf = async ({ cluster, dispatcher }: DeliveryHost, ids: readonly string[]): Promise<readonly QueueOfWebhook['dropped'][]> =>
   (await cluster?.others.dropped(ids)) ?? ids.map((id) => dispatcher.sweeper.dropped(id));
 
