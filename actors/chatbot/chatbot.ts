@@ -1,6 +1,6 @@
 /**
- * The conversations of all instances. A text starts a conversation. The number of conversations is limited. A conversation ends with its instance.
- * The chatbot reads committed events, as couriers do, so that no message waits for it.
+ * The conversations of all instances. A text starts a conversation. The number of conversations is limited. A conversation ends with its instance. The chatbot
+ * reads committed events, as couriers do, so that no message waits for the chatbot.
  */
 import { createActor, type ActorRefFrom } from 'xstate';
 import { trackSource } from '../chatwoot/conversations.ts';

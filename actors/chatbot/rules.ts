@@ -52,8 +52,8 @@ interface Cast {
 const hourMs = 3_600_000;
 
 /**
- * Returns the trigger that answers, or null. A trigger wins if the text contains one of its phrases. Then comes the trigger that led the conversation so far,
- * as long as its agent remembers the conversation. Triggers without phrases come last. Among equals the largest priority wins.
+ * Returns the trigger that answers, or null. A trigger wins if the text contains one of its phrases. Next is the trigger that led the conversation so far, as
+ * long as its agent remembers the conversation. Triggers without phrases come last. Among equals the largest priority wins.
  */
 export const triggerFor = ({ agents, triggers }: Cast, { text, isGroup, state, lead, now }: Occasion): ChatbotTrigger | null => {
   const fitting = triggers
