@@ -150,7 +150,7 @@ export class Connector {
     return outcome;
   }
 
-  /** Records that a message is under way. Reactions and deletions that come before its next attempt then wait for the message. */
+  /** Records that a message is under way. Reactions and deletions that arrive before its next attempt then wait for the message. */
   async #markWaited(at: InboxOf, { key, incoming }: Draft): Promise<void> {
     if ((await this.#known(at, key)) === null)
       await this.#save(at, { key, conversationId: 0, id: 0, progress: incoming ? notFollowed : 0 });
@@ -256,7 +256,7 @@ export class Connector {
   }
 
   /**
-   * Passes on a status. In a group every member confirms separately, and Chatwoot gets the first confirmation. After one of several parts failed,
+   * Reports a status to Chatwoot. In a group every member confirms separately, and Chatwoot gets the first confirmation. After one of several parts failed,
    * Chatwoot gets no status of other parts.
    */
   #moved(at: InboxOf, row: ChatwootMessage, status: ChatwootStatus, error: string): Promise<Attempt> {

@@ -53,7 +53,7 @@ type Step =
   | { readonly kind: 'done' }
   /** The row was changed after it was read. The next run reads the row again. */
   | { readonly kind: 'changed' }
-  /** Retries without the refused parts after `refusal.retryAfter` seconds. `reason` is shown if no retry is left. */
+  /** Retries the parts that were not refused, after at least `refusal.retryAfter` seconds. `reason` is shown if no retry is left. */
   | { readonly kind: 'later'; readonly refusal: Refusal; readonly refused: readonly ChatwootRefused[]; readonly reason: string }
   | { readonly kind: 'failed'; readonly reason: string };
 
