@@ -289,7 +289,7 @@ const alertCommands = ({ ports }: AlertsInput, send: ReturnType<typeof createAle
   };
 };
 
-/** Returns the reason if a stored secret would go to another server than the one it was given for; '' otherwise. */
+/** Returns the refusal of a change after which a stored secret would go to another server than before; '' if there is no such secret. */
 const movedSecret = (
   row: AlertRow,
   { email, telegram }: AlertRow['settings'],

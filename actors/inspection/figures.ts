@@ -66,8 +66,8 @@ export async function figuresOf({ ports, registry, gate, clock, dispatcher, rest
   };
 }
 
-// Keeps the figures of this node by the minute. Once a minute the worker reads counters that exist anyway, so the figures add no cost to a
-// message. While storage is away the rows wait, up to a limit, and are stored afterwards.
+// Keeps the figures of this node by the minute. Once a minute the worker reads existing counters, so the figures add no cost to a message. While storage is
+// away the rows wait, up to a limit, and are stored afterwards.
 
 const minuteMs = 60_000;
 /** The shortest time that a row covers. A worker that was woken again at once has nothing to add. In milliseconds. */
@@ -169,7 +169,7 @@ export class FigureLog {
 
 // Reads the figures of all nodes.
 
-/** Returns the minutes of a step. An answer has at most 360 steps, which is more than a small chart has pixels. */
+/** Returns the length of a step in minutes. An answer has at most 360 steps, which is more than a small chart has pixels. */
 const stepOf = (hours: number): number => (hours <= 6 ? 1 : 5);
 
 /** The largest number of nodes in one answer. */

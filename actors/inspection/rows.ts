@@ -81,7 +81,7 @@ export function hourOf(steps: Steps, now: number): string {
   return drawn(spansOf(steps, start, now), start);
 }
 
-/** Returns the stripe of an instance that has been inactive since the start of the process. */
+/** Returns the letters of an instance that had no actors since the start of the process. */
 export const restingHour = (letter: string, since: number, now: number): string =>
   drawn([{ letter, from: Math.max(since, now - parts * partMs), to: now }], now - parts * partMs);
 

@@ -24,7 +24,7 @@ const most = 500;
 
 const passkey = 'the phone waits for a passkey: continue the linking on the page of the session';
 
-/** Returns the trouble of a session; null if there is none. A failing receiver of the session is a trouble of its own. */
+/** Returns the trouble of a session; null if there is none. A failing receiver of the session is a separate trouble. */
 const sessionTrouble = ({ id, name, number, state, since, reason, cause, needsPerson }: LightRow): Trouble | null => {
   const waitsForPasskey = state.startsWith('connecting.passkey');
   if (!waitsForPasskey && (!needsPerson || cause === 'receiverFailed')) return null;
