@@ -12,7 +12,7 @@ import { StorageFailure, type DueMessage, type Time } from '../ports.ts';
 import type { SupervisedWorker, WorkerInput } from '../policy/supervised-workers.ts';
 import { Pause, storageRetryMs } from '../waiting.ts';
 
-/** The next recipient. */
+/** A recipient whose message is due. */
 export type DueRecipient = NonNullable<DueMessage['recipient']>;
 
 /**

@@ -37,7 +37,7 @@ interface CellInput {
   readonly policy: Policy;
   readonly gate: Gate;
   readonly couriers: CourierHost;
-  /** Returns the current webhooks of this instance, and the global one. */
+  /** Returns the current webhooks of this instance, and the global webhook. */
   readonly webhooks: () => readonly Webhook[];
   /** Returns the reason why no queued message may be sent now, or ''. */
   readonly held: () => string;
@@ -272,7 +272,7 @@ export class Cell {
     this.send({ type: 'instance.stop', by: 'stop' });
     this.#holdback.release();
     await this.#closeLink();
-    // A chart that was logging out still has to delete its credentials and announce that.
+    // A chart that was logging out still has to delete its credentials and announce the logout.
     const ended = this.waitFor(({ closing }) => !closing, grace).then(() => this.stored());
     await within(ports.time, grace, ended);
   }

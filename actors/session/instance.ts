@@ -22,8 +22,8 @@ interface SupervisedCourierInput extends CourierInput {
 }
 
 /**
- * Replaces a crashed courier after the back-off of its supervision. Events that arrive before the replacement are dropped, because the new courier reads
- * the outbox, which holds every row.
+ * Replaces a crashed courier after the back-off of its supervision. Events that arrive before the replacement are dropped, because the new courier reads the
+ * outbox, which contains every row.
  */
 const courier = fromCallback<CourierEvent, SupervisedCourierInput>(({ receive, input }) => {
   let current: Courier | null = null;
@@ -113,7 +113,7 @@ const rootSetup = setup({
       host.log.error({ instance: host.id, crashes: crashes.length, error }, 'instance.crashed');
     },
     leaveGate: ({ context }) => context.host.gate.release(context.host.id),
-    /** After the cool-down the instance is half-open: one more crash within the window makes it `failed` again. */
+    /** After the cool-down the instance is half-open. One more crash within the window makes it `failed` again. */
     halfOpen: assign(({ context: { host } }) => ({ crashes: Array.from({ length: host.policy.crash.limit - 1 }, () => host.now()) })),
     forgetCrashes: assign({ crashes: [], error: '' }),
     wantOnline: ({ context }) => context.host.note({ wanted: 'online' }),

@@ -282,7 +282,7 @@ export const askForPicture =
 export interface Recipient {
   /** The id under which the chat is stored. */
   readonly chatId: string;
-  /** The number or chat id that the composer receives. This is the caller's spelling, unless a look-up found another id than the id of the spelling. */
+  /** The number or chat id that the composer receives. This is the caller's spelling, unless a look-up found another id. */
   readonly number: string;
 }
 

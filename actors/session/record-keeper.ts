@@ -29,7 +29,7 @@ export class RecordKeeper {
   #noted: InstancePatch = {};
   /** True after storage refused the noted fields together. The fields are then written one by one. */
   #oneByOne = false;
-  /** Serializes the statements. */
+  /** Serializes the statements, so that an older value never overwrites a newer one. */
   readonly #mutex = new Mutex();
   #working = false;
   #flushWaiters: (() => void)[] = [];

@@ -90,8 +90,8 @@ export class RootActor {
   }
 
   /**
-   * Runs one platform request as the child `op.N` of the chart. Returns null if the session is not connected. Otherwise returns the promise of the answer,
-   * which a crash of the chart does not lose. The signal aborts when the session leaves `connected`.
+   * Runs one platform request as the child `op.N` of the chart. Returns null if the session is not connected. Otherwise returns the promise of the answer. A
+   * crash of the chart does not lose the answer. The signal aborts when the session leaves `connected`.
    */
   request<T>(task: (signal: AbortSignal) => Promise<T>): Promise<T> | null {
     const n = (this.#lastOperation += 1);
