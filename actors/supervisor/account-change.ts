@@ -38,7 +38,7 @@ export async function beginAnew(host: AccountChangeHost, cell: Cell, identity: I
     pieces += 1;
     await new Promise<void>((resolve) => void ports.time.setTimeout(resolve, restMs));
   }
-  // Couriers hold some of the removed rows, and would retry them under the new account.
+  // Couriers have some of the removed rows in memory, and would retry them under the new account.
   cell.root.renewCouriers();
   cell.history.clear();
   ports.journal.forget(id);

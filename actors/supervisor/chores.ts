@@ -14,7 +14,7 @@ import { FileKeeper } from './files.ts';
 /** The pause between two runs (`everyMs`), and between two batches (`restMs`). Other queries use the database meanwhile. In milliseconds. */
 const everyMs = 600_000;
 const restMs = 20;
-/** Rows per batch. */
+/** The number of rows per batch. */
 const pieceRows = 1_000;
 
 /** A kind of rows that expire. */

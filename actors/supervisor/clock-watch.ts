@@ -151,7 +151,7 @@ export class ClockWatch {
   }
 
   /**
-   * Returns true if sends and campaigns have to wait. A clock that is known to be ahead holds them back as long as the doubt lasts. Otherwise sends
+   * Returns true if sends and campaigns have to wait. They wait in the first hour of a doubt, and as long as the clock is known to be ahead. Otherwise sends
    * would fail as too old, and campaigns would begin early.
    */
   #holds({ since, offset }: Doubt): boolean {

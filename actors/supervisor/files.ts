@@ -8,7 +8,7 @@ import type { Pause } from '../waiting.ts';
 
 // Files of messages. A kept file is returned at once. A missing file is fetched once for all concurrent callers.
 //
-// The gateway owns a fetch, not its first caller. A client that disconnects does not cancel the fetch for other callers.
+// A fetch belongs to the gateway, and not to its first caller. A client that disconnects does not cancel the fetch for other callers.
 
 /** The file of a message, or of the message that it quotes. */
 export interface Wanted {
@@ -106,7 +106,7 @@ export class Downloads {
     const message = await messages.byId(id, messageId);
     if (message === null) return refuse('notFound', 'Message not found');
     if (quoted && message.quoted === '') return refuse('invalid', 'the message quotes no other message');
-    // The quotation has the file as well, but the quoted message has more facts. Only for the quoted message can the phone be asked to upload the file again.
+    // The quotation has the file as well, but the quoted message has more facts. The phone can upload a file again only for the quoted message.
     const origin = quoted ? await messages.byId(id, message.quoted) : null;
     const stored = origin?.chatId === message.chatId ? origin : null;
     const source = stored === null ? { message, quoted } : { message: stored, quoted: false };
@@ -177,7 +177,7 @@ const everyMs = 60_000;
 const restMs = 20;
 /** The number of size checks per full audit, which makes one audit a day. */
 const looksPerAudit = 1_440;
-/** Files per batch. Files may be large. */
+/** The number of files per batch. Files may be large. */
 const pieceFiles = 20;
 
 interface FileKeeperInput {

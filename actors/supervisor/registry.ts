@@ -9,7 +9,7 @@ export class Registry {
   readonly #make: (record: InstanceRecord) => Cell;
   /** Returns true if this process may act for the instance. */
   readonly owns: (id: InstanceId) => boolean;
-  /** Records in the state in which they were read or registered. The cell of an instance holds the current record. */
+  /** Records in the state in which they were read or registered. The cell of an instance has the current record. */
   readonly #records = new Map<InstanceId, InstanceRecord>();
   readonly #cells = new Map<InstanceId, Cell>();
   readonly #tokens = new Map<string, InstanceId>();
@@ -68,7 +68,7 @@ export class Registry {
     return cell;
   }
 
-  /** Returns the current record. */
+  /** Returns the record of the cell, or the registered record if there is no cell. */
   record(id: InstanceId): InstanceRecord | undefined {
     return this.#cells.get(id)?.record ?? this.#records.get(id);
   }
