@@ -112,7 +112,8 @@ export class ClusterNode {
   /** Joins the cluster. Rejects with a sentence for the operator if a live node has the same name. */
   async join(): Promise<void> {
     await this.#lease.start();
-    // Reads the live nodes before the first request, which may concern another node. A later check reports the fault if this one fails.
+    // Reads the live nodes before the first request, because this request may concern an instance of another node. If the read fails, a later check reports the
+    // fault.
     this.#nodes = await this.#watch.look().then(
       ({ nodes }) => nodes,
       () => [],

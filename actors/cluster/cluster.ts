@@ -108,8 +108,8 @@ export class Cluster {
   }
 
   /**
-   * Returns true if this node counts the instance in its figures. The node counts the instances that it owns, and those that need no owner and belong
-   * to this node. Each instance is thus counted on one node.
+   * Returns true if this node counts the instance in its figures. The node counts the instances that it owns, and those that need no owner and belong to this
+   * node. Each instance is thus counted on one node at most.
    */
   counts(record: InstanceRecord): boolean {
     const wanted = beginningOf(record);

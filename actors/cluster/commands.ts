@@ -275,8 +275,8 @@ export class ClusterCommands {
   }
 
   /**
-   * Asks the node to which the instance belongs to take it, since no node answers for it on the bus. If that fails, this node takes it. Returns true if a node
-   * may own the instance now.
+   * Makes a node take the instance, because no node answers for the instance on the bus. Asks the node to which the instance belongs, and then falls back to
+   * this node. Returns true if a node may own the instance now.
    */
   async #findOwner(id: InstanceId, busAway: boolean): Promise<boolean> {
     const { me, nodeFor, remote, take } = this.#input;

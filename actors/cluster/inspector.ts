@@ -1,4 +1,4 @@
-/** The inspector over all nodes: the list of instances, and the steps of one. */
+/** The inspector over all nodes: the list of instances, and the steps of one instance. */
 import type { RowsElsewhere } from '../inspection/inspection.ts';
 import type { InstanceId, Result } from '../model.ts';
 import { type LiveNode, type Log, StorageFailure, type Time } from '../ports.ts';

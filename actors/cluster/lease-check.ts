@@ -1,4 +1,4 @@
-/** The checks that each node makes: its own leases in the database against those in memory, and the leases of dead nodes. */
+/** The checks that each node makes. A node compares its leases in the database with those in memory, and ends the leases of dead nodes. */
 import type { Claim, InstanceId } from '../model.ts';
 import type { SupervisedWorker, SupervisedWorkers } from '../policy/supervised-workers.ts';
 import { type LeaseStore, type LiveNode, type Log, type Look, type Meter, type NameHolder, StorageFailure, type Time } from '../ports.ts';

@@ -42,8 +42,8 @@ interface Mark {
 }
 
 /**
- * The time without a read of the changes after which this node compares its ids with the stored ones. A removed row has a version while it is marked, and
- * none when it is deleted. The row stays marked for `markedMs`, so a node that reads the changes in time learns of every removal. In milliseconds.
+ * The time without a read of the changes after which this node compares its ids with the stored ones. A removed row has a version while it is marked, and no
+ * version after it is deleted. The row stays marked for `markedMs`, so a node that reads the changes in time learns of every removal. In milliseconds.
  */
 const longestGapMs = markedMs / 2;
 /** The largest number of reads between two comparisons. A comparison also finds rows that were deleted without a mark, such as by hand. */
@@ -146,7 +146,7 @@ export class ClusterMemory {
   }
 
   /**
-   * Moves the watermark. A transaction takes a version and may commit it after later ones. Versions that were taken before the previous read belong to
+   * Moves the watermark. A transaction takes a version, and may commit it after later versions. Versions that were taken before the previous read belong to
    * transactions below `next` of this read. When those transactions have ended, each of these versions is committed or never will be.
    */
   #note({ changes, latest, oldest, next }: ChangeLook): void {

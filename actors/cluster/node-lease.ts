@@ -167,7 +167,10 @@ export class NodeLease {
     time.clearTimeout(this.#expiry);
   }
 
-  /** Stops takeovers and renewals under this lease. If the database did not answer, the lease counts until its end, so that sessions close in order. */
+  /**
+   * Stops takeovers and renewals under this lease. If the database did not answer, the lease counts until its end, so that the sessions can store their data
+   * while they close.
+   */
   async #lose(reason: string, ended: boolean): Promise<void> {
     const { log, node, newIncarnation, term } = this.#input;
     if (!term.isJoined) return;
@@ -175,7 +178,7 @@ export class NodeLease {
     this.#forget();
     if (ended) term.end();
     this.#former = this.#incarnation;
-    // All attempts to join again use one incarnation. If the reply to an attempt was lost, the database may or may not have applied it.
+    // All attempts to join again use one incarnation. If the reply to an attempt was lost, the database may or may not have stored the attempt.
     this.#incarnation = newIncarnation();
     this.#closing = this.#input.ended();
     await this.#closing;

@@ -7,7 +7,7 @@ export interface ClusterPolicy {
   readonly renewEvery: number;
   /** The pause after a failed renewal. */
   readonly retryEvery: number;
-  /** The time by which the node ends its lease earlier than the database does. Clocks run at different speeds. */
+  /** The time by which the node ends its lease earlier than the database does, because clocks run at different speeds. */
   readonly margin: number;
   /** The time before the end of an unrenewed lease at which the node closes its sessions. */
   readonly closing: number;

@@ -25,9 +25,9 @@ export interface OwnedSessions {
    * method waits only for the close and the stored data. Never rejects.
    */
   close(id: InstanceId, hurry: boolean): Promise<void>;
-  /** Returns true if the instance needs no owner, judged from memory. */
+  /** Returns true if the instance needs no owner, by the data in memory. */
   isIdle(id: InstanceId): boolean;
-  /** Returns true if the instance is being paired by a person, judged from memory. */
+  /** Returns true if a person is pairing the instance, by the data in memory. */
   isPairing(id: InstanceId): boolean;
   /** Starts or stops to take commands for the instance from the bus. */
   serve(id: InstanceId, here: boolean): void;

@@ -43,8 +43,8 @@ export const linked = (all: Iterable<Sent>): StreamPast => {
 /** Returns the id of the last event, or null if it is unknown. */
 export const lastOf = ({ anchor, events }: StreamPast): string | null => events.at(-1)?.id ?? anchor;
 
-// The owner's side of the streams of one instance. Events go over the bus while a listener wants them. Sending continues for some time
-// after, because the bus keeps the events for listeners that come back. Without listeners, only the id of the last event is kept.
+// The owner's side of the streams of one instance. Events go over the bus while a listener wants them. Sending continues for some time afterwards, because the
+// bus keeps the events for listeners that reconnect. Without listeners, only the id of the last event is kept.
 
 interface StreamSenderInput {
   readonly time: Time;
@@ -78,7 +78,7 @@ export class StreamSender {
   #until = -Infinity;
   #sentAt = -Infinity;
   /**
-   * True if the last message on the bus seems to be the newest one of the chain. An unknown last message counts as the newest one: the bus may have a
+   * True if the last message on the bus seems to be the newest one of the chain. An unknown last message counts as the newest one, because the bus may have a
    * message that this owner could not read.
    */
   #isWhole = true;
@@ -100,8 +100,8 @@ export class StreamSender {
   }
 
   /**
-   * Reports an event that is not sent. The process was suspended after storing the event, and the next owner may have sent later events. Readers
-   * learn of the gap. The bus may lose this message, so the owner learns of the event as well.
+   * Reports an event that is not sent. The process was suspended after storing the event, and the next owner may have sent later events. Readers learn of the
+   * gap. The bus may lose the message about the gap, so the owner is informed of the event, too.
    */
   missed(event: GatewayEvent): void {
     this.#here({ after: event.id });
@@ -142,7 +142,7 @@ export class StreamSender {
     this.#last = before?.event?.id ?? before?.after ?? null;
     this.#isWhole = before === null || this.#last !== null;
     if (this.#last !== null) {
-      // The former owner had listeners, which may come back.
+      // The former owner had listeners, which may reconnect.
       this.#until = time.monotonic() + sentFor;
     }
     for (const event of held) {
