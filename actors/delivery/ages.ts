@@ -8,7 +8,7 @@ import type { DeliveryStore, OldestTimes, Tally } from '../ports.ts';
 type Kinds<T> = Readonly<Record<'waiting' | 'delivered' | 'dead', T>>;
 export type Due = Kinds<boolean>;
 
-/** Webhooks per statement. */
+/** The number of webhooks per statement. */
 const webhooksAtOnce = 1_000;
 
 interface Known {

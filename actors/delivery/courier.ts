@@ -31,7 +31,7 @@ export class Courier {
   readonly #timers = new Set<unknown>();
   /** The time of the next early retry of held lanes, by the monotonic clock; 0 while the receiver does not fail or no lane is held. */
   #earlyAt = 0;
-  /** Rings when the circuit lets a probe through, or when held lanes are tried early. */
+  /** Fires when the circuit lets a probe through, or when an early retry of held lanes is due. */
   readonly #probe: Alarm;
   /** The number of posts under way. */
   #posting = 0;
@@ -197,8 +197,8 @@ export class Courier {
   }
 
   /**
-   * Retries parked rows that hold lanes early, while the last attempt at the receiver failed. Each probe of an open circuit is such a retry. With a closed
-   * circuit, the early retries are as far apart as the longest pause between probes. Otherwise a lone chat would wait hours for a receiver that is back.
+   * Retries parked rows that hold lanes before their time, if the last attempt at the receiver failed. Each probe of an open circuit is such a retry. With a
+   * closed circuit, the early retries are as far apart as the longest pause between probes. Otherwise a lone chat would wait hours for a receiver that is back.
    */
   #tryHeld(): void {
     const { failures, isOpen } = this.#circuit;
@@ -224,7 +224,7 @@ export class Courier {
     this.#pump();
   }
 
-  /** Makes one attempt when a slot is free. The lane stays taken until the row is done or put back. */
+  /** Makes one attempt when a slot is free. The lane is busy until the row is finished or put back. */
   #attempt(row: Delivery): void {
     const host = this.#hostOf(this.#receiving()?.url ?? '');
     const free = (): void => this.#host.slots.free(host);

@@ -93,7 +93,7 @@ export class Circuit {
     return this.#until;
   }
 
-  /** The number of lanes that may be under way. Each failure halves the number, so that a failing receiver holds few of the slots that all webhooks share. */
+  /** The number of lanes that may be under way. Each failure halves the number, so that a failing receiver uses few of the slots that all webhooks share. */
   get lanes(): number {
     return this.isOpen ? 1 : Math.max(1, this.#policy.concurrency >> this.#failures);
   }

@@ -74,7 +74,7 @@ const retryMs = 500;
 const nothing: Committed = { events: [], deliveries: [] };
 
 const stopped = (): Error => new StorageUnavailable('the instance is stopped');
-/** Returns the code of the database, or the name of the error. The message is left out, because it may quote a value. */
+/** Returns the error code of the database, or the name of the error. The message is left out, because it may quote a value. */
 export const refusalNameOf = (error: unknown): string => {
   const { code, name } = asError(error) as Error & { readonly code?: unknown };
   return typeof code === 'string' ? code : name;

@@ -39,7 +39,7 @@ export interface SweeperHost {
   readonly time: Time;
   readonly log: Log;
   readonly policy: Pick<DeliveryPolicy, 'bounds' | 'kept' | 'sweepEvery'>;
-  /** Reports that rows of this webhook are gone, which couriers may hold in memory. */
+  /** Reports that rows of this webhook were removed. Couriers may still have these rows in memory. */
   trimmed(webhookId: string): void;
   readonly workers: SupervisedWorkers;
   /** Returns true if this process does the work that only one node of the cluster does. */
