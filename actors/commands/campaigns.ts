@@ -99,8 +99,8 @@ const problemOf = ({ shared, recipients }: CampaignInput): string | null => {
 };
 
 /**
- * Fetches and keeps the files of a campaign, so that no stored message holds bytes. A file at a URL in an individual message is fetched when the message is
- * sent. A campaign may have thousands of such files.
+ * Fetches and keeps the files of a campaign, so that no stored message contains the bytes of a file. A file at a URL in an individual message is fetched when
+ * the message is sent. A campaign may have thousands of such files.
  */
 async function withFiles(host: Host, id: InstanceId, input: CampaignInput): Promise<Result<CampaignInput>> {
   const { attachments, time } = host.ports;
@@ -138,7 +138,7 @@ const isActive = ({ status }: Campaign): boolean => status === 'waiting' || stat
 
 const workOf = (campaign: Campaign): CampaignWork => ({ ...campaign, waiting: waitingOf(campaign) });
 
-/** Estimates when each campaign has sent its last message. `active` holds all active campaigns of the instance. */
+/** Estimates when each campaign has sent its last message. `active` contains all active campaigns of the instance. */
 const estimated = (
   { ports, policy, campaigns }: Host,
   id: InstanceId,

@@ -21,7 +21,6 @@ import { isWebAddress } from '../policy/content-rules.ts';
 /** The parts of the supervisor that these commands need. */
 type Host = WithCells & WithPorts<'chance' | 'chatModels' | 'chatbots' | 'definitions'> & WithPolicy<'chatbot' | 'definitionsPerInstance'>;
 
-/** The ports of edits. */
 type AgentPorts = Host['ports'];
 
 type ChatbotCommands = Pick<ChatbotMethods, 'agents' | 'editAgent' | 'triggers' | 'editTrigger' | 'chatbotUsage'>;

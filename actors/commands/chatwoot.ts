@@ -71,7 +71,7 @@ function formerOf(before: Webhook | null, now: ChatwootTarget): Pick<ChatwootInb
   return kept.length === 0 ? {} : { former: kept };
 }
 
-/** Returns the connector. If its sealed part, which holds the inbox, cannot be decrypted, returns the damaged webhook to the same server. */
+/** Returns the connector. The inbox is in its sealed part. If this part cannot be decrypted, returns the damaged webhook to the same server. */
 const connectorOf = ({ dispatcher }: Host, id: InstanceId, { url }: ChatwootSettings): Webhook | null =>
   dispatcher.webhooks.chatwoot(id) ??
   dispatcher.webhooks.own(id).find((webhook) => webhook.unreadable !== undefined && webhook.url === addressOf(url)) ??

@@ -4,17 +4,17 @@ import type { Policy } from '../policy/policy.ts';
 import type { Ports } from '../ports.ts';
 import type { Cells } from '../supervisor/cells.ts';
 
-/** Gives the sessions of instances. */
+/** A host with the sessions of instances. */
 export interface WithCells {
   readonly cells: Cells;
 }
 
-/** Gives some of the ports. */
+/** A host with some of the ports. */
 export interface WithPorts<Name extends keyof Ports> {
   readonly ports: Pick<Ports, Name>;
 }
 
-/** Gives some rules of the policy. */
+/** A host with some rules of the policy. */
 export interface WithPolicy<Name extends keyof Policy> {
   readonly policy: Pick<Policy, Name>;
 }

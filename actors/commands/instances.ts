@@ -72,7 +72,7 @@ async function remove(host: Host, cell: Cell): Promise<Result<Unlinked>> {
   return done({ stillLinked });
 }
 
-/** Rotates tokens one at a time. If several calls hold the same token, only the first call gets a new token. */
+/** Rotates tokens one at a time. If several calls use the same token, only the first call gets a new token. */
 const tokenRotation = (host: Host): InstanceCommands['rotateToken'] => {
   const rotating = new KeyedMutex();
   return (id, held = '') =>

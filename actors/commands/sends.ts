@@ -57,7 +57,7 @@ export class SendOnce {
     this.#ports = ports;
   }
 
-  /** Calls `perform` at most once, with null if there is no key. The request names its call, so a stored answer has the right type. */
+  /** Calls `perform` at most once, with null if there is no key. The text of the request names its command, so a stored answer has the type `T`. */
   run<T extends DoneOnce>(id: InstanceId, once: GivenKey | undefined, perform: Perform<T>): Promise<Result<T>> {
     if (once === undefined) return perform(null);
     const { digest } = this.#ports;
@@ -146,8 +146,8 @@ async function possible(host: Host, id: InstanceId, send: Send, options: SendOpt
 }
 
 /**
- * Fetches and keeps the files of a send, so that no stored message holds bytes. Messages to a chat leave in the order in which their files are ready,
- * so a slow file server delays only its own message.
+ * Fetches and keeps the files of a send, so that no stored message contains the bytes of a file. Messages to a chat leave in the order in which their files are
+ * ready, so a slow file server delays only its own message.
  */
 async function ready(host: Host, id: InstanceId, send: Send, options: SendOptions): Promise<Result<Send>> {
   if (!hasFilesToTake(send.content)) return done(send);

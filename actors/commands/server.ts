@@ -129,7 +129,7 @@ const isStored = (value: unknown): value is Stored => {
   return typeof hash === 'string' && typeof replaces === 'string' && Number.isFinite(rotatedAt);
 };
 
-/** Throws a sentence for the operator if the row is damaged. The sentence never quotes the row, which holds a hash. */
+/** Throws a sentence for the operator if the row is damaged. The sentence never quotes the row, which contains a hash. */
 const parse = (text: string | null): Stored | null => {
   if (text === null) return null;
   try {

@@ -59,7 +59,7 @@ const authenticating = (ports: UserPorts, check: Checks): UserMethods['authentic
   const { users, time } = ports;
   return async ({ name: given, password, code }) => {
     const name = userNameOf(given);
-    // An invalid name is checked like any other name, so that the time of the answer does not reveal it.
+    // An invalid name is checked like any other name, so that the response time does not reveal that the name is invalid.
     const row = nameObjection(name) === null ? await users.byName(name) : null;
     const checked = await check.password(name.slice(0, 64), row, password, wrong);
     if (!checked.ok) return checked;

@@ -50,7 +50,7 @@ type WebhookHost = WithPorts<'chance' | 'receiver' | 'settings' | 'signer' | 'ti
 
 type WebhookCommands = Pick<WebhookMethods, 'webhooks' | 'saveWebhook' | 'globalWebhook' | 'saveGlobalWebhook'>;
 
-/** The setting that holds the id of the global webhook. */
+/** The name of the setting with the id of the global webhook. */
 const globalKey = 'webhook.global';
 /** The epoch of global webhooks, which have no instance. */
 const noEpoch = 0;
@@ -190,7 +190,7 @@ const masked = '***';
 
 const isOver = ({ state }: DeliveryRecord): boolean => state === 'dead' || state === 'delivered';
 
-/** Returns the webhooks of the owner, or the requested one. */
+/** Returns all webhooks of the owner, or only the webhook with the requested id. */
 const chosen = ({ dispatcher }: DeliveryHost, owner: InstanceId | null, id: string | undefined): Result<readonly Webhook[]> => {
   const own = dispatcher.webhooks.own(owner);
   const found = id === undefined ? own : own.filter((webhook) => webhook.id === id);
