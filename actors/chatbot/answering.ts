@@ -231,7 +231,7 @@ export class Answering {
     const toolResults: unknown[] = [];
     for (let round = 0; round <= policy.toolRounds; round += 1) {
       const answer = await asking.ask(talk.instance, { ...question, dialogue }, signal);
-      // A cancelled request has cost tokens as well.
+      // A cancelled request costs tokens, too.
       if (signal.aborted) await this.#spend(talk, answer.ok ? answer.tokens : estimatedTokens(question.prompt, dialogue));
       if (signal.aborted) return null;
       if (!answer.ok) return this.#silent(talk, plan, answer.error);

@@ -79,7 +79,7 @@ export class Asking {
       await this.#slots.take(instance);
       try {
         const answer = signal.aborted ? stopped : await this.#answer(question, signal);
-        // A cancelled request says nothing about the health of the service, and neither does a question that the service refuses.
+        // A cancelled request and a refused question say nothing about the health of the service.
         if (answer.ok || (answer.cause !== 'question' && !signal.aborted))
           circuit.judge(call, this.#attemptOf(answer), this.#time.monotonic());
         return answer;
@@ -229,7 +229,7 @@ export const dialogueOf = (
 
 /**
  * Splits a text into parts of at most `most` characters. Each cut is at the end of a paragraph, a line, a sentence or a word if there is one. A `most` of 0
- * means one part. The last of `count` parts holds the whole remaining text.
+ * means one part. The last of `count` parts contains the whole remaining text.
  */
 export const piecesOf = (text: string, most: number, count = Infinity): readonly string[] => {
   const pieces: string[] = [];
