@@ -210,8 +210,8 @@ export class Replies {
   }
 
   /**
-   * Sends the parts one after another. Parts that an earlier attempt sent are deduplicated by their keys. A refused part is stored before the next
-   * one is tried. A kill between the two therefore neither repeats the part nor loses its failure.
+   * Sends the parts one after another. Parts that an earlier attempt sent are deduplicated by their keys. A refused part is stored before the next part is
+   * tried. After a kill, the part is therefore not repeated, and its failure is not lost.
    */
   async #send(at: InboxOf, reply: WrittenReply, sign: boolean): Promise<Step> {
     const { news } = reply;
@@ -298,8 +298,8 @@ export class Replies {
   }
 
   /**
-   * Deletes sent parts, and cancels queued parts. Chatwoot already knows of the deletion, so its note counts as posted. The row of the deletion keeps
-   * receipts of the message from being shown.
+   * Deletes sent parts, and cancels queued parts. Chatwoot already knows of the deletion, so its note counts as posted. The row of the deletion prevents that
+   * receipts of the message are shown.
    */
   async #remove({ claim, inbox }: InboxOf, { conversationId, id }: ChatwootNews): Promise<Step> {
     const { chatwootRows, time, log } = this.#host.ports;
