@@ -94,9 +94,8 @@ const createAlertSender = ({ ports, baseUrl }: AlertSenderInput) => {
   };
 };
 
-// The alerts of this process. Each node reports its troubles to the database. The node on duty decides and sends. Every message is claimed
-// in the database before it is sent. No message is therefore sent twice, even if two nodes consider themselves on duty. State and claims
-// outlive the process.
+// The alerts of this process. Each node reports its troubles to the database. The node on duty decides and sends. Every message is claimed in the database
+// before it is sent. Two nodes that both consider themselves on duty therefore do not send the same message. State and claims outlive the process.
 
 /** The pause between two checks. In milliseconds. */
 const everyMs = 15_000;
@@ -247,7 +246,7 @@ const isZone = (timeZone: string): boolean => {
 
 type Change = readonly [settings: AlertSettings, given: Partial<AlertSecrets>];
 
-/** Returns the reason why these settings cannot be stored over a row; '' if they can. */
+/** Returns the reason why these settings cannot replace the stored settings; '' if they can. */
 const objectionTo = ({ receiver, signer }: Pick<Ports, 'receiver' | 'signer'>, row: AlertRow | null, [settings, given]: Change): string => {
   const secrets = { ...(row?.secrets ?? noAlertSecrets), ...given };
   const urls = { slackUrl: secrets.slackUrl, webhookUrl: secrets.webhookUrl, 'telegram.url': settings.telegram.url };
@@ -261,7 +260,7 @@ const objectionTo = ({ receiver, signer }: Pick<Ports, 'receiver' | 'signer'>, r
   const gap = settings.channels.map((channel) => gapOf(channel, { settings, secrets })).find((one) => one !== '');
   if (gap !== undefined) return gap;
   if (!isZone(settings.timeZone)) return 'timeZone is no time zone, such as America/Sao_Paulo';
-  // A password that is kept must not go to another server or bot API.
+  // A stored password must not be sent to another server or bot API.
   return row === null ? '' : movedSecret(row, settings, given);
 };
 

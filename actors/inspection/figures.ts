@@ -1,4 +1,4 @@
-/** The figures of this node: gathered from all instances in slices, and kept by the minute. */
+/** The figures of this node, gathered from all instances in slices, and stored by the minute. */
 import type { Cluster } from '../cluster/cluster.ts';
 import type { Gate } from '../policy/gate.ts';
 import { PeriodicWorker, type SupervisedWorkers } from '../policy/supervised-workers.ts';
@@ -26,7 +26,7 @@ interface FiguresInput {
   readonly cluster: Pick<Cluster, 'counts' | 'figures'> | null;
 }
 
-/** Instances per turn of the event loop: less than 2 ms of work. */
+/** The number of instances per turn of the event loop. They take less than 2 ms. */
 const perTurn = 500;
 
 export async function figuresOf({ ports, registry, gate, clock, dispatcher, restore, cluster }: FiguresInput): Promise<Figures> {
@@ -66,7 +66,7 @@ export async function figuresOf({ ports, registry, gate, clock, dispatcher, rest
   };
 }
 
-// Keeps the figures of this node by the minute. Once a minute the worker reads existing counters, so the figures add no cost to a message. While storage is
+// Stores the figures of this node by the minute. Once a minute the worker reads existing counters, so the figures add no cost to a message. While storage is
 // away the rows wait, up to a limit, and are stored afterwards.
 
 const minuteMs = 60_000;
@@ -106,7 +106,7 @@ const joined = (one: FigureRow, other: FigureRow): FigureRow => ({
 export class FigureLog {
   readonly #input: FigureLogInput;
   readonly #worker: PeriodicWorker;
-  /** The last reading. The monotonic clock gives its time, which no correction of the wall clock changes. */
+  /** The last reading. Its time is from the monotonic clock, so that no correction of the wall clock changes the time. */
   #read: { readonly totals: Totals; readonly at: number };
   /** The last row. The figures of a second reading within the same minute are added to the row. */
   #last: FigureRow | null = null;

@@ -111,11 +111,11 @@ export interface RowsElsewhere {
   readonly rows: ReadonlyMap<InstanceId, ActorRow>;
   /** Names of the nodes that did not answer. */
   readonly silent: readonly string[];
-  /** Returns the owner of an instance outside of these rows: this node, or ''. */
+  /** Returns the name of this node if it owns the instance, else ''. For instances outside of these rows. */
   ownerOf(id: InstanceId): string;
 }
 
-/** Instances per turn of the event loop. */
+/** The number of instances per turn of the event loop. */
 const perTurn = 500;
 
 /** The largest number of steps of one instance, including steps of earlier processes. */

@@ -278,7 +278,7 @@ export const partsOf = (cell: Cell, state: string, { dispatcher, campaigns, now 
 };
 
 /**
- * Returns the number of deliveries of the instance that wait. The number includes the last count of the outbox if memory does not hold all due rows.
+ * Returns the number of waiting deliveries of the instance. The number includes the last count of the outbox if memory does not contain all due rows.
  * Deliveries of the global webhook are not counted by instance, so only those in memory count.
  */
 export const outboxOf = (instance: InstanceId, cell: Cell | undefined, dispatcher: Dispatcher): number => {

@@ -14,7 +14,7 @@ import { within } from '../waiting.ts';
 const everyMs = 10_000;
 /** The largest number of stored steps of an instance: some 3 KB, which the database compresses. */
 const kept = 30;
-/** Instances per statement. */
+/** The number of instances per statement. */
 const batchSize = 200;
 /** The longest wait of a stop for the last write. In milliseconds. */
 const lastRoundMs = 2_000;
@@ -78,7 +78,7 @@ export class StepLog {
       if (error instanceof StorageFailure) return [];
       throw error;
     });
-    // A damaged row may hold any value.
+    // A damaged row may contain any value.
     const known = (Array.isArray(steps) ? steps : []).filter(isKnown).filter(({ at }) => at < first);
     return known.map((step, index) => {
       const edge = edgeOf(step.chart, step.from, step.to, step.event)?.id ?? `${step.from}>${step.to}`;

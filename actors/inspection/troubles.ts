@@ -17,7 +17,7 @@ export interface TroublesInput {
   counts(record: InstanceRecord): boolean;
 }
 
-/** Instances per turn of the event loop: less than 2 ms of work. */
+/** The number of instances per turn of the event loop. They take less than 2 ms. */
 const perTurn = 500;
 /** The largest number of troubles in one report. */
 const most = 500;
@@ -57,7 +57,7 @@ export class Troubles {
     return broken.map(({ id, url }) => {
       const since = this.#openSince.get(id) ?? time.now();
       this.#openSince.set(id, since);
-      // The rest of the address may hold secrets.
+      // The rest of the address may contain secrets.
       const name = URL.parse(url)?.host ?? '';
       return { kind: 'receiver', key: id, name, reason: dispatcher.health(id)?.report.lastError?.error ?? '', since };
     });
