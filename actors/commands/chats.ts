@@ -21,7 +21,6 @@ import type { ChatMethods, ChatRemoval, LeadMethods, LeadTagEdit, MarkedMessage,
 import { KeyedMutex } from '../waiting.ts';
 import type { WithCells, WithPolicy, WithPorts } from './host.ts';
 
-
 /** The parts of the supervisor that these commands need. */
 type Host = WithCells & WithPorts<'chats' | 'messages' | 'journal'>;
 
