@@ -144,9 +144,8 @@ const longestPause = 120;
 const measured = 5;
 
 /**
- * The share of one node in reads of data of the whole cluster. With more than four nodes a node skips reads, so that about four nodes read in each
- * interval. If reads take long, because there are many instances, fewer nodes read. A node always reads when a node joined, left or died, because
- * instances are free then.
+ * The share of one node in reads of data of the whole cluster. With more than four nodes a node skips reads, so that about four nodes read in each interval. If
+ * there are many instances and reads take long, fewer nodes read. A node always reads when a node joined, left or died, because instances are free then.
  */
 export class ReadShare {
   readonly #me: string;

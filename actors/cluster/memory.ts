@@ -42,8 +42,8 @@ interface Mark {
 }
 
 /**
- * The time without a read of the changes after which this node compares its ids with the stored ones. A removed row has a version while it is marked, and no
- * version after it is deleted. The row stays marked for `markedMs`, so a node that reads the changes in time learns of every removal. In milliseconds.
+ * If this node did not read the changes for this time, it compares its ids with the stored ids. A removed row has a version while it is marked, and no version
+ * after it is deleted. The row stays marked for `markedMs`, so a node that reads the changes in time learns of every removal. In milliseconds.
  */
 const longestGapMs = markedMs / 2;
 /** The largest number of reads between two comparisons. A comparison also finds rows that were deleted without a mark, such as by hand. */

@@ -3,11 +3,11 @@ import { done, type InstanceId, type Result } from '../model.ts';
 import type { Gateway } from '../views.ts';
 import type { Cluster } from './cluster.ts';
 
-// The table of the node that answers each method of the gateway in a cluster. A new method does not compile without a row.
+// The table names the node that answers each method of the gateway in a cluster. A new method does not compile without a row.
 //
-// `owner`: the node that owns the instance, which is the first argument. If no node owns the instance, a node takes it first. `hook`: the same, but the
-// first argument is the last segment of the address to which Chatwoot posts. `reader`: the owner, whose memory is newer than the database, or any node if
-// the instance is unowned. `any`: the node that was asked, from the database, from its settings, or with answers of the other nodes.
+// `owner`: the node that owns the instance, which is the first argument. If no node owns the instance, a node takes it first. `hook`: the same, but the first
+// argument is the last segment of the address to which Chatwoot posts. `reader`: the owner, whose memory is newer than the database, or any node if the
+// instance is unowned. `any`: the node that was asked, from the database, from its settings, or with answers of the other nodes.
 
 type Answerer = 'owner' | 'hook' | 'reader' | 'any';
 

@@ -253,7 +253,7 @@ const departuresOf = (
 };
 
 /**
- * Returns the plan of this node. A draining node gives away the sessions for which other nodes have room, and keeps the rest until it ends. The node
+ * Returns the plan of this node. A draining node gives away the sessions for which other nodes have room, and keeps the rest until the process ends. The node
  * takes back an instance that it gave away, if no node has room for it any more.
  */
 export const planOf = (input: PlanInput): Plan => {

@@ -72,9 +72,9 @@ export interface Addition {
 }
 
 /**
- * The additions. A new method, kind of content or field that must not be dropped gets a row. Its version is one higher than the version of the previous
- * release. A field that an older owner may leave out needs no row. A new operation needs no row either, because an older owner answers that it does not know
- * the operation.
+ * The additions. A new method, kind of content or field that must not be dropped gets a row. The version of the row is one higher than the version of the
+ * previous release. A field that an older owner may leave out needs no row. A new operation needs no row either, because an older owner answers that it does
+ * not know the operation.
  */
 export const additions: readonly Addition[] = [];
 
