@@ -166,7 +166,10 @@ export class Courier {
     }
   }
 
-  /** Starts attempts whenever room or rows may have appeared. A nested call, such as from setting an event aside, repeats the loop of the outer call. */
+  /**
+   * Starts attempts. Called when a lane may be free, or when rows may have been added. A nested call, for example after an event was set aside, makes the outer
+   * call repeat its loop.
+   */
   #pump(): void {
     this.#isPumpWanted = true;
     if (this.#isPumping) return;
@@ -198,7 +201,8 @@ export class Courier {
 
   /**
    * Retries parked rows that hold lanes before their time, if the last attempt at the receiver failed. Each probe of an open circuit is such a retry. With a
-   * closed circuit, the early retries are as far apart as the longest pause between probes. Otherwise a lone chat would wait hours for a receiver that is back.
+   * closed circuit, the early retries are as far apart as the longest pause between probes. Without early retries, a single chat would wait for hours although
+   * its receiver works again.
    */
   #tryHeld(): void {
     const { failures, isOpen } = this.#circuit;

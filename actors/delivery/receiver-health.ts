@@ -58,8 +58,8 @@ export class ReceiverHealth {
 }
 
 /**
- * The circuit breaker of a webhook, which the couriers of all instances share. Each failure halves the number of lanes. After `circuit.failures` failures
- * in a row the circuit opens, and lets one probe at a time through, with growing pauses. An attempt is identified by the number of its delivery.
+ * The circuit breaker of a webhook, which the couriers of all instances share. Each failure halves the number of lanes. After `circuit.failures` failures in a
+ * row the circuit opens, and lets one probe at a time through, with growing pauses. An attempt is identified by the sequence number of its delivery.
  */
 export class Circuit {
   readonly #policy: DeliveryPolicy;

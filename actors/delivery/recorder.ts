@@ -35,7 +35,7 @@ export interface RecorderInput {
    * the entry cannot be kept.
    */
   keep(entry: Entry, error: Error): Promise<void>;
-  /** Takes the result of each commit. `again` is true if there may be stored rows that no earlier call named, because a former commit or call failed. */
+  /** Takes the result of each commit. `again` is true if stored rows may exist that no earlier call reported, because a former commit or call failed. */
   committed(committed: Committed, again: boolean): void;
 }
 
@@ -84,7 +84,7 @@ const asError = (error: unknown): Error => (error instanceof Error ? error : new
 export class Recorder {
   readonly #input: RecorderInput;
   readonly #worker: SupervisedWorker;
-  /** The worker that makes the listeners search the outbox for rows that no call named. The worker runs after a listener threw. */
+  /** The worker that makes the listeners search the outbox for rows that no call reported. The worker runs after a listener threw. */
   readonly #announcer: SupervisedWorker;
   readonly #retryPause: Pause;
   readonly #gatherPause: Pause;

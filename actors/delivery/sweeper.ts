@@ -5,7 +5,10 @@ import { StorageFailure, type DeliveryStore, type Log, type Tally, type Time } f
 import { Ages, type Due } from './ages.ts';
 import { PeriodicWorker, type SupervisedWorkers } from '../policy/supervised-workers.ts';
 
-/** Ranks of the event types; rank 0 is dropped first. Types that are soon stale, or can be requested again, go before single facts. Messages go last. */
+/**
+ * Ranks of the event types; rank 0 is dropped first. Types that are soon stale, or can be requested again, are dropped before single facts. Messages are
+ * dropped last.
+ */
 const ranks: Readonly<Record<EventType, number>> = {
   presence: 0,
   history: 0,
