@@ -1,9 +1,9 @@
 /**
- * Turns the events of an instance into messages in Chatwoot. A courier uses this class instead of a post to a receiver, and decides about order,
+ * Turns the events of an instance into messages in Chatwoot. A courier calls this class instead of posting to a receiver. The courier decides about order,
  * retries and pauses. A repeated attempt continues where the last one ended.
  *
- * The row of a message is stored before the post, and gets the id in Chatwoot afterwards. A missing id means that the reply was lost. The message is
- * then searched in its conversation before it is posted again.
+ * The row of a message is stored before the post, and gets the id in Chatwoot afterwards. A missing id means that the reply was lost. The connector then
+ * searches for the message in its conversation before it posts the message again.
  */
 import {
   EpochLost,
