@@ -13,7 +13,7 @@ import { Tunnel, type TunnelParts } from './tunnel.ts';
 
 const proxySchemes = ['http:', 'https:', 'socks5:', 'socks5h:', 'socks:'];
 
-/** The limit of a user name or a password in bytes. SOCKS5 has one byte for their length. */
+/** The limit of a user name or a password in bytes. SOCKS5 encodes each length in one byte. */
 const longestCredential = 255;
 
 /** Returns the fault of a proxy's address as a text; null for a usable address. */
@@ -47,8 +47,8 @@ const lateText = 'no answer of the platform came through it in time';
 const awayText = 'the platform cannot be reached through it';
 
 /**
- * Tests a proxy with a request to the platform. Any answer proves a connection in both directions, and over TLS also its origin. Returns '' after
- * an answer, and otherwise the fault. Ends in time even if the proxy hangs.
+ * Tests a proxy with a request to the platform. Any answer proves a connection in both directions. Over TLS, it also proves that the platform answered.
+ * Resolves with '' after an answer, and otherwise with the fault. Has a time limit, because the proxy may hang.
  */
 export const testProxy = (parts: TunnelParts, to: URL): Promise<string> => {
   const tunnel = new Tunnel(parts);
@@ -76,7 +76,7 @@ export const testProxy = (parts: TunnelParts, to: URL): Promise<string> => {
   });
 };
 
-// The operator's file of managed proxies. A mistake in the file ends the start with a text that names the place of the mistake.
+// The operator's file of managed proxies. With an invalid file, the program does not start, and the error names the path of the invalid value.
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -96,7 +96,7 @@ const textOf = (value: unknown, where: string, pattern: RegExp = /\S/): string =
   return value;
 };
 
-/** Reads a list of proxies. Placeholders are usually in the credentials. The address must be valid for any word in their place. */
+/** Reads a list of proxies. An address must be valid after each placeholder is replaced by a word. Placeholders are usually in the credentials. */
 const proxiesOf = (value: unknown, where: string): readonly string[] =>
   listOf(value, where).map((entry, n) => {
     const address = textOf(entry, `${where}[${n}]`);

@@ -1,5 +1,6 @@
 /**
- * Connections through a proxy, for the WebSocket and for media. They have a time limit, and are closed together. Their errors contain no secrets.
+ * Connections through a proxy, for the WebSocket and for media. Each attempt has a time limit, and all connections are closed together. Their errors
+ * contain no secrets.
  */
 import { EventEmitter } from 'node:events';
 import type { ClientRequest } from 'node:http';
@@ -146,7 +147,7 @@ const texts: Readonly<Record<string, string>> = {
   ended: 'it broke the connection off',
 };
 
-/** Texts for errors of the SOCKS library, by the content of its message. The library drops the codes of network errors, but keeps them in the message. */
+/** Texts for errors of the SOCKS library, by their message. The library drops the field `code` of network errors, but the message contains the code. */
 const socksTexts: readonly (readonly [RegExp, string])[] = [
   [/is not allowed/, notAllowed],
   [/timed out/i, 'it did not answer in time'],
@@ -178,7 +179,7 @@ export const hostOf = (url: string): string => new URL(url).hostname.replace(/^\
 
 const isSocks = (url: string): boolean => url.startsWith('socks');
 
-/** Makes the proxy resolve names. A look-up by this server would reveal to its own network where a session connects. */
+/** Makes the proxy resolve names. A look-up by this process would reveal to its own network where a session connects. */
 const remoteNames = (url: string): string => url.replace(/^socks5:/, 'socks5h:');
 
 /** Connects through a SOCKS proxy. The library reads answers of fixed lengths, so a hostile proxy cannot fill the memory. */
@@ -189,7 +190,7 @@ const connectBySocks = async ({ url, timeoutMs, guard }: TunnelParts, { host, po
   return socket.setTimeout(0);
 };
 
-/** Connects through the proxy. An abort of `signal` ends the exchange. */
+/** Connects through the proxy. An abort of `signal` ends the exchange with an HTTP proxy. The exchange with a SOCKS proxy has only a time limit. */
 const connectBy = async (parts: TunnelParts, to: Destination, signal: AbortSignal): Promise<Socket> => {
   if (isSocks(parts.url)) return connectBySocks(parts, to);
   const { status, socket } = await connectOverHttp({ ...to, proxy: new URL(parts.url), lookup: parts.guard?.lookup, signal });
@@ -200,7 +201,7 @@ const connectBy = async (parts: TunnelParts, to: Destination, signal: AbortSigna
 
 export class Tunnel {
   readonly #parts: TunnelParts;
-  /** Ends the open connections and the connection attempts. */
+  /** The functions that end the open connections and the running connection attempts. */
   readonly #open = new Set<() => void>();
   #closed = false;
 
