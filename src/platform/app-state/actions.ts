@@ -6,7 +6,7 @@ import { type Directory, isGroup, isPerson } from '../wire/jid.ts';
 
 // The records of the shared state. Each action belongs to one collection, and has one version.
 
-/** The collection and the version of each written action. In the library, some of these values are wrong or missing. */
+/** The collection and the version of each action that the gateway writes. In the library, some of these values are wrong or missing. */
 const places = {
   archive: ['regular_low', 3],
   pin_v1: ['regular_low', 5],
@@ -54,14 +54,14 @@ const mutation = (
 export const setAction = (name: ActionName, about: readonly string[], value: proto.ISyncActionValue): Mutation =>
   mutation(SET, name, about, value);
 
-/** Removes a record. Phones remove only contacts. All other records stay, and are marked as deleted. */
+/** Removes a record. Phones remove only records of contacts. They mark all other records as deleted. */
 export const removeAction = (name: ActionName, about: readonly string[], value: proto.ISyncActionValue): Mutation =>
   mutation(REMOVE, name, about, value);
 
 /** Returns the id under which phones index a chat. For a person, it is the LID if known. The mapping must already be in `directory`. */
 export const indexOfChat = (directory: Directory, chatId: string): string => (isPerson(chatId) && directory.lid(chatId)) || chatId;
 
-/** Stars a message. `jid`: the chat, as phones index it. Phones name the author only in groups, and never name the owner. */
+/** Stars a message, or removes its star. `jid`: the chat, as phones index it. Phones name the author only in groups, and never the own account. */
 export const starAction = (jid: string, { id, fromMe, participant }: WAMessageKey, starred: boolean): Mutation =>
   setAction('star', [jid, id ?? '', fromMe === true ? '1' : '0', participant ?? '0'], { starAction: { starred } });
 
@@ -103,7 +103,7 @@ const writers: { readonly [K in Kind]: (change: Of<K>, about: About) => Mutation
   mute: ({ until }, { jid }) => [
     setAction('mute', [jid], { muteAction: until === 0 ? { muted: false } : { muted: true, muteEndTimestamp: until } }),
   ],
-  // The flags: starred messages are deleted too, and files stay on the phone.
+  // `1`: starred messages are deleted too. `0`: the phone keeps the files of the messages.
   clear: (_change, about) => [setAction('clearChat', [about.jid, '1', '0'], { clearChatAction: { messageRange: rangeOf(about) } })],
   delete: (_change, about) => [setAction('deleteChat', [about.jid, '1'], { deleteChatAction: { messageRange: rangeOf(about) } })],
   note: ({ text }, { jid, now }) => [
@@ -122,8 +122,8 @@ const writers: { readonly [K in Kind]: (change: Of<K>, about: About) => Mutation
 export const mutationsOf = (change: ChatChange, about: About): Mutations =>
   (writers[change.kind] as (change: ChatChange, about: About) => Mutations)(change, about);
 
-// The encryption of a patch. It does the same as the library's `encodeSyncdPatch`, but takes several mutations and avoids a fault. The
-// library keeps the index of a removed record, so that the hash of every later patch is wrong.
+// The encryption of a patch. It does the same as the library's `encodeSyncdPatch`, but takes several mutations and avoids a fault of the library.
+// The library keeps the index of a removed record. The hash of every later patch is then wrong.
 
 /** A key that the phone shared with its devices. `id`: the key id in patches. */
 export interface SharedKey {
@@ -186,7 +186,7 @@ interface EncodedPatch {
   readonly state: LTHashState;
 }
 
-/** Encodes a patch. `state`: the present state of the collection, in the library's form. It is not changed. */
+/** Encodes a patch. `state`: the present state of the collection, in the library's form. The object is not changed. */
 export const encodePatch = (collection: WAPatchName, mutations: readonly Mutation[], state: LTHashState, key: SharedKey): EncodedPatch => {
   const keys = deriveKeys(key.data);
   const version = state.version + 1;

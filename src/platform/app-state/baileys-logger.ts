@@ -13,12 +13,12 @@ export interface BaileysLogger {
   error(fields: unknown, message?: string): void;
 }
 
-/** Errors that are not logged, because the session logs the close of a connection with its cause. */
+/** Errors that are logged only at the level debug. The session logs the close of a connection with its cause. */
 const reportedElsewhere: ReadonlySet<string> = new Set(['stream errored out']);
 
 const ignore = (): void => undefined;
 
-/** Returns true for the library's report that an acknowledgement was not sent. The gateway holds the acknowledgement, and sends it later. */
+/** Returns true for the library's report that an acknowledgement was not sent. The gateway delays the acknowledgement on purpose, and sends it later. */
 const isHeld = (fields: unknown): boolean =>
   typeof fields === 'object' && fields !== null && 'ackErr' in fields && fields.ackErr === ackHeld;
 

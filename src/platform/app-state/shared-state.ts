@@ -27,8 +27,8 @@ import { answered, notSent, refusedAs } from '../wire/outcomes.ts';
 import { encodePatch, type Mutation, REMOVE, type SharedKey } from './actions.ts';
 import { createBaileysLogger } from './baileys-logger.ts';
 
-// The translation of own mutations into entries. The library's function for arriving mutations reads them, so that a change over the API
-// has the same entries as a change on the phone.
+// The translation of own mutations into entries. The library's function for received mutations reads the own mutations too. A change over the API then has
+// the same entries as a change on the phone.
 
 const noReadings: Parameters<typeof fromBaileys>[2] = new Map();
 const quiet = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
@@ -55,7 +55,7 @@ const read = ({ index, value, version, operation }: Mutation, directory: Directo
   return events;
 };
 
-/** Returns true for the deletion or clearing of a chat. Its API request decides what is removed from the database, so its mutation causes no entries. */
+/** Returns true for the deletion or clearing of a chat. Only the API request says what is removed from the database. The mutation causes no entries. */
 const isErasure = ({ index: [name] }: Mutation): boolean => name === 'clearChat' || name === 'deleteChat';
 
 /** Returns the entries of mutations. Events that only the library reads (addresses, credentials) cause no entries. */
@@ -183,8 +183,8 @@ class LiveSharedState implements SharedState {
   }
 
   /**
-   * Until `accountSyncCounter` is set, the library waits up to 20 s for the history and then fetches all collections. Later it fetches only
-   * the collections that lacked a key on this connection.
+   * Fetches all collections when the phone has shared its keys. Until `accountSyncCounter` is set, the library does so itself, after a wait of up to 20 s
+   * for the history. Later, the library fetches only the collections that lacked a key on this connection.
    */
   credentialsChanged(update: Partial<AuthenticationCreds>): void {
     const { myAppStateKeyId, accountSyncCounter } = this.#sock.authState.creds;
@@ -218,8 +218,8 @@ class LiveSharedState implements SharedState {
       // The lock of the keys is released now. The library's events must not be handled inside a transaction of its keys.
       if (isConflict) await this.#sock.resyncAppState([collection], false);
       else await this.#readAnew([collection]);
-      // A refusal may mean that the stored state is wrong, because the library continues after a patch that it could not verify. The collection is
-      // therefore read anew, but only once.
+      // After a refusal, the collection is read anew once. Its stored state may be wrong, because the library continues after a patch that it could not
+      // verify.
       isReread ||= !isConflict;
     }
   }
@@ -232,7 +232,7 @@ class LiveSharedState implements SharedState {
       const { patch, state } = encodePatch(collection, mutations, before, key);
       const verdict = verdictOf(await this.#sock.query(patchQuery(collection, before.version, patch)));
       if (verdict.taken) {
-        // The changes are recorded before the state is stored. A kill in between leaves an old state, and the platform repeats the changes.
+        // The changes are recorded before the state is stored. After a kill in between, the stored state is old, and the platform repeats the changes.
         await this.#parts.loadMappings(mutations.flatMap(({ index }) => index.slice(1)));
         await this.#parts.record(entriesOfMutations(mutations, this.#directory));
         await this.#keys.set({ [stateType]: { [collection]: state } });
