@@ -46,7 +46,7 @@ export const targetOf = async (connection: LiveConnection, id: string): Promise<
   return reason === undefined ? done(target) : refuse('invalid', reason);
 };
 
-/** Sends the message. In a channel it can only be a reaction, which names the number of the post. Other changes of posts are not separate messages. */
+/** Sends the message. In a channel the message must be a reaction, because all other changes of posts are not separate messages. */
 const transmit = (connection: LiveConnection, target: Message, messageId: string, content: proto.IMessage): Promise<Transmission> => {
   if (!isChannel(target.chatId)) return relay(connection, { jid: target.chatId, messageId, content, audience: target.audience });
   const { serverId = 0 } = target.post ?? {};
@@ -153,7 +153,7 @@ export const pin = ({ message, key }: Target, seconds: number, now: number): Abo
   };
 };
 
-// Edits and deletions of channel posts, which may be stored or listed.
+// Edits and deletions of channel posts. A post comes from the storage, or from a list of the platform.
 
 /** A post with its content. */
 export interface FoundPost {

@@ -7,7 +7,7 @@ import { outcomeOfError, refused } from '../wire/outcomes.ts';
 
 interface Privacy {
   readonly setting: Audience['setting'];
-  /** The only recipients, or the excluded contacts, as the setting says. */
+  /** The only recipients (`allowlist`), or the excluded contacts (`denylist`). */
   readonly listed: readonly string[];
   readonly isUsual: boolean;
 }
@@ -18,7 +18,7 @@ const settings: Readonly<Record<string, Audience['setting']>> = { contacts: 'con
 /** Time limit of the query for the privacy setting. In milliseconds. */
 const privacyMs = 10_000;
 
-/** Reads the privacy setting. The answer has all stored lists, with a mark on the one in use. */
+/** Reads the privacy setting. The answer contains all stored lists. The list in use has the attribute `default`. */
 const privacyIn = (answer: BinaryNode): Privacy => {
   const lists = getBinaryNodeChildren(getBinaryNodeChild(answer, 'privacy'), 'list');
   const list = lists.find(({ attrs }) => attrs['default'] === 'true') ?? lists[0];
@@ -84,7 +84,7 @@ interface Sifted {
   readonly discarded: readonly { readonly input: string; readonly reason: string }[];
 }
 
-/** Separates valid recipients from discarded ones. An account with a LID must name all recipients by LID: the platform refuses a list with numbers. */
+/** Separates valid recipients from discarded ones. If the account has a LID, recipients are named by LID, because the platform refuses numbers. */
 const sift = (candidates: readonly Candidate[], { directory }: LiveConnection): Sifted => {
   const { me } = directory;
   const byLid = me.lid !== '';
@@ -139,7 +139,7 @@ export const audienceOf = async (wish: AudienceWish, connection: LiveConnection)
   });
 };
 
-/** Returns the people that get the key of the post. The own address has a device number, so that the library does not send the key to this session. */
+/** Returns the people that get the key of the post. The own address contains a device number. The library then does not send the key to this session. */
 export const readersOf = ({ recipients }: Audience, { me }: LiveConnection['directory']): string[] => [
   ...recipients,
   me.lid === '' ? `${userOf(me.pn)}:0@${personServer}` : `${userOf(me.lid)}:0@lid`,

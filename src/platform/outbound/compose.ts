@@ -27,13 +27,12 @@ import {
 } from './content/interactive.ts';
 import { mediaComposer } from './content/media.ts';
 
-/** Makes an id like the platform's web client: `3EB0` and 18 hex digits. UUIDs are used, because Node pools their randomness. */
+/** Makes an id like the platform's web client: `3EB0` and 18 hex digits. The digits come from a UUID, because Node buffers random bytes for UUIDs. */
 export const newMessageId = (): string => {
   const [first = '', second = '', , , last = ''] = randomUUID().split('-');
   return `3EB0${(first + second + last).slice(0, 18).toUpperCase()}`;
 };
 
-/** The composers by kind of content. */
 const composers: { readonly [K in SendContent['kind']]: Composer<Extract<SendContent, { kind: K }>> } = {
   text: textComposer,
   poll: pollComposer,
@@ -91,8 +90,8 @@ export const contentOf = ({ raw }: Message): proto.IMessage | null => {
 };
 
 /**
- * Converts a message of the library into the gateway's form, with status `Queued`. `shown`: the stored content, if it differs from the sent
- * content.
+ * Converts a message of the library into the gateway's form, with status `Queued`. `shown`: the content from which the stored fields are read, if it
+ * differs from the sent content.
  */
 export const recordOf = (full: WAMessage, directory: Directory, shown: StoredForm | null = null): Result<Message> => {
   const content = full.message;
@@ -118,7 +117,7 @@ const contextOf = async (jid: string, send: Send, connection: LiveConnection): P
   };
 };
 
-/** Contents without a place for a context. They keep the timer of their target message. */
+/** Contents that have no field for a context. They keep the timer of their target message. */
 const contextless: ReadonlySet<string> = new Set([
   'pollUpdateMessage',
   'secretEncryptedMessage',
@@ -154,7 +153,7 @@ const composePost = async (channel: string, send: Send, draft: Message | null, c
   if (made === undefined) return refuse('invalid', 'channels do not take this kind of message');
   if (!made.ok) return made;
   const { mediaId } = made.value;
-  // The library adds a secret to texts, which is removed.
+  // The library adds a secret to texts. The secret is removed.
   const { messageContextInfo: _secret, ...message } = made.value.message;
   const context = send.forward ? { isForwarded: true, forwardingScore: 1 } : null;
   const options = { userJid: connection.directory.me.pn, messageId: draft?.messageId ?? newMessageId() };
@@ -162,12 +161,12 @@ const composePost = async (channel: string, send: Send, draft: Message | null, c
   return record.ok ? done({ ...record.value, ...idsOf(draft), post: { ...newPost, mediaId } }) : record;
 };
 
-/** Returns the ids of an accepted message, which its composed form keeps. */
+/** Returns the ids and the time of an accepted message. Its composed form keeps them. */
 const idsOf = (draft: Message | null) => (draft === null ? {} : { id: draft.id, chatId: draft.chatId, timestamp: draft.timestamp });
 
 /**
- * Composes a message without sending it. Refuses with `invalid` if the number is not valid or the quoted message is unknown. `draft`: the accepted message,
- * whose ids are kept.
+ * Composes a message without sending it. Refuses with `invalid` if the number is not valid or the quoted message is unknown. `draft`: the message that was
+ * accepted before; null for none. Its ids are kept.
  */
 export const compose = async (send: Send, draft: Message | null, connection: LiveConnection): Promise<Result<Message>> => {
   const target = resolveTarget(send.number);
@@ -215,8 +214,8 @@ export const draft = (send: Send, directory: Directory): Result<Message> => {
 };
 
 /**
- * Completes a queued message before it leaves. A message that was composed without a connection has no timer, and the chat may have another
- * timer by now. Returns the same message if nothing changes.
+ * Updates the disappearing timer of a queued message before the send. A message that was composed without a connection has no timer, and the timer of the
+ * chat may have changed. Returns the same message if nothing changes.
  */
 export const timed = async (message: Message, connection: LiveConnection): Promise<Message> => {
   const content = contentOf(message);

@@ -65,7 +65,7 @@ const askPhone = async (
   }
 };
 
-// The platform's own media hosts. A message or a client may name any host, whose owner would learn the address of this server.
+// The platform's own media hosts. A message or a client may name any host, and the owner of that host would learn the address of the gateway.
 
 const isPlatforms = (host: string): boolean => host === DEF_MEDIA_HOST || host.endsWith('.whatsapp.net');
 
@@ -106,7 +106,7 @@ interface MediaHost {
   readonly offered: boolean;
 }
 
-/** Returns the hosts for a download. The host that the message names comes first. */
+/** Returns the hosts for a download. The host that the message names comes first, if it belongs to the platform. */
 const hostsFor = async ({ sock }: LiveConnection, { url }: MediaPart): Promise<readonly MediaHost[]> => {
   const named = URL.parse(url)?.host ?? '';
   const offered = await offeredHosts(sock);
@@ -122,7 +122,7 @@ const pathOf = ({ directPath, url }: MediaPart): string => {
 
 const tooLarge = (most: number): Failed => refuse('tooLarge', `the media is larger than the ${most} bytes that are allowed`);
 
-/** Converts the refusal of invalid bytes into one of the platform, because the caller did not cause it. */
+/** Converts the refusal of invalid bytes into a refusal by the platform, because the caller did not cause it. */
 const ofPlatform = (taken: Result<TakenFile>): Result<TakenFile> =>
   !taken.ok && taken.refusal.reason === 'invalid' ? refused(null, taken.refusal.message) : taken;
 
@@ -130,7 +130,7 @@ const ofPlatform = (taken: Result<TakenFile>): Result<TakenFile> =>
  * Checks the hash of a downloaded file, which proves that it is the file of the message. An unencrypted file has no other protection, so its hash must be
  * present. Throws `MediaForged`.
  */
-const whenItIs = async ({ sha256, mediaKey }: MediaPart, taken: Result<TakenFile>): Promise<Result<TakenFile>> => {
+const verified = async ({ sha256, mediaKey }: MediaPart, taken: Result<TakenFile>): Promise<Result<TakenFile>> => {
   if (!taken.ok) return ofPlatform(taken);
   if ((sha256 === null && mediaKey !== null) || (sha256 !== null && taken.value.hash === sha256.toString('hex'))) return taken;
   await taken.value.discard();
@@ -147,7 +147,7 @@ const fetchFrom = async (connection: LiveConnection, part: MediaPart, signal: Ab
     if (url === null) throw new MediaForged('its path leads away from the media hosts');
     const dispatcher = offered ? downloads.dispatcher : downloads.guarded;
     const stream = mediaStream(part, { url, signal, dispatcher, silenceMs: downloads.silenceMs });
-    return whenItIs(part, await downloads.receive(stream, { filename: part.facts.filename, maxBytes: downloads.most, signal }));
+    return verified(part, await downloads.receive(stream, { filename: part.facts.filename, maxBytes: downloads.most, signal }));
   };
   return attempt(first).catch((error: unknown) => {
     if (error instanceof MediaBroken && !signal.aborted) return attempt(second);

@@ -99,10 +99,10 @@ class HeldAnswer implements Dispatcher.DispatchHandler {
 export class HistoryFiles {
   /** The dispatcher for requests of the library. */
   readonly dispatcher: Dispatcher;
-  /** The keys and hashes of files by address. An entry stays until the end of the connection, because the library retries. There are some dozens. */
+  /** The keys and hashes of some dozens of files by address. An entry is kept until the end of the connection, because the library retries. */
   readonly #seals = new Map<string, Seal>();
 
-  /** `way`: the route; absent for the default dispatcher. `failed`: called if a file was refused or could not be fetched. */
+  /** `way`: the dispatcher of the route; absent for the default dispatcher. `failed`: called if a file was refused or could not be fetched. */
   constructor(way: Dispatcher | undefined, failed: (error: Error) => void) {
     this.dispatcher = (way ?? getGlobalDispatcher()).compose((dispatch) => (options, handler) => {
       const from = URL.parse(String(options.origin))?.origin;

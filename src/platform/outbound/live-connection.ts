@@ -28,7 +28,7 @@ export interface LiveConnection {
   readonly transmissions: Transmissions;
   /** Notes a message before the library gets it. `content`: null if the content is stored. */
   leaving(message: Leaving): void;
-  /** Returns true if the person did not sign the last keys under its address, so nothing was encrypted for the person. */
+  /** Returns true if the last keys under the address of a person have a forged signature. Nothing was then encrypted for the person. */
   hasForgedKeys(jid: string): boolean;
   readonly standing: Standing;
   readonly calls: Pick<RingingCalls, 'find' | 'end'>;
@@ -43,7 +43,7 @@ export interface LiveConnection {
   apply(entries: readonly Entry[]): void;
   /** Loads the address pairs of people into memory for `directory`. */
   loadMappings(jids: readonly string[]): Promise<void>;
-  /** Notes that a message to a person was written, with a privacy token if one was due. */
+  /** Notes that a message to a person was written. If a privacy token was due, the message contained it. */
   tokenIssued(jid: string): void;
   /** Changes of the state that the account's devices share. */
   readonly shared: SharedState;

@@ -204,8 +204,8 @@ const finished = (end: () => Buffer): Buffer => {
 export const plainStream = (asked: MediaRequest): AsyncIterable<Buffer> => withoutSurprises(asked);
 
 /**
- * Reads the bytes of a file. The caller must check the hash of the decrypted file. Fails with `MediaGone`, `MediaBroken` or `MediaForged`. The last error
- * comes only at the end, and the caller must then discard all bytes.
+ * Reads the bytes of a file. The caller must check the hash of the decrypted file. Fails with `MediaGone`, `MediaBroken` or `MediaForged`. `MediaForged`
+ * may come after the last byte, and the caller must then discard all bytes.
  */
 export const mediaStream = (part: MediaPart, asked: MediaRequest): AsyncIterable<Buffer> => {
   const raw = withoutSurprises(asked);

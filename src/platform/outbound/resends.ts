@@ -1,7 +1,7 @@
 /**
- * Resends messages that a receiver could not decrypt. The library resends them without the attributes of the stanza. Phones then hide them, or show an edit
- * as a new message. If a phone asks, the library also resends to all receivers. So the library only prepares the Signal session, within its own limits
- * (five times for each message and receiver). `answer` sends the message to the requesting device, in the form of the first send.
+ * Resends messages that a receiver could not decrypt. The library would resend them without the attributes of the stanza. Phones would then hide them, or
+ * show an edit as a new message. If a phone asks, the library would also resend to all receivers. Here the library only prepares the Signal session, within
+ * its own limits (five times for each message and receiver). `answer` sends the message to the requesting device, in the form of the first send.
  */
 import { type BinaryNode, encodeSignedDeviceIdentity, proto, type WAMessageKey, type WASocket } from '@whiskeysockets/baileys';
 import { includesPerson, type Audience, type Group, type Message } from '#actors/model.ts';
@@ -13,7 +13,7 @@ import { tokenOf } from '../keys/contact-tokens.ts';
 import { contentOf } from './compose.ts';
 import { givenForm, stanzaKindOf, stanzaOf } from './stanza.ts';
 
-/** A message that was sent. */
+/** A sent message with its content. */
 type Left = Leaving & { readonly content: proto.IMessage; readonly audience: Audience | null };
 
 interface ResendOptions {
@@ -25,12 +25,12 @@ interface ResendOptions {
 }
 
 /**
- * The number of recently sent messages in memory. The cache may hold twice as many. Sent messages are needed, because deletions and similar messages are
- * not stored.
+ * The number of recently sent messages in memory. The map may contain twice as many. The map is needed, because deletions and similar messages are not
+ * stored.
  */
 const remembered = 128;
 
-/** Limits of two memories of the library: requests to the phone, and base keys of sessions. The library's own limits are 512 and 1,024. */
+/** Limits of two maps of the library: requests to the phone, and base keys of sessions. The library's own limits are 512 and 1,024. */
 const requestsKept = 64;
 const baseKeysKept = 256;
 
@@ -55,7 +55,7 @@ class RecentMap<V> extends Map<string, V> {
 
 const isRoom = (jid: string): boolean => isGroup(jid) || jid === statusJid;
 
-/** The open requests for one message, and the keys of the messages that the library would resend for them. */
+/** The number of open requests for one message, and the keys of the messages that the library would resend. */
 interface Asked {
   requests: number;
   readonly keys: WAMessageKey[];
@@ -79,9 +79,9 @@ export class Resends {
   }
 
   /**
-   * Replaces the library's memory of messages. The library keeps the last 512 messages of a session, and would resend them. It must keep only its own
-   * requests to the phone. Its two larger memories allocate their full size for each connection, which is 73 KB of an idle session. Maps that grow with
-   * their entries replace them.
+   * Replaces the library's maps of sent messages. The library keeps the last 512 messages of a session, and would resend them. It must keep only its own
+   * requests to the phone. Its two larger maps allocate their full size for each connection: 73 KB of an idle session. Maps that grow with their entries
+   * replace them.
    */
   takeOver({ messageRetryManager }: WASocket): void {
     if (messageRetryManager === null) return;
@@ -217,7 +217,7 @@ const namesOf = (directory: Directory, jid: string): readonly string[] => {
   return [id, pn, lid].filter((name) => name !== '');
 };
 
-/** Returns the number of requests by the device, from its own count. */
+/** Returns how often the device has requested the message. The device counts its requests itself. */
 const countOf = ({ content }: BinaryNode): string => {
   const retry = Array.isArray(content) ? content.find(({ tag }) => tag === 'retry') : undefined;
   return String(Number(retry?.attrs['count']) || 1);
@@ -225,7 +225,7 @@ const countOf = ({ content }: BinaryNode): string => {
 
 /** Returns the attributes that address one device. For a device of the account, they also name the chat. */
 const addressed = (jid: string, asker: string, own: boolean): Record<string, string> => {
-  // The requester has the form of address that the group uses (vinikjkkj/zapo `message.ts`, buildGroupRetryMessageNode).
+  // The address of the requester already has the form that the group uses (vinikjkkj/zapo `message.ts`, buildGroupRetryMessageNode).
   if (isGroup(jid)) return { to: jid, participant: asker, addressing_mode: isLid(asker) ? 'lid' : 'pn' };
   if (isRoom(jid)) return { to: jid, participant: asker };
   return { to: asker, device_fanout: 'false', ...(own ? { recipient: jid } : {}) };

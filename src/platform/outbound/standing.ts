@@ -1,17 +1,17 @@
-/** The platform's restrictions of the account: queried at the login, and updated by notifications. */
+/** The platform's restrictions of the account. They are queried on request and after a refused message, and updated by notifications. */
 import type { BinaryNode, WASocket } from '@whiskeysockets/baileys';
 import type { AccountLimits, Looked, NewChatCap, TimeLock } from '#actors/model.ts';
 import { within } from '#actors/waiting.ts';
 import { systemTime } from '#src/base/system-time.ts';
 import { askMex, closeOf, type Json, mexNews, objectOf } from '../wire/outcomes.ts';
 
-/** The query for the limit of new chats, in the present form of the platform's client and in the former one. */
+/** The query for the limit of new chats: the present form of the platform's client, and then its former form. */
 const capQueries = [
   ['27910975521856601', 'INDIVIDUAL_NEW_CHAT_MSG_THREAD'],
   ['24503548349331633', 'INDIVIDUAL_NEW_CHAT_MSG'],
 ] as const;
 
-/** The time for which a refused message waits for the reason. In milliseconds. */
+/** The longest wait of a refused message for the reason. In milliseconds. */
 const reasonMs = 3_000;
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
@@ -62,7 +62,7 @@ export class Standing {
   readonly #timeLocked: (lock: TimeLock) => void;
   /** The last known limits. */
   #known: Partial<Limits> = {};
-  /** Queries the time-lock. Without an answer, the last known limits are kept. */
+  /** Queries the time-lock. Resolves with the last known time-lock if the query fails. */
   readonly timeLock = shared(() => this.#looked('timeLock', () => this.#askTimeLock()));
   readonly cap = shared(() => this.#looked('cap', () => this.#askCap()));
 
@@ -97,7 +97,7 @@ export class Standing {
     return { active: isActive, until: isActive ? (timeEnforcementEnds?.getTime() ?? null) : null, kind: enforcementType ?? '' };
   }
 
-  /** Queries the limit of new chats. If the platform does not know the present query, the former query is sent. */
+  /** Queries the limit of new chats. If the present form of the query fails, sends the former form. */
   async #askCap(): Promise<NewChatCap> {
     let failure: unknown;
     for (const [id, type] of capQueries) {

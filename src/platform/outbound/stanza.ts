@@ -28,7 +28,7 @@ const meta =
   () => ({ nodes: [{ tag: 'meta', attrs: { ...attrs } }] });
 
 const newPoll = meta({ polltype: 'creation' });
-/** Marks view-once media outside of the encrypted content, for the platform's server. */
+/** Marks view-once media outside of the encrypted content. The platform reads this mark. */
 const viewOnceOf = (media: { readonly viewOnce?: boolean | null } | null | undefined): Partial<StanzaParts> =>
   media?.viewOnce ? { nodes: [{ tag: 'meta', attrs: { view_once: 'true' } }] } : {};
 
@@ -60,14 +60,14 @@ const namedFlows: Readonly<Record<string, BinaryNode>> = {
 };
 
 /**
- * Adds the node without which phones do not show the message, although the platform accepts it. The longer form of this node (actors, storage, quality
- * control) is not needed by phones. `<bot biz_bot="1"/>` is left out too, because clients disagree about it, and the platform refuses it in groups.
+ * Adds the node without which phones do not show the message, although the platform accepts it. Phones do not need the longer form of this node (actors,
+ * storage, quality control). The node `<bot biz_bot="1"/>` is omitted too, because clients disagree about it, and the platform refuses it in groups.
  */
 const flowNote: Rule = ({ interactiveMessage }) => ({
   nodes: [namedFlows[interactiveMessage?.nativeFlowMessage?.buttons?.[0]?.name ?? ''] ?? nativeFlow('mixed', '9')],
 });
 
-/** The rules by kind of content. A kind without a rule needs no attributes. */
+/** The rules by kind of content. A kind without a rule needs no further attributes or nodes. */
 const rules: Readonly<Partial<Record<keyof Content, Rule>>> = {
   protocolMessage: editOf,
   pollCreationMessage: newPoll,
@@ -139,7 +139,7 @@ const types: Readonly<Partial<Record<keyof Content, string>>> = {
   eventMessage: 'event',
 };
 
-/** Contents that are hidden if a phone cannot decrypt them. For other contents the phone shows a waiting message. */
+/** Contents that a phone hides if it cannot decrypt them. For all other contents the phone shows a placeholder. */
 const hidden: readonly (keyof Content)[] = ['pinInChatMessage', 'reactionMessage'];
 
 /** Returns the type attributes. `content`: the form for the library (see `givenForm`). */
@@ -158,10 +158,10 @@ export const stanzaKindOf = (content: Content): StanzaKind => {
 };
 
 // Contents that are sent in another form than the library accepts. The library adds the type of media to the stanza, and derives the type from the
-// content that it gets. The library does not know round videos and view-once media, and phones drop media without a type. So the library gets a
+// content that it gets. The library does not know round videos and view-once media, and phones drop media without a type. The library therefore gets a
 // plain picture, video or audio, and requests the final form right before the encryption.
 
-/** The final content by the content that the library got. */
+/** The final forms of contents. The key is the content that the library got. */
 const finalForms = new WeakMap<Content, Content>();
 
 const plainOf = (content: Content): Content | null => {
@@ -179,7 +179,7 @@ export const givenForm = (content: Content): Content => {
   return plain;
 };
 
-/** Returns the final form of a content, which is encrypted for receivers, and inside the copy for the account's own devices. */
+/** Returns the final form of a content. This form is encrypted for receivers. It is also inside the copy for the account's own devices. */
 export const finalForm = (given: Content): Content => {
   const copied = given.deviceSentMessage?.message;
   const form = finalForms.get(copied ?? given);

@@ -13,7 +13,7 @@ interface Waiting {
   written: boolean;
 }
 
-/** Texts for refusals by the platform's code. A missing code is shown as a number. */
+/** Texts for refusals by the platform's code. A code that is not in this table is shown as a number. */
 const refusals: Readonly<Record<number, string>> = {
   400: 'the message was refused as malformed',
   401: 'no right to write here',

@@ -92,7 +92,7 @@ const mediaOf = ({ as, file }: Head): MediaContent => ({ kind: 'media', as, file
 const uploadedHead = async (head: Head | null, connection: LiveConnection, jid: string): Promise<Result<HeadMessage | null>> =>
   head === null ? done(null) : mediaComposer.content(mediaOf(head), connection, jid);
 
-/** Builds the same part without a connection and without an upload. */
+/** Builds the part above the text without a connection and without an upload. */
 const draftHead = (head: Head | null): HeadMessage | null => (head === null ? null : mediaComposer.draft(mediaOf(head)));
 
 // Buttons, lists, carousels and location requests. Phones show them only with a node that `stanza.ts` adds.
@@ -113,7 +113,7 @@ const legacyButtons = ({ text, footer, buttons }: ButtonsContent, head: HeadMess
   },
 });
 
-/** Puts reply buttons before links, because some apps show only the first buttons. */
+/** Puts reply buttons before all other buttons, because some apps show only the first buttons. */
 const inOrder = (buttons: ButtonsContent['buttons']): ButtonsContent['buttons'] => [
   ...buttons.filter(({ kind }) => kind === 'reply'),
   ...buttons.filter(({ kind }) => kind !== 'reply'),
@@ -136,7 +136,7 @@ export const listComposer = plainComposer<ListContent>((content) =>
   interactiveMessage(interactive(content, [listFlow(content.button, content.sections)])),
 );
 
-/** Builds a carousel. A single card without a picture becomes the message itself, because phones do not show such a carousel. iPhones need the context. */
+/** Builds a carousel. A single card without a picture becomes the message itself, because phones do not show such a carousel. iPhones need `contextInfo`. */
 const carouselMessage = ({ text, footer, cards }: CarouselContent, heads: readonly (HeadMessage | null)[]): proto.IMessage => {
   const [first] = cards;
   if (cards.length === 1 && first?.head === null)

@@ -1,4 +1,4 @@
-/** The composer of media: an uploaded file in the platform's form for its kind. */
+/** The composer of media. It uploads the file, and builds the message for the kind of media. */
 import type { proto } from '@whiskeysockets/baileys';
 import { type Attachment, done, isTaken, type MediaContent, type MediaKind, refuse } from '#actors/model.ts';
 import type { Composer } from '../composer.ts';

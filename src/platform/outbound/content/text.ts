@@ -41,7 +41,7 @@ interface Words {
 const wordsOf = async (link: string, preview: NonNullable<TextContent['preview']>, { previews }: LiveConnection): Promise<Words | null> => {
   if (preview === 'auto') return previews.page(link, false);
   const { title, description, image, large } = preview;
-  // Without a text and a picture from the client, those of the page are used.
+  // If the client gives neither texts nor a picture, the preview shows those of the page.
   if (title === '' && description === '' && image === '') return previews.page(link, large);
   return { title, description, pictures: image === '' ? null : await previews.picture(pictureSource(image), large) };
 };
@@ -56,7 +56,7 @@ const uploaded = async ({ small, large }: PreviewPictures, { sock }: LiveConnect
   return prepared?.imageMessage ?? undefined;
 };
 
-/** Builds the preview of the first link. `large`: true if a large picture may be uploaded. The upload is encrypted. */
+/** Builds the preview of the first link. `large`: true if a large picture may be uploaded. The upload is encrypted, and channels do not accept it. */
 const linkPreview = async ({ text, preview }: TextContent, connection: LiveConnection, large = true): Promise<WAUrlInfo | null> => {
   const link = firstLink(text);
   if (preview === null || link === '') return null;
@@ -224,7 +224,7 @@ export const eventComposer: Composer<EventContent> = {
   isComplete: ({ isCall, isCancelled, joinLink }) => !isCall || isCancelled || joinLink !== '',
 };
 
-/** Returns the secret of a stored event of the account, or a text for the client if the message is not such an event. */
+/** Returns the secret of a stored event of the account. Returns a text for the client if the message is not such an event, or is in another chat. */
 const secretOf = (stored: Message | null, jid: string, { me }: LiveConnection['directory']): Uint8Array | string => {
   const message = stored?.raw ? proto.Message.decode(stored.raw) : null;
   if (stored === null || message === null) return 'the event is unknown';

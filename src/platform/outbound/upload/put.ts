@@ -110,7 +110,7 @@ const post = async (target: PutTarget, url: string, body: AsyncGenerator<Buffer>
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
-/** Reads the place of the file. Returns null if the answer lacks a field that a message needs. */
+/** Reads the address of the uploaded file. Returns null if the answer lacks a field that a message needs. */
 const placeOf = ({ url, direct_path: path, handle }: HostAnswer['json'], { folder }: PutTarget): Place | null => {
   const place = { url: textOf(url), directPath: textOf(path), handle: textOf(handle) };
   return place.directPath === '' || (folder.startsWith(channelFolder) && place.handle === '') ? null : place;
@@ -121,7 +121,7 @@ const codeOf = (error: unknown): string => {
   return typeof code === 'string' ? ` (${code})` : '';
 };
 
-/** Returns the number of bytes that the host has, or the place of the file if the host has all bytes. Returns 0 if the host does not report the number. */
+/** Returns the number of bytes that the host has; 0 if the host does not report it. If the host has all bytes, returns the address of the file. */
 export const askProgress = async (target: PutTarget): Promise<number | Place> => {
   const answer = await post(target, addressOf(target, { resume: '1' }), null, 0).catch(() => null);
   target.signal.throwIfAborted();

@@ -42,8 +42,8 @@ export interface SealedFile {
   /** The number of uploaded bytes. */
   readonly size: number;
   /**
-   * Streams the file from this offset, in buffers. The third buffer after a buffer reuses its memory, so the reader must hold at most two buffers besides
-   * the current one. A stream with back pressure does so.
+   * Streams the file from this offset, in buffers. The third buffer after a buffer reuses its memory. The reader must therefore use only the current buffer
+   * and the two buffers before it. A stream with back pressure does so.
    */
   bytes(offset: number): AsyncGenerator<Buffer>;
   /** Releases the bytes or the file behind them. Never rejects. `arrived`: true if the host has all bytes. No socket reads the bytes then. */

@@ -1,4 +1,4 @@
-/** The uploads of one connection. Each file is uploaded at most once an hour. There is one retry on another host. Every upload ends with a result. */
+/** The uploads of one connection. A file is uploaded at most once an hour for each account and type. There is one retry, on another host if possible. */
 import { createHash } from 'node:crypto';
 import type { WASocket } from '@whiskeysockets/baileys';
 import type { Dispatcher } from 'undici';
@@ -18,7 +18,7 @@ export interface Uploaded extends Place {
   readonly at: number;
 }
 
-/** Uploads that the same account may reuse. A file with the same key from two accounts would show that they belong together. */
+/** Uploads that the same account may reuse. If two accounts sent a file with the same key, receivers could see that the accounts belong together. */
 export type UploadMemory = LruMap<Uploaded>;
 
 interface UploadLimits {
@@ -138,7 +138,7 @@ export class Uploads {
     }
   }
 
-  /** Uploads a file with two attempts, on another host if there is one. A refused permission is renewed once, which does not count as an attempt. */
+  /** Uploads a file with at most two attempts. The second uses another host if there is one. A refused permission is renewed once, without counting. */
   async #place(file: PutTarget['file'], folder: string, signal: AbortSignal): Promise<Result<Place>> {
     const { dispatcher, limits } = this.#parts;
     let hosts = await unless(signal, this.#hosts.current());
