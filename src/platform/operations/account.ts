@@ -31,8 +31,8 @@ const setPrivacy = ({ sock }: LiveConnection, name: string, value: string): Prom
   });
 
 /**
- * Sets a new name. Emits the event of a change by another device, so that the credentials and the record get the name. The library then sends the
- * name to the platform. A name that the library's encoding would change is sent without `@`, as at each login.
+ * Sets a new name. Emits the same event as a change by another device. It updates the credentials and the stored profile, and the library sends the name
+ * to the platform. If the library would encode the name wrongly, this function sends the name without `@`, as at each login.
  */
 const announce = async ({ sock }: LiveConnection, name: string): Promise<void> => {
   const { creds } = sock.authState;
@@ -93,7 +93,6 @@ export const accountHandlers: Handlers<AccountOperations> = {
   },
 };
 
-/** Operations on calls. */
 export const callHandlers: Handlers<CallOperations> = {
   'call.reject': async ({ sock, calls, directory, loadMappings }, { number, id }) => {
     const target = number === '' ? null : resolveTarget(number);

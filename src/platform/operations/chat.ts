@@ -109,7 +109,7 @@ export const chatHandlers: Handlers<ChatOperations> = {
     if (isChannel(chatId)) return refuse('invalid', 'nobody sees typing in a channel');
     const lid = await lidOf(connection, chatId);
     const content = state === 'recording' ? { tag: 'composing', attrs: { media: 'audio' } } : { tag: state, attrs: {} };
-    // Like the web client, the stanza has no sender, and names people by their LID (tulir/whatsmeow 1494ba73).
+    // The stanza has no sender, and names people by their LID, like the stanza of the web client (tulir/whatsmeow 1494ba73).
     await connection.sock.sendNode({ tag: 'chatstate', attrs: { to: lid || chatId }, content: [content] });
     return answered(null);
   },

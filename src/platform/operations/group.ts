@@ -276,7 +276,7 @@ const takenIn = (answer: BinaryNode, action: 'add' | 'remove'): ReadonlySet<stri
   return new Set(rows.flatMap(({ attrs }) => (attrs['error'] === undefined && attrs['jid'] !== undefined ? [attrs['jid']] : [])));
 };
 
-/** Returns the entries for the account's groups that were moved to another community. */
+/** Returns the entries for the account's groups after a change of their community. `parent`: the new community; '' for none. */
 const movedEntries = async (connection: LiveConnection, groupIds: readonly string[], parent: string): Promise<readonly Entry[]> => {
   const known = await Promise.all(groupIds.map((id) => connection.groups.get(id)));
   return known.flatMap((group) => (group === null ? [] : wholeEntries({ ...group, parent }, connection.directory)));

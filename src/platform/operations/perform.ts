@@ -57,7 +57,7 @@ const silent: ReadonlySet<OperationName> = new Set([
   'channel.find',
 ]);
 
-/** Operations without the deadline of their caller. A message ends with its acknowledgement or the connection, and a download has its own limits. */
+/** Operations without the deadline of their caller. A send ends with its acknowledgement or with the connection. A download has its own limits. */
 const selfTimed: ReadonlySet<OperationName> = new Set(['message.transmit', 'message.download']);
 
 /** Returns true for an operation that uploads a file. Uploads have their own time limit, which allows for a slow network. */
@@ -69,11 +69,11 @@ interface Bounds {
   readonly writes: boolean;
   /** The present time in Unix milliseconds. */
   readonly now: number;
-  /** Gets the entries of an answer after the deadline. */
+  /** Gets the entries of an outcome that comes after the end of the wait. */
   readonly late: (entries: readonly Entry[]) => void;
 }
 
-/** Limits work by the end of the session and by a deadline. After the limit the work continues, and its entries are still recorded. */
+/** Waits for work until the session ends or the deadline is reached. Afterwards the work continues, and its entries are still recorded. */
 const bounded = <T>(work: Promise<Outcome<T>>, { control: { signal, deadline }, writes, now, late }: Bounds): Promise<Outcome<T>> =>
   new Promise((resolve, reject) => {
     let ended = false;

@@ -64,7 +64,7 @@ const found = (channel: string, { messageId, serverId, at, node }: ReturnType<ty
   content: postContent(node),
 });
 
-/** Finds a post. If the client names its number, one query suffices. A platform id is looked up in the storage, and then in the pages of the newest posts. */
+/** Finds a post. With the number of the post, one query suffices. With its id only, searches the storage, and then the pages of the newest posts. */
 const findPost = async (connection: LiveConnection, post: PostName, { count, pages }: PostSearch): Promise<Outcome<FoundPost>> => {
   const { channel, messageId, serverId } = post;
   const isIt = (one: { readonly messageId: string; readonly serverId: number }): boolean =>

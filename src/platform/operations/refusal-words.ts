@@ -151,7 +151,7 @@ const revisions: ReadonlySet<OperationName> = new Set([
 /** Returns true for a complete sentence, to which no phrase is added. */
 const isSentence = (message: string): boolean => message.startsWith('the platform refuse');
 
-/** Describes a refusal in words, if its text comes from the platform (`detail`). Texts of handlers stay. */
+/** Describes a refusal in words, if its text comes from the platform (`detail`). Keeps the texts of handlers. */
 const worded = (name: OperationName, refusal: Refusal): Refusal => {
   const { code, detail, message } = refusal;
   const lead = `the platform refused to ${wishes[name]}`;
@@ -164,7 +164,7 @@ export const inWords = <T>(name: OperationName, outcome: Outcome<T>): Outcome<T>
 
 // The meanings of refusals that handlers share.
 
-/** Refusals by the platform's code. A missing code is passed on unchanged. */
+/** Refusals by the platform's code. A refusal with any other code is passed on unchanged. */
 export type Meanings = Readonly<Record<number, Result<never>>>;
 
 const tooLong = refuse('invalid', 'The platform did not accept the text: it may be too long, since an emoji can count as two characters');

@@ -194,7 +194,7 @@ const businessNameOf = (user: BinaryNode): string => {
   }
 };
 
-/** Returns the answers by the requested digits, which the platform repeats. */
+/** Returns the answers. The key is the requested number in digits, which each answer repeats. */
 const answersOf = (users: readonly BinaryNode[]): ReadonlyMap<string, Answer> => {
   const answers = new Map<string, Answer>();
   for (const user of users) {
@@ -215,8 +215,8 @@ const answersOf = (users: readonly BinaryNode[]): ReadonlyMap<string, Answer> =>
 };
 
 /**
- * Returns the account of a number with these forms. If no answered form has an account, returns null while an answer is missing, and an empty chat id
- * otherwise.
+ * Returns the account of a number. `forms`: the possible forms of the number. Without an account, returns an empty chat id if the platform answered for
+ * all forms, and null otherwise.
  */
 const lookedUp = (forms: readonly string[], answers: ReadonlyMap<string, Answer>): LookedUp | null => {
   const found = forms.map((form) => answers.get(userOf(form)));
