@@ -1,6 +1,6 @@
 /**
- * Finds the client version of connections. The platform refuses old versions (405). So the version of today's web client is looked up, stored
- * in the database, and refreshed once a day and after each refusal. If the platform refuses the new version too, the last good one is used.
+ * Chooses the client version of connections. The platform refuses old versions (405). The version of today's web client is therefore looked up once a day
+ * and after each refusal, and stored in the database. If the platform refuses the new version too, connections use the last accepted version.
  */
 import { DEFAULT_CONNECTION_CONFIG, type WAVersion } from '@whiskeysockets/baileys';
 import { type Dispatcher, request } from 'undici';
@@ -49,7 +49,7 @@ const read = async (base: URL, { path, headers }: (typeof pages)[number], dispat
   return Number(found);
 };
 
-/** Looks up the version. Rejects with a text about each failed page. `ms`: the time limit of each page, in milliseconds. */
+/** Looks up the revision. Rejects if every page fails. The error names the reason for each page. `ms`: the time limit of each page, in milliseconds. */
 export const lookUpRevision = async (
   base: URL,
   dispatcher: Dispatcher,
@@ -97,16 +97,16 @@ export interface ClientVersions {
   /** Notes that the present version may be too old for linking a device. */
   doubted(): void;
   view(): ClientVersionView;
-  /** Reads the stored version, then looks up the current one in the background. */
+  /** Reads the stored version. Then looks up the current version in the background, if a look-up is due. */
   start(): Promise<void>;
   close(): void;
 }
 
 const key = 'client_version';
 const nothing: Memory = { found: 0, good: 0, checkedAt: 0 };
-/** The minimum time between two look-ups, even if the platform refuses versions. In milliseconds. */
+/** The shortest time between two look-ups, even if the platform refuses versions. In milliseconds. */
 const pauseMs = 10_000;
-/** The time for which the first connection of a new server waits. In milliseconds. */
+/** The longest wait of a connection for the very first look-up. In milliseconds. */
 const firstMs = 5_000;
 
 const compiled = DEFAULT_CONNECTION_CONFIG.version;
@@ -228,7 +228,6 @@ class KeptVersions implements ClientVersions {
       if (this.#closed) return;
       this.#error = '';
       if (found !== this.#memory.found) {
-        // A look-up that finds the built-in version is logged at the level debug.
         log[found === compiled[2] ? 'debug' : 'info']({ version: textOf(versionOf(found)) }, 'clientVersion.found');
         this.#refused.clear();
       }

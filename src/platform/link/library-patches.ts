@@ -5,10 +5,10 @@ import { Inflate } from 'node:zlib';
 import { SenderKeyState } from '@whiskeysockets/baileys/lib/Signal/Group/sender-key-state.js';
 import { TOKEN_MAP } from '@whiskeysockets/baileys/lib/WABinary/constants.js';
 
-// A limit for inflated bytes. The library inflates parts of the history (files or inside messages) and frames of the platform. The library sets no
-// limit, so 200 KB can become 200 MB. The patch applies to all inflate streams of the process. No other part of the process needs more.
+// A limit for inflated bytes. The library inflates frames of the platform and parts of the history, without a limit: 200 KB can become 200 MB. The patch
+// applies to all inflate streams of the process. No other part of the process needs more.
 
-/** The limit in bytes. Parts of the history of real phones have up to some ten million. */
+/** The limit in bytes. A part of the history of a real phone inflates to a few ten million bytes at most. */
 const usualMost = 128 * 1024 * 1024;
 
 let most = usualMost;
@@ -31,8 +31,8 @@ export const boundInflation = (mostBytes = usualMost): void => {
 };
 
 // Cheaper HMACs and ciphers. If a key is given as bytes, Node 24 tests twice if it is a key object, and catches an exception each time. An
-// HMAC takes 13 µs with bytes and 4 µs with a key object (measured). The library and libsignal make a dozen for each text message. The patch
-// applies to all callers in the process.
+// HMAC takes 13 µs with bytes and 4 µs with a key object (measured). The library and libsignal compute about twelve HMACs for each text message. The
+// patch applies to all callers in the process.
 
 let areKeysObjects = false;
 
@@ -50,16 +50,16 @@ export const passKeysAsObjects = (): void => {
   syncBuiltinESMExports();
 };
 
-// The library encodes frequent words as numbers, which it looks up in a plain object. A text such as `constructor` or `__proto__` finds an
-// inherited property, and the stanza is encoded wrongly. The patch removes the prototype of this object.
+// The library encodes frequent words as numbers. It looks them up in a plain object. A text such as `constructor` or `__proto__` finds an inherited
+// property, and the stanza is encoded wrongly. The patch removes the prototype of this object.
 
 /** Applies the patch. Idempotent. */
 export const repairStanzaWords = (): void => {
   Object.setPrototypeOf(TOKEN_MAP, null);
 };
 
-// The library stores the seeds of skipped group messages in Node's JSON form of buffers, a list of numbers, but restores buffers only from
-// base64. A group message that arrives after a later one can then not be decrypted. The patch converts a seed to a buffer before its use.
+// The library stores the seeds of skipped group messages as lists of numbers (Node's JSON form of buffers), but restores buffers only from base64. A group
+// message that arrives after a later one can then not be decrypted. The patch converts a seed to a buffer before its use.
 
 let areSenderKeysRepaired = false;
 
@@ -115,7 +115,7 @@ export const boundSessionChains = (): void => {
 
 // libsignal tries to decrypt a message with each session of a contact. A try with the wrong session advances its ratchet before it fails. The advanced
 // ratchet is stored together with the right session, so the next message of the wrong session is lost. This is frequent, because new sessions are made
-// often, and a contact's last messages then use the old one. With the patch, each try works on a copy.
+// often, and a contact's last messages then use the old session. With the patch, each try works on a copy.
 
 interface Session {
   readonly indexInfo: { used: number };
@@ -162,7 +162,7 @@ export const repairSessionTrials = (): void => {
 };
 
 // libsignal prints session objects with private keys to the console. The patch recognises this output by its text and its values, and drops it.
-// Other output passes.
+// All other output is printed.
 
 const levels = ['log', 'info', 'warn', 'error', 'debug'] as const;
 

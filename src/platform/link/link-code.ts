@@ -131,8 +131,8 @@ export class LinkCode {
   }
 
   /**
-   * Derives from a `primary_hello` the secret that authenticates the linking, and the request that hands it to the phone. Returns null if the keys of the
-   * phone are missing, as in notifications that may come before the real one.
+   * Handles a `primary_hello`. Returns the secret that authenticates the linking, and the request from which the phone derives the same secret. Returns
+   * null if the keys of the phone are missing. Such notifications may arrive before the real one.
    */
   async finish(
     hello: BinaryNode,
@@ -159,7 +159,7 @@ export class LinkCode {
 
 // The reasons for which the platform refuses a pairing code, or the linking with one.
 
-/** Returns the code of an `<error>` in the answer to a request. The library keeps the element as `data`. */
+/** Returns the code of an `<error>` in the answer to a request. The library's error has the code in the field `data`. */
 const codeOf = (error: unknown): number | null => {
   const code = (error as { readonly data?: unknown } | null)?.data;
   return typeof code === 'number' && Number.isFinite(code) ? code : null;

@@ -37,17 +37,17 @@ export interface PairingSocket extends QuerySocket, Pick<WASocket, 'sendNode'> {
 
 /** Types of notifications that belong to a pairing. */
 const pairingNotices = ['companion_reg_refresh', 'link_code_companion_reg', 'passkey_prologue_request', 'crsc_continuation'];
-/** Notifications about a passkey. They are accepted only from the server itself (tulir/whatsmeow `pair-passkey.go`). */
+/** Notifications about a passkey. They are accepted only from the address of the platform itself (tulir/whatsmeow `pair-passkey.go`). */
 const passkeyNotices = ['passkey_prologue_request', 'crsc_continuation'];
 const servers: readonly string[] = [platform, platform.replace('@', '')];
 /** Lifetime of a code in milliseconds, and the limit of attempts by phones (vinikjkkj/zapo `src/protocol/defaults.ts`). */
 const codeLives = 180_000;
 const mostHellos = 3;
-/** The largest number of codes that are voided in one offer. */
+/** The largest number of codes that become void and are replaced in one offer. */
 const mostVoided = 3;
-/** A limit beyond all stages of a passkey pairing together. The chart limits each stage. In milliseconds. */
+/** The limit of a whole passkey pairing. It exceeds the sum of the chart's limits for the stages. In milliseconds. */
 const longestPasskey = 20 * 60_000;
-/** The time for the last step of the phone, after which a new code replaces the typed one. In milliseconds. */
+/** The time for the last step of the phone. Afterwards a new code replaces the typed code. In milliseconds. */
 const lastStep = 60_000;
 
 const digitsOf = (phone: string): string => phone.replaceAll(/\D/g, '');
@@ -60,7 +60,7 @@ export class PairingOffer {
   readonly #sock: PairingSocket;
   readonly #passkey: PasskeyPairing;
   #phone: string | null;
-  /** The references for QR texts from the platform, and the index of the shown one. */
+  /** The platform's references for QR texts, and the index of the reference in the shown text. */
   #refs: readonly string[] = [];
   #shown = 0;
   #next: NodeJS.Timeout | undefined;
@@ -73,7 +73,7 @@ export class PairingOffer {
   #used = false;
   /** True if a phone has the secret. The secret must not change any more. */
   #finished = false;
-  /** Notifications of the pairing, in the order of their arrival. */
+  /** Resolves when all earlier notifications of the pairing are handled. They are handled in the order of their arrival. */
   #notices: Promise<void> = Promise.resolve();
   #ended = false;
 
@@ -132,7 +132,7 @@ export class PairingOffer {
     return this.#input.auth.state.creds;
   }
 
-  /** Shows a QR text, and the next one later. The library would use its own interval, and end the connection after the last text in any case. */
+  /** Shows a QR text, and the next text after an interval. Replaces the library's own sequence, which always ends the connection after the last text. */
   #show(n: number): void {
     clearTimeout(this.#next);
     if (n >= this.#refs.length) return this.#input.fail(this.#ranOut());
@@ -198,8 +198,8 @@ export class PairingOffer {
   }
 
   /**
-   * Replaces the secret after a phone has scanned the QR code, because the platform requires a new one. The secret is stored before the acknowledgement.
-   * Then the QR text of the same reference is shown with the new secret.
+   * Replaces the secret after a phone has scanned the QR code, because the platform requires a new secret. The secret is stored before the
+   * acknowledgement. Then the QR text of the same reference is shown with the new secret.
    */
   async #refresh(notice: BinaryNode): Promise<void> {
     const asked = ['companion_reg_refresh', 'pair-device-rotate-qr'].some((tag) => getBinaryNodeChild(notice, tag) !== undefined);
@@ -240,7 +240,7 @@ export class PairingOffer {
     });
   }
 
-  /** Sends a query. Rejects after a time-out, for which the library resolves without an answer. */
+  /** Sends a query. Rejects after a time-out. The library's query resolves with `undefined` in this case. */
   async #ask(type: 'get' | 'set', request: BinaryNode): Promise<BinaryNode> {
     const answer: BinaryNode | undefined = await this.#sock.query({
       tag: 'iq',
@@ -257,7 +257,7 @@ export class PairingOffer {
     void this.#request();
   }
 
-  /** Handles a `primary_hello`: the code was typed on a phone. A phone may begin several times, for example after a typing mistake. */
+  /** Handles a `primary_hello`, which means that the code was typed on a phone. A phone may begin several times, for example after a typing mistake. */
   async #finish(code: LinkCode, hello: BinaryNode): Promise<void> {
     const last = await code.finish(hello, this.#creds);
     if (last === null || this.#ended || code !== this.#code) return;

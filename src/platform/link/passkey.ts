@@ -69,7 +69,7 @@ export class PasskeyPairing {
   readonly #input: PasskeyInput;
   #handoff: { readonly key: Uint8Array; readonly at: number } | null = null;
   #exchange: Exchange | null = null;
-  /** The running step. Steps run one after the other, because each waits for an answer of the platform. */
+  /** Resolves when all earlier steps have ended. Steps run one after the other, because each waits for an answer of the platform. */
   #steps: Promise<void> = Promise.resolve();
   #ended = false;
 
@@ -105,7 +105,7 @@ export class PasskeyPairing {
     });
   }
 
-  /** Handles the phone's half of the key exchange. A second one is ignored. */
+  /** Handles the phone's half of the key exchange. A repeated half is ignored until `confirm`. */
   continued(stanza: BinaryNode): void {
     this.#step('the phone’s answer to the passkey cannot be read', async () => {
       const exchange = this.#exchange;
@@ -192,7 +192,7 @@ const isOrigin = (origin: unknown): boolean => {
   return url?.protocol === 'https:' && url.port === '' && (url.hostname === 'whatsapp.com' || url.hostname.endsWith('.whatsapp.com'));
 };
 
-/** Returns the fault of an assertion as a text, or null. A faulty assertion must not be sent, because the platform may ban the account. */
+/** Returns the fault of an assertion as a text; null for a valid assertion. An invalid one must not be sent: the platform may ban the account. */
 export const problemOf = (assertion: PasskeyAssertion, options: PasskeyOptions): string | null => {
   const { clientDataJSON, authenticatorData } = assertion.response;
   let data: { readonly type?: unknown; readonly challenge?: unknown; readonly origin?: unknown };

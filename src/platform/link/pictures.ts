@@ -34,7 +34,7 @@ export class PicturePace {
     this.#now = now;
   }
 
-  /** Takes the next free place. Returns the milliseconds until its time. */
+  /** Reserves the next free time for a look-up. Returns the milliseconds until this time. */
   place(): number {
     const at = Math.max(this.#next, this.#now());
     this.#next = at + this.#between;
@@ -99,9 +99,9 @@ export class OwnPicture {
   }
 }
 
-// Small pictures of the accounts for lists of sessions. Each is fetched once, through the proxy of its session, and kept in memory.
+// Small pictures of the accounts for lists of sessions. Each picture is fetched once, by the route of its session, and cached in memory.
 
-/** Limits of a download: milliseconds, and bytes. The platform's pictures have a tenth of these bytes. */
+/** Limits of a download: in milliseconds, and in bytes. The platform's pictures have about a tenth of this size. */
 const timeoutMs = 10_000;
 const mostBytes = 1_048_576;
 
@@ -128,13 +128,13 @@ const nameOf = (url: string): string => URL.parse(url)?.pathname ?? '';
 
 export class SmallPictures {
   readonly #most: number;
-  /** Pictures by instance, oldest first. */
+  /** Pictures, oldest first. The key is the instance. */
   readonly #kept = new Map<string, SmallPicture & { readonly name: string }>();
-  /** The name of the picture that is being fetched, by instance. */
+  /** The name of the picture that is being fetched. The key is the instance. */
   readonly #wanted = new Map<string, string>();
   #bytes = 0;
 
-  /** `most`: limit of all pictures together, in bytes. */
+  /** `most`: the size limit of all pictures together, in bytes. */
   constructor(most: number) {
     this.#most = most;
   }
@@ -151,7 +151,7 @@ export class SmallPictures {
     this.#bytes -= old.jpeg.length;
   }
 
-  /** Sets the account's picture ('' for none) and fetches it unless it is in memory. A failed fetch is retried at the next login. Never rejects. */
+  /** Fetches the account's picture unless it is in memory. `url`: '' removes the picture. A failed fetch is retried at the next login. Never rejects. */
   async add(instance: string, url: string, { downloads, previews }: PictureWay): Promise<void> {
     const name = nameOf(url);
     if (name === '') return this.forget(instance);

@@ -23,7 +23,7 @@ export class PlatformClock {
     return this.#heard;
   }
 
-  /** Listens to the stanzas of a connection that contain the present time. */
+  /** Listens to the stanzas of a connection that contain a time. */
   follow(ws: { on(event: string, listener: (stanza: Stanza) => void): unknown }): void {
     ws.on('CB:success', (success) => this.loggedIn(success));
     ws.on('CB:ack,class:message', (ack) => this.passed(ack));
@@ -36,7 +36,7 @@ export class PlatformClock {
     if (at !== null) this.#heard = { at, heardAt: this.#monotonic() };
   }
 
-  /** Takes the time of a stanza, which is the present time or an earlier one. Stanzas that waited for the session are ignored. */
+  /** Takes the time of a stanza, which is never later than the platform's present time. Stanzas that waited for the session are ignored. */
   passed(stanza: Stanza): void {
     const at = timeOf(stanza);
     if (at === null || stanza.attrs['offline'] !== undefined) return;

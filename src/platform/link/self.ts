@@ -94,7 +94,7 @@ export const followPrivacy = (sock: WASocket, failed: (error: unknown) => void):
 };
 
 // The list of blocked people. The library queries the list at the login and drops the answer. A new device gets its chats after the login, with the phone's
-// history, so the list is reported again after each part.
+// history. The list is therefore reported again after each part.
 
 export class BlockedPeople {
   readonly #tell: (event: BaileysEvent) => void;

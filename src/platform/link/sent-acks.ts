@@ -20,7 +20,7 @@ const otherAccount =
   'the number has a new WhatsApp account since the last message, so this message was not delivered. Send it again to write to the new account';
 
 const minute = 60_000;
-/** The number of groups for which the time of the last fetch is kept. The cache may hold twice as many. */
+/** The number of groups for which the time of the last fetch is kept. The map may contain twice as many. */
 const groupsKept = 250;
 
 /**
@@ -47,9 +47,10 @@ export interface FollowedAcks {
 
 /**
  * Hands acknowledgements to the transmissions. An acknowledgement with `phash` means that the message went to an outdated list of devices
- * (tulir/whatsmeow `send.go:454`). The cached lists are then deleted, so that the next message to the chat fetches them. A group is fetched at most once
- * a minute. With `refresh_lid`, the LID may belong to a former account of the number, which receives no messages any more (oxidezap/whatsapp-rust
- * 1313). If the number has another LID now, the message counts as refused. It is not sent to the new account, which may belong to another person.
+ * (tulir/whatsmeow `send.go:454`). If the cached lists do not have this hash, they are deleted, and the next message to the chat fetches them. A group is
+ * fetched at most once a minute. With `refresh_lid`, the LID may belong to a former account of the number, which receives no messages any more
+ * (oxidezap/whatsapp-rust 1313). If the number has another LID now, the message counts as refused. It is not sent to the new account, which may belong to
+ * another person.
  */
 export const followAcks = ({ sock, directory, transmissions, groups, stumbled }: FollowedAcks): void => {
   const refreshed = new LruMap<number>(groupsKept);

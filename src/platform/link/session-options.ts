@@ -1,4 +1,4 @@
-/** The input and the interface of a connection, and the parts that combine other parts. */
+/** The input and the interface of a connection, and functions that combine parts of a session. */
 import type { WASocket, WAVersion } from '@whiskeysockets/baileys';
 import type { Message, TimeLock } from '#actors/model.ts';
 import type { ChatTimer, Close, LinkHost, Log, OpenOptions, PlatformFact } from '#actors/ports.ts';
@@ -20,15 +20,15 @@ import type { PlatformClock } from './platform-clock.ts';
 
 /** Time limits in milliseconds. */
 export interface Deadlines {
-  /** The limit from the first byte to the end of the handshake. */
+  /** The limit from the creation of the connection to the end of the handshake. */
   readonly open: number;
   /** The limit from the handshake to the login, or to the first QR text. */
   readonly login: number;
   /** The limit for the close of the connection and for all pending writes together. */
   readonly close: number;
-  /** The limit without any frame from the platform. */
+  /** The longest time without a frame from the platform. */
   readonly silence: number;
-  /** The limit from the hand-over of a message to its acknowledgement. */
+  /** The limit from the hand-over of a message to the library until its acknowledgement. */
   readonly send: number;
   readonly pairingQr: number;
   readonly pairingCode: number;
@@ -80,7 +80,7 @@ export interface Session {
   readonly closed: Promise<void>;
 }
 
-// Composed parts of a session.
+// Functions that combine parts of a session.
 
 /** Creates the `OwnPicture` of a session, which tracks the profile picture of the account. */
 export const ownPictureOf = (

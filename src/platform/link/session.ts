@@ -137,7 +137,7 @@ class LiveSession implements Session {
     return this.closed;
   }
 
-  /** Returns the dependencies of parts that query the platform by themselves. `sock` is a function, because the socket is opened after these parts. */
+  /** Returns the dependencies of parts that query the platform by themselves. `sock` is a function, because the socket is made after these parts. */
   #asking() {
     return {
       sock: () => this.#sock,
@@ -318,7 +318,7 @@ class LiveSession implements Session {
     this.#record([{ kind: 'groupsListed', groupIds: [], at: 0 }, unlisted]);
     // The platform usually requests a new connection next. Without this request, the connection ends after this time.
     this.#expect(deadlines.login, () => ownCloses.restartTimeout);
-    // A rejection means that the keys can never be stored, which ends the session elsewhere.
+    // A rejection means that the keys can never be stored. Other code ends the session in this case.
     this.#paired = auth.storeCredentials().then(
       // An instance that changes its account keeps the identity of the former account until the data of that account is removed. The next opening
       // removes that data.
@@ -362,7 +362,7 @@ class LiveSession implements Session {
     void this.#inbox.close();
     const error = Object.assign(new Error(close.message), { output: { statusCode: close.code } });
     this.#sock.end(error).catch(() => void this.#finalize(this.#cause ?? close));
-    // The library reports the close when the socket is closed, which may take very long. So there is a time limit.
+    // The library reports the close only when the socket is closed, which may take very long. This timer limits the wait.
     const { deadlines } = this.#options;
     const cause = this.#cause;
     clearTimeout(this.#deadline);

@@ -103,7 +103,7 @@ export class DeviceCache extends TtlCache {
   }
 }
 
-/** The longest delay of a timer, in milliseconds. With it the library makes no further QR texts. `PairingOffer` makes them. */
+/** The longest delay of a timer, in milliseconds. With this delay, the library makes no further QR texts. `PairingOffer` makes them. */
 const never = 2 ** 31 - 1;
 
 interface SocketParts {

@@ -14,7 +14,7 @@ import { bare, isGroup } from '../wire/jid.ts';
 
 // Played receipts in groups. The library reports them as read receipts.
 
-/** The number of remembered played receipts that the library has not reported yet. The cache may hold twice as many. */
+/** The number of remembered played receipts that the library has not reported yet. The map may contain twice as many. */
 const most = 500;
 
 type Updates = BaileysEventMap['message-receipt.update'];
@@ -97,7 +97,7 @@ const catchRejections = (sock: WASocket, hooks: GuardHooks): void => {
   sock.ev.on('error' as keyof BaileysEventMap, (error: unknown) => caught(error, 'event'));
 };
 
-/** Reports each pair of number and LID that the library has stored. It may come from messages, look-ups, the history or the shared state. */
+/** Reports each pair of number and LID that the library has stored. Pairs come from messages, look-ups, the history and the shared state. */
 const reportPeople = ({ signalRepository: { lidMapping } }: WASocket, hooks: GuardHooks): void => {
   const store = lidMapping.storeLIDPNMappings.bind(lidMapping);
   lidMapping.storeLIDPNMappings = async (pairs) => {
@@ -106,7 +106,7 @@ const reportPeople = ({ signalRepository: { lidMapping } }: WASocket, hooks: Gua
   };
 };
 
-/** Takes events before the library's buffer, which holds events for up to 30 seconds, and merges changes into the changed messages. */
+/** Takes events before the library's buffer. The buffer delays events by up to 30 seconds, and merges changes into the changed messages. */
 const tapEvents = (sock: WASocket, hooks: GuardHooks): void => {
   const emit = sock.ev.emit.bind(sock.ev);
   const played = new PlayedReceipts(sock);
@@ -147,7 +147,7 @@ const releaseQueries = (sock: WASocket): void => {
 
 const watchHandshake = (sock: WASocket, hooks: GuardHooks): void => {
   const { ws } = sock;
-  // The first frame is the server's half of the handshake. If the library refuses this frame, it closes the socket before the next turn.
+  // The first frame is the platform's half of the handshake. If the library refuses this frame, it closes the socket before `setImmediate` runs.
   ws.once('frame', () => setImmediate(() => ws.isOpen && hooks.handshaken()));
   ws.on('unexpected-response', (request: ClientRequest, response: IncomingMessage) => {
     const code = response.statusCode ?? null;
