@@ -109,7 +109,7 @@ export class BaileysLink implements PlatformLink {
   #auth: AuthState | null = null;
   /** The options of the present connection. */
   #options: OpenOptions = {};
-  /** The opening or closing that is under way. */
+  /** Resolves when all earlier openings and closings have ended. */
   #work: Promise<void> = Promise.resolve();
   #lastFrameAt = 0;
   #timeLock: TimeLock | null = null;
@@ -117,7 +117,7 @@ export class BaileysLink implements PlatformLink {
   #version: WAVersion | null = null;
   /** Uploads that may be reused. They outlive connections, because the platform keeps uploaded files. */
   readonly #uploaded: UploadMemory;
-  /** True if the last connection of this process did not crash. */
+  /** True if the last connection did not crash. False before the first connection of this process, because a former process may have crashed. */
   #orderly = false;
   /** True if the present connection has crashed. */
   #crashed = false;
