@@ -1,6 +1,6 @@
 /**
- * Recent messages of the bus. A JetStream stream of NATS stores the messages that are published to its subjects. The stream is in the server's memory,
- * because its messages are needed for minutes only; lasting data is in PostgreSQL. Without JetStream no message is kept, and the bus still works.
+ * Recent messages of the bus. A JetStream stream of NATS stores the messages that are published to its subjects. The stream is in the memory of the NATS
+ * server, because its messages are needed only for minutes. Without JetStream no message is kept, and the bus still works.
  */
 import { jetstream, JetStreamApiError, jetstreamManager, type JetStreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
@@ -24,9 +24,9 @@ export type Received = Pick<Awaited<ReturnType<JetStreamManager['direct']['getMe
 const requestMs = 3_000;
 /** The pause between two attempts to create the stream, on a server without JetStream or after an error. In milliseconds. */
 const againMs = 5_000;
-/** The time after which the server deletes the consumer of a reader that disconnected. In milliseconds. */
+/** The time after which the NATS server deletes the consumer of a reader that disconnected. In milliseconds. */
 const inactiveMs = 5_000;
-/** The error code of the server if a stream of this name exists with another configuration. */
+/** The error code of the NATS server if a stream of this name exists with another configuration. */
 const otherConfiguration = 10_058;
 const nanos = 1_000_000;
 
@@ -67,7 +67,7 @@ export class Kept {
     return this.#manager !== null;
   }
 
-  /** Creates the stream, and retries until the connection is lost. Call this after each connect, because a restarted server has no stream. Never rejects. */
+  /** Creates the stream. Retries until the connection is lost. Call this after each connect: a restarted NATS server has no stream. Never rejects. */
   async begin(connection: NatsConnection): Promise<void> {
     const round = (this.#round += 1);
     let isFirst = true;

@@ -1,7 +1,7 @@
 /**
  * The bus on NATS. A body is sent in pieces, because a server accepts at most one megabyte in a message. NATS keeps the pieces of one sender in order.
  *
- * Nothing is published while the client library is not connected. The library would keep the message, and send it when its caller has given up.
+ * Nothing is published while the client library is not connected. The library would keep the message, and send it after its caller has given up.
  */
 import { connect, createInbox, headers, type Msg, type NatsConnection, type Subscription } from '@nats-io/transport-node';
 import type { Bus, BusAnswer, Log } from '#actors/ports.ts';
@@ -46,7 +46,7 @@ const reconnectMs = 500;
  * minutes, a dead connection would be noticed too late.
  */
 const pingMs = 4_000;
-/** Status of the message by which the server reports that there is no subscriber. */
+/** Status of the message by which the NATS server reports that there is no subscriber. */
 const noResponders = 503;
 const pieceHeader = 'Piece';
 
@@ -98,7 +98,7 @@ export class NatsBus implements Bus {
     });
   }
 
-  /** Subscribes to a subject. The returned function drains the subscription, so requests that arrive before the server knows of the end are answered. */
+  /** Subscribes to a subject. The returned function drains the subscription, so requests that arrive until the NATS server has ended it are answered. */
   subscribe(subject: string, answer: Answer): () => void {
     return this.#subscribed(subject, answer, (live) => void live.drain().catch(() => undefined));
   }

@@ -4,7 +4,7 @@
 export const pieceBytes = 524_288;
 /** The size limit of one body, in bytes. */
 export const mostBytes = 134_217_728;
-/** The largest number of incomplete bodies in memory. A sender that crashed leaves one behind. Beyond the limit the oldest body is dropped. */
+/** The largest number of incomplete bodies in memory. A crash of a sender may leave such a body. Beyond the limit the oldest body is dropped. */
 const mostOpen = 64;
 
 export interface Piece {
@@ -31,7 +31,7 @@ export const inPieces = (id: string, body: Uint8Array): readonly Piece[] | null 
 export class Assembly {
   readonly #open = new Map<string, Uint8Array[]>();
 
-  /** Adds a piece. Returns the whole body at its last piece, and null before. A body that lost a piece is dropped. */
+  /** Adds a piece. Returns the whole body after its last piece; null before. If a piece is missing, the body is dropped. */
   add({ id, index, count, data }: Piece): Uint8Array | null {
     if (count === 1) return data;
     const known = this.#open.get(id) ?? [];

@@ -1,10 +1,10 @@
 /**
  * Signatures of the messages between nodes. NATS does not authorise senders: any client of the server could publish a command, and answers of owners
- * contain tokens. Each piece carries an HMAC in a header. Nodes of the last release ignore this header.
+ * contain tokens. Each piece carries an HMAC in a header. Nodes of the previous release ignore this header.
  */
 import { createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
 
-/** The signed fields beside the data. A piece of one message is not valid in another, and an answer is not valid for another request. */
+/** The signed fields beside the data. They make a piece valid in one message only, and an answer valid for one request only. */
 export interface Signed {
   readonly subject: string;
   /** The subject of the answer; '' for a message without an answer. */
@@ -13,12 +13,12 @@ export interface Signed {
   readonly piece: string;
 }
 
-/** The reason for which a message is refused. An `unsigned` message is from a node of the last release, or from a stranger. */
+/** The reason for which a message is refused. An `unsigned` message is from a node of the previous release, or from a stranger. */
 type Objection = 'unsigned' | 'forged' | 'too old' | 'repeated';
 
 /** The circumstances in which a message was received. */
 export interface Receipt {
-  /** True if the message was published a while ago, so its age is ignored. */
+  /** True for a message from the stream of kept messages. Its age is ignored. */
   readonly kept?: boolean;
   /**
    * The time for which this node has listened to the subject, in milliseconds; unlimited if absent. An older request is refused, because this node does
@@ -36,7 +36,7 @@ interface SigningOptions {
   readonly takesUnsigned: () => boolean;
 }
 
-/** The maximum age of a message, in milliseconds. Nodes correct their clocks by the database's clock, so most of this time is for waiting at the server. */
+/** The maximum age of a message, in milliseconds. Nodes correct their clocks by the database's clock. Most of this time allows for a wait at NATS. */
 const freshMs = 30_000;
 /** The sum of the largest difference between the corrected clocks of two nodes and the time from the signature to the write. In milliseconds. */
 const skewMs = 3_000;
@@ -99,7 +99,7 @@ export class Signing {
     const now = this.#options.now();
     const age = now - Number(time);
     if (Math.abs(age) > freshMs) return 'too old';
-    // Only requests need a nonce. A repeated event has a known number in its chain, and a node waits only once for an answer.
+    // Only requests need a nonce. Receivers recognise a repeated event by its number, and a node waits only once for an answer.
     if (signed.reply === '') return null;
     if (age > listenedMs + skewMs) return 'too old';
     return this.#nonces.add(nonce, now) ? null : 'repeated';
