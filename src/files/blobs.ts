@@ -31,10 +31,10 @@ export const removeFile = (path: string): Promise<void> => unlink(path).catch(()
 
 // The interface of a blob store. A store keeps each blob once, under the hash of its bytes.
 
-/** All values of the first two digits of a hash. Blobs are listed by this prefix. */
+/** All values of the first two digits of a hash. `BlobStore.list` takes one of them. */
 export const prefixes: readonly string[] = Array.from({ length: 256 }, (_, n) => n.toString(16).padStart(2, '0'));
 
-/** Returns true if a name has the pattern of blobs. Files with other names do not belong to the gateway. */
+/** Returns true if a name has the pattern of blobs. Files with other names are not blobs. */
 export const isHash = (name: string): boolean => /^[0-9a-f]{64}$/.test(name);
 
 export const byHash = (a: Blob, b: Blob): number => (a.hash < b.hash ? -1 : 1);
@@ -43,7 +43,7 @@ export const byHash = (a: Blob, b: Blob): number => (a.hash < b.hash ? -1 : 1);
 export interface BlobStore {
   /** Returns the size of a blob in bytes; null if the blob does not exist. */
   size(hash: string): Promise<number | null>;
-  /** Stores the file at `path`, whole or not at all. Afterwards the file belongs to the store. */
+  /** Stores the file at `path` atomically. Afterwards the file belongs to the store. */
   put(hash: string, path: string): Promise<void>;
   /** Opens a blob for reading. Returns null if the blob does not exist. */
   read(hash: string, range?: ByteRange): Promise<AsyncIterable<Uint8Array> | null>;
@@ -52,7 +52,7 @@ export interface BlobStore {
   localCopy(hash: string): Promise<LocalCopy | null>;
   /** Idempotent. */
   remove(hash: string): Promise<void>;
-  /** Returns the blobs whose hash begins with `prefix` (one of `prefixes`), by hash. */
+  /** Returns the blobs whose hash begins with `prefix` (one of `prefixes`), in the order of their hashes. */
   list(prefix: string): Promise<readonly Blob[]>;
 }
 
@@ -83,7 +83,7 @@ const flush = async (path: string): Promise<void> => {
   await file.sync();
 };
 
-/** Lends the blob by a hard link, which keeps its bytes if the blob is removed meanwhile. File systems without links get a copy. */
+/** Makes a hard link to the blob, which keeps the bytes if the blob is removed meanwhile. On a file system without hard links, copies the blob. */
 const lend = (blob: string, path: string): Promise<void> => link(blob, path).catch(() => copyFile(blob, path, constants.COPYFILE_FICLONE));
 
 export const openFolderBlobs = async (folder: string, temporary: TemporaryFolder): Promise<BlobStore> => {

@@ -8,7 +8,7 @@ import { FilesUnavailable } from '#actors/ports.ts';
 import { type BlobStore, byHash, isHash, removeFile, type TemporaryFolder } from './blobs.ts';
 
 interface BucketOptions {
-  /** The URL of the bucket. Its name is the first part of the host, or the path. */
+  /** The URL of the bucket. The first part of the host, or the path, is the name of the bucket. */
   readonly endpoint: string;
   readonly region: string;
   readonly keyId: string;
@@ -42,7 +42,7 @@ const orAbsent = async <T, U>(work: Promise<T>, instead: U): Promise<T | U> => {
   }
 };
 
-/** Throws the error of the service instead of the client's wrapper. The client wraps the errors of this call alone. */
+/** Throws the error of the service instead of the client's wrapper. The client wraps only the errors of `getContentLength`. */
 const unwrapped = (error: unknown): never => {
   throw error instanceof Error && error.cause instanceof S3ServiceError ? error.cause : error;
 };

@@ -40,7 +40,7 @@ const endings: Readonly<Record<string, string>> = {
 /** Turns `audio/ogg; codecs=opus` into `audio/ogg`. */
 export const essence = (mimetype: string): string => (mimetype.split(';', 1)[0] ?? '').trim().toLowerCase();
 
-/** Random bytes of a name. They are 128 bits, so that a name cannot be guessed. */
+/** The number of random bytes in a name. A name with 128 random bits cannot be guessed. */
 const randomness = 16;
 
 /** Returns an unguessable name, with an extension if the type of the file is known. */
@@ -56,7 +56,7 @@ const isName = (text: string): boolean => /^[0-9a-f]{32}(?:\.[a-z0-9]{1,8})?$/.t
 interface FileStoreInput {
   readonly rows: FileRows;
   readonly blobs: BlobStore;
-  /** The public address of this server, as integrators see it. */
+  /** The public address of the gateway, as integrators see it. */
   readonly baseUrl: string;
   /** True if this store has the blobs of all rows. False on a node without a bucket: a missing blob may be on another node. */
   readonly isComplete: boolean;
@@ -64,7 +64,7 @@ interface FileStoreInput {
   now(): number;
 }
 
-/** Precision of the stored time of the last use, in milliseconds. A use within this time after the stored one is not written. */
+/** The precision of the stored time of the last use, in milliseconds. A use is stored only if the stored time is older than this. */
 const useGrain = 3_600_000;
 
 /** The largest number of rows that one statement removes. */
@@ -76,7 +76,7 @@ class Files implements FileStore {
   readonly parts = prefixes.length;
   readonly #input: FileStoreInput;
   readonly #mutex = new KeyedMutex();
-  /** The sum of the bytes of blobs by prefix. A prefix that was not listed yet is missing. */
+  /** The total size of the blobs of each prefix, in bytes. A prefix that was not listed yet is missing. */
   readonly #bytes = new Map<string, number>();
 
   constructor(input: FileStoreInput) {
@@ -160,7 +160,7 @@ class Files implements FileStore {
     return this.#removed(await this.#input.rows.removeOf(instance, pieceRows));
   }
 
-  /** Removes blobs without a row, and rows without a blob. If there is no blob at all, rows stay, because the disk may not be mounted. */
+  /** Removes blobs without a row, and rows without a blob. If the part has no blob at all, keeps its rows, because the disk may not be mounted. */
   async audit(part: number): Promise<{ readonly blobs: number; readonly rows: number }> {
     const { rows, blobs, isComplete } = this.#input;
     const prefix = prefixes[part] ?? '';
@@ -179,7 +179,7 @@ class Files implements FileStore {
     });
   }
 
-  /** Checks that the bytes of a new row still exist. Another node may have removed them before the row was stored. A stored row protects them. */
+  /** Checks that the bytes of a new row still exist. Another node may have removed them before the row was stored. A stored row protects its bytes. */
   async #verify({ hash, size }: FileRow): Promise<void> {
     const { rows, blobs, isComplete } = this.#input;
     if (!isComplete || (await blobs.size(hash)) === size) return;
@@ -187,7 +187,7 @@ class Files implements FileStore {
     throw new FilesUnavailable('the bytes of the file were removed while it was being stored: try again');
   }
 
-  /** Returns the file of a row. If the bytes are gone, the row is removed and the result is null. */
+  /** Returns the file of a row. If the bytes are gone, returns null. A complete store then also removes the row. */
   async #checked(row: FileRow | null): Promise<KeptFile | null> {
     if (row === null) return null;
     const { rows, blobs, isComplete, now } = this.#input;
@@ -203,7 +203,7 @@ class Files implements FileStore {
     return this.#shown(row);
   }
 
-  /** Removes a blob that has the wrong size or no row. A blob without a row stays if another node has just added a row. */
+  /** Removes a blob that has the wrong size or no row. A blob without a row is kept if another node has just added a row. */
   async #removeOrphan(orphan: Blob, isBroken: boolean): Promise<boolean> {
     const { rows, blobs } = this.#input;
     const remove = (): Promise<void> => blobs.remove(orphan.hash);
