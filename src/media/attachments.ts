@@ -1,6 +1,5 @@
 /**
- * Prepares files for messages: receives them, converts them for their kind, and stores them. After a failure no part of a file stays on the
- * disk.
+ * Prepares files for messages: receives them, converts them for their kind, and stores them. After a failure, no temporary file is left on the disk.
  */
 import { readFile } from 'node:fs/promises';
 import { type Attachment, done, type GivenFile, refuse, type Result, unknownInstance } from '#actors/model.ts';
@@ -16,10 +15,10 @@ interface AttachmentParts {
   readonly files: Pick<FileStore, 'keep'>;
 }
 
-/** Largest thumbnail from a client, in bytes. The preparation limits its sides. */
+/** The size limit of a thumbnail from a client, in bytes. The preparation limits its sides. */
 const thumbnailBytes = 1_048_576;
 
-/** Returns the file to keep: the taken file if it needed no change, otherwise the prepared one. */
+/** Returns the file to store: the received file if it needed no change, and otherwise the prepared file. */
 const toKeep = async (taken: TakenFile, prepared: PreparedMedia): Promise<TakenFile> => {
   if (prepared.path === taken.path) return taken;
   const { path, size, mimetype } = prepared;

@@ -21,7 +21,7 @@ export interface MediaLimits {
   readonly pictureMs: number;
 }
 
-/** A prepared file without its owner. */
+/** A prepared file without the method that removes it. */
 export type Made = Omit<PreparedMedia, 'discard'>;
 
 /** The facts of a file if none are known. */
@@ -36,10 +36,10 @@ export const noFacts = {
 
 export interface Bench {
   readonly media: MediaWork;
-  /** The program; null if the machine does not have it. */
+  /** Runs ffmpeg; null if the machine does not have the program. */
   readonly ffmpeg: Ffmpeg | null;
   readonly limits: MediaLimits;
-  /** A signal that aborts on the time-out, when the caller leaves, and when the server stops. */
+  /** A signal that aborts on the time-out, when the caller gives up, and when the gateway stops. */
   readonly signal: AbortSignal;
   readonly wishes: PrepareWishes;
   /** Returns a path for a new file. The file is removed after the work unless it is the result. */
@@ -64,7 +64,7 @@ export class Scraps {
     return path;
   }
 
-  /** Removes all files except `kept`. Returns a function that removes `kept` too, if this preparation made it. */
+  /** Removes all files except `kept`. Returns a function that also removes `kept`, if this preparation made this file. */
   async removeAllBut(kept: string | null): Promise<() => Promise<void>> {
     const isMade = kept !== null && this.#paths.delete(kept);
     await Promise.all([...this.#paths].map(removeFile));

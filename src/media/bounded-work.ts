@@ -1,8 +1,8 @@
-/** Bounded work: a time-out, cancellation by the caller, a limit of concurrent work, and the refusal of further work. */
+/** Bounded work: a time-out, an abort by the caller, a limit of concurrent tasks, and the refusal of new work during a stop. */
 import { done, type Reason, type Refusal, refuse, type Result } from '#actors/model.ts';
 import { deadline } from '#src/webhooks/address-guard.ts';
 
-// Carries a refusal through streams, which can only fail by throwing. `resultOf` turns the error into a value.
+// The error that carries a refusal through streams. Streams can fail only by throwing. `resultOf` turns the error into a value.
 
 export class MediaFailure extends Error {
   override readonly name = 'MediaFailure';
@@ -36,14 +36,14 @@ export const sizeText = (bytes: number): string => {
 export const tooManyBytes = (limit: number): MediaFailure =>
   new MediaFailure('tooLarge', `the file is larger than the ${sizeText(limit)} that are allowed`);
 
-/** Runs work that ends on a time-out, when its caller leaves, and when the server stops. */
+/** Runs work that ends on a time-out, when its caller gives up, and when the gateway stops. */
 export class BoundedWork {
   readonly #timeoutMs: number;
   readonly #late: () => MediaFailure;
   readonly #closing = new AbortController();
   readonly #underWay = new Set<Promise<unknown>>();
 
-  /** Sets the time-out of all work. `late` makes the refusal for a time-out. */
+  /** `timeoutMs`: the time-out of each task. `late` makes the refusal for a time-out. */
   constructor(timeoutMs: number, late: () => MediaFailure) {
     this.#timeoutMs = timeoutMs;
     this.#late = late;
@@ -72,7 +72,7 @@ export class BoundedWork {
   }
 }
 
-/** Limits the concurrent work. Other callers wait in FIFO order. */
+/** Limits the number of concurrent tasks. Further tasks wait in FIFO order. */
 export class Slots {
   #free: number;
   readonly #waiting = new Set<() => void>();
@@ -81,7 +81,7 @@ export class Slots {
     this.#free = size;
   }
 
-  /** Runs the work in its turn. If the signal aborts first, rejects with the reason of the signal. */
+  /** Runs the work when a slot is free. If the signal aborts before, rejects with the reason of the signal. */
   async run<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     await this.#turn(signal);
     try {

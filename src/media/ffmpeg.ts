@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { Slots } from './bounded-work.ts';
 import { factsOfProbe, probeEntries, type TrackFacts } from './track-facts.ts';
 
-// Runs a program on a file in its own process group, with a time-out and an empty environment.
+// Runs a program on a file in its own process group, without the environment of the gateway. An abort kills the program.
 
 interface ChildTask {
   readonly program: string;
@@ -33,7 +33,7 @@ const kill = (pid: number): void => {
   }
 };
 
-/** Process ids of running programs. They are killed if this process exits without a stop. */
+/** Process ids of running programs. The programs are killed when this process exits. */
 const running = new Set<number>();
 process.on('exit', () => {
   for (const pid of running) kill(pid);
@@ -132,7 +132,7 @@ interface FfmpegOptions {
   readonly program: string;
   /** The working folder. */
   readonly folder: string;
-  /** The number of concurrent conversions. Probes are short and are not limited. */
+  /** The largest number of concurrent conversions. The limit for all other runs, which are short, is twice this number. */
   readonly jobs: number;
   readonly maxPixels: number;
   /** The bound of processor time after which a conversion ends by itself, in seconds. This bound still holds if the gateway is killed. */
@@ -157,7 +157,7 @@ const largestAllocation = 536_870_912;
 /** A low sample rate, which is enough for a waveform. */
 const sampleRate = '8000';
 
-/** Returns the first arguments of every ffmpeg run: no questions, and bounds that still hold if the gateway is killed. */
+/** Returns the first arguments of every ffmpeg run: no input from a terminal, and bounds that still hold if the gateway is killed. */
 const begin = ({ cpuSeconds }: FfmpegOptions): readonly string[] => {
   const bounds = ['-max_alloc', String(largestAllocation), '-timelimit', String(cpuSeconds)];
   return ['-nostdin', '-hide_banner', '-v', 'error', '-y', ...bounds];

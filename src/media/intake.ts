@@ -13,7 +13,7 @@ import { createFileFetcher, type FetchOptions, inlineBytes, plainName, untilAbor
 
 export const unknownType = 'application/octet-stream';
 
-/** The usual names of types, which the platform and most programs use, by the names that the library uses. */
+/** The names of media types that the platform and most programs use. The key is the name that the detection library uses. */
 const usual: Readonly<Record<string, string>> = {
   'audio/x-m4a': 'audio/mp4',
   'audio/vnd.wave': 'audio/wav',
@@ -43,7 +43,7 @@ const withoutProlog = (text: string): string => {
   }
 };
 
-/** Types by the text after the prolog. A page whose script has another type is still an HTML page. */
+/** Types by the text after the prolog. A text that begins with a script is an HTML page, whatever the type of the script. */
 const documents: readonly (readonly [RegExp, string])[] = [
   [/^<(?:\w{1,40}:)?svg[\s>]/i, 'image/svg+xml'],
   [/^<(?:!doctype\s+html|html|head|body|script|iframe)[\s>]/i, 'text/html'],
@@ -106,8 +106,8 @@ export const typeOf = async (path: string): Promise<string> => {
   return kind?.[1] ?? 'text/plain';
 };
 
-// Writes files of clients to the disk. The source is an address or a text. The bytes are streamed, hashed and bounded, and the type follows
-// from the content.
+// Writes files of clients to the disk. The source is an address or a text. The bytes are streamed, hashed and bounded, and the type is detected from the
+// content.
 
 interface TakeOptions {
   /** Aborts the work. The result is then a refusal, and no file is left on the disk. */
@@ -120,7 +120,7 @@ interface ReceiveOptions extends TakeOptions {
   readonly maxBytes?: number;
 }
 
-/** The intake of files. Refusals: `tooLarge`; `invalid` with the fault of the source; `unavailable` after an abort and while the server stops. */
+/** The intake of files. Refusals: `tooLarge`; `invalid` with the fault of the source; `unavailable` after an abort and while the gateway stops. */
 export interface Intake {
   /** Stores a file from `source`: an http(s) URL, a data URL, or base64 in the standard or the URL-safe alphabet. */
   take(source: string, options?: TakeOptions): Promise<Result<TakenFile>>;
@@ -143,7 +143,7 @@ interface Written {
   readonly mimetype: string | null;
 }
 
-/** Bounds of the bytes that are gathered for one write. Each write is a task in another thread, which costs more than hashing 64 KiB. */
+/** A write starts at this number of bytes or of chunks. Each write is a task in another thread, which costs more than hashing 64 KiB. */
 const gathered = { bytes: 512 * 1024, pieces: 64 } as const;
 
 /** Writes all chunks, and frees their memory. */

@@ -44,7 +44,7 @@ const textOf = (html: string, limit: number): string =>
 
 const attributesOf = (tag: string): ReadonlyMap<string, string> => {
   const end = /^(?:[^>"']|"[^"]*"|'[^']*')*/.exec(tag)?.[0] ?? '';
-  // The pattern also matches a name without a value. Otherwise it would be tried again from each letter of the name.
+  // The pattern also matches a name without a value. Otherwise the search would start again at each letter of the name.
   const found = end.matchAll(/([^\s"'<>/=]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'<>=]+)))?/g);
   return new Map([...found].map(([, name = '', double, single, bare]) => [name.toLowerCase(), double ?? single ?? bare ?? '']));
 };
@@ -85,7 +85,7 @@ export interface LinkPreview {
 export interface LinkPreviews {
   /** Makes the preview of a page. Returns null if the page cannot be fetched in time, or has no title. */
   page(url: string, large: boolean): Promise<LinkPreview | null>;
-  /** Makes previews of an address or of bytes. Returns null if the source is no picture, or cannot be fetched in time. */
+  /** Makes the pictures of a preview. `source`: a picture, or its address. Returns null if `source` is no picture, or cannot be fetched in time. */
   picture(source: string | Uint8Array, large: boolean): Promise<PreviewPictures | null>;
   close(): Promise<void>;
 }

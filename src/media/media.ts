@@ -74,7 +74,7 @@ export const createMedia = ({ threads = 2 }: { threads?: number } = {}): Media =
   };
 };
 
-// Encrypted copies of files for the platform's media servers, in the temporary folder.
+// Encrypted copies of files for the platform's media hosts, in the temporary folder.
 
 export type { SealKeys } from './seal-worker.ts';
 
@@ -89,7 +89,7 @@ export interface Sealing {
   seal(path: string, keys: SealKeys, signal: AbortSignal): Promise<SealedCopy>;
 }
 
-/** Makes the sealing. `threads` is the number of concurrent threads. */
+/** Makes the sealing. `threads`: the largest number of files that are encrypted at the same time. */
 export const createSealing = (media: Pick<Media, 'seal'>, folder: Pick<TemporaryFolder, 'newPath'>, threads: number): Sealing => {
   const slots = new Slots(threads);
   const seal = async (path: string, keys: SealKeys, signal: AbortSignal): Promise<SealedCopy> => {

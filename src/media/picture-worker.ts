@@ -1,6 +1,6 @@
 /**
  * Converts pictures in the threads of the pool, with one exported function per task. A picture with more pixels than the task allows is not
- * decoded. The threads write no file: a conversion that was aborted works on after the end of its thread, and would leave its file behind.
+ * decoded. The threads write no file. An aborted conversion continues after the end of its thread, and would leave its file behind.
  */
 import { readFile, stat } from 'node:fs/promises';
 import type { Metadata, Sharp } from 'sharp';
@@ -51,13 +51,14 @@ const shapeOf = ({ width, height, pageHeight, pages, orientation }: Metadata): S
 
 const problemOf = (error: unknown): PictureOutcome => ({ problem: /timeout/i.test(String(error)) ? 'late' : 'unreadable' });
 
-/** The factor by which a pixel of AVIF counts more. Measured memory per pixel: 20 bytes for AVIF, at most 6 for the other formats. */
+/** The number of pixels for which one pixel of AVIF counts. Measured memory per pixel: 20 bytes for AVIF, at most 6 for the other formats. */
 const heifCost = 4;
 
 type OpenPicture = (options?: { readonly animated: boolean }) => Sharp;
 
 /**
- * The largest file in bytes that is read into memory once for its head and its pixels. Opening a file twice costs another half millisecond.
+ * The size up to which a file is read into memory, in bytes. A larger file is opened twice, for its head and for its pixels. That takes another half
+ * millisecond.
  */
 const heldBytes = 2_097_152;
 
@@ -119,7 +120,7 @@ const prepareShown = (task: PictureTask, mayBePng: boolean): Promise<PictureOutc
     return { ...usual, bytes, width: info.width, height: info.height, thumbnail: await thumbnailOf(sharp(bytes)) };
   });
 
-/** Prepares an `image`. A JPEG or PNG stays unchanged if the platform displays its size. Other pictures become a JPEG. */
+/** Prepares an `image`. An upright JPEG or PNG whose sides fit stays unchanged. A larger PNG is scaled down. All other pictures become JPEGs. */
 export const prepareImage = (task: PictureTask): Promise<PictureOutcome> => prepareShown(task, true);
 
 /** Prepares a `product` as JPEG, the only format that the platform accepts for catalogs. */

@@ -95,7 +95,7 @@ const ownThumbnail = async (file: SourceFile, bench: Bench): Promise<Uint8Array 
   return outcome.problem === null ? outcome.thumbnail : null;
 };
 
-/** Largest thumbnail from a client, in bytes. Real thumbnails are smaller. */
+/** The size limit of a thumbnail from a client, in bytes. Real thumbnails are smaller. */
 const largestWish = 8_388_608;
 
 /** Returns the thumbnail that the client sent; null if it sent none. */
@@ -111,7 +111,7 @@ const wishedThumbnail = async ({ wishes, media, signal }: Bench): Promise<Uint8A
 
 // Prepares documents. Their content stays unchanged.
 
-/** Types that say little about a file. The type from the caller is then more precise: a CSV table is text, and an installer is a ZIP. */
+/** Types that say little about a file. The type from the caller is then more precise: a CSV table is detected as text, and an installer as a ZIP. */
 const vague: ReadonlySet<string> = new Set([unknownType, 'text/plain', 'application/xml', 'application/zip', 'application/x-cfb']);
 
 /** A valid media type, without characters that could end a header. */
@@ -128,7 +128,7 @@ export interface WorkshopOptions extends MediaLimits {
   readonly folder: TemporaryFolder;
   /** Absolute path of the program; null on a machine without it. */
   readonly ffmpeg: string | null;
-  /** The number of concurrent pictures, and also of concurrent conversions of ffmpeg. */
+  /** The largest number of concurrent tasks in the pool, and also of concurrent conversions by ffmpeg. */
   readonly jobs: number;
   /** The time-out of one file, including the wait for its turn. In milliseconds. */
   readonly timeoutMs: number;
@@ -146,7 +146,7 @@ const makers: Readonly<Record<MediaKind, Maker>> = {
   ptt: voiceMaker,
 };
 
-/** Limits the tasks of files in the pool, so that other tasks find free threads. */
+/** Limits the file tasks in the pool, so that other tasks find free threads. */
 const boundedMedia = (media: WorkshopOptions['media'], slots: Slots): MediaWork => ({
   picture: (as, task, signal) => slots.run(signal, () => media.picture(as, task, signal)),
   tracks: (path, signal) => slots.run(signal, () => media.tracks(path, signal)),

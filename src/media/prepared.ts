@@ -31,17 +31,17 @@ export interface PreparedMedia extends SourceFile {
 }
 
 export interface PrepareWishes {
-  /** A picture that replaces the thumbnail of the file: a path, or bytes. A picture that cannot be read is a refusal. */
+  /** A picture that replaces the thumbnail of the file: a path, or bytes. A picture that cannot be read causes a refusal. */
   readonly thumbnail?: string | Uint8Array | undefined;
-  /** The type of a document, used if its content shows none. */
+  /** The type of a document. It is used if the content shows no precise type. */
   readonly mimetype?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
  * The preparation of files. Refusals: `notConvertible` if the content is of another kind or the machine lacks a program; `tooLarge` for too many bytes, pixels
- * or seconds; `invalid` for damaged files. Further refusals: `limited` if the file did not get its turn in time; `unavailable` after an abort and
- * while the server stops. A refusal leaves no file behind.
+ * or seconds; `invalid` for damaged files. Further refusals: `limited` if the preparation did not end in time; `unavailable` after an abort and while the
+ * gateway stops. After a refusal, no prepared file is left.
  */
 export interface MediaWorkshop {
   prepare(file: SourceFile, as: MediaKind, wishes?: PrepareWishes): Promise<Result<PreparedMedia>>;

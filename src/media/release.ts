@@ -4,9 +4,8 @@
 const least = 4_096;
 
 /**
- * Frees bytes that are no longer needed; their length is 0 afterwards. The bytes of files are outside of the heap. After 32 MiB of them, V8
- * collects the whole heap, which needs 70 ms. A view of a larger buffer is not freed, because other code may use the remaining bytes of the
- * buffer.
+ * Frees bytes that are no longer needed. Their length is 0 afterwards. The bytes of files are outside of the heap. After each 32 MiB of such bytes, V8
+ * collects the whole heap, which takes 70 ms. A view of a larger buffer is not freed, because other code may use the remaining bytes of the buffer.
  */
 export const release = ({ buffer, byteLength }: Uint8Array): void => {
   if (buffer instanceof ArrayBuffer && byteLength === buffer.byteLength && byteLength >= least) buffer.transfer(0);

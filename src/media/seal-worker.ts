@@ -1,4 +1,4 @@
-/** Encrypts a file into another file, in the threads of the pool. The garbage of this work is collected in a heap that is nearly empty. */
+/** Encrypts a file into another file, in the threads of the pool. Garbage collection is cheap in a thread, because its heap is nearly empty. */
 import { createCipheriv, createHash, createHmac } from 'node:crypto';
 import { closeSync, openSync, readSync, writeSync } from 'node:fs';
 

@@ -65,7 +65,8 @@ function* slicesOf(text: string, from: number, escapes: boolean): Generator<stri
 }
 
 /**
- * Decodes the last two or three digits. In valid base64 the unused bits of the last digit are zero; in an ordinary word they rarely are.
+ * Decodes the last two or three digits. Throws if the unused bits of the last digit are not zero. They are zero in valid base64, but rarely in an ordinary
+ * word.
  */
 const lastBytes = (digits: string): Buffer => {
   const bytes = Buffer.from(digits, 'base64');
@@ -73,7 +74,7 @@ const lastBytes = (digits: string): Buffer => {
   return bytes;
 };
 
-/** Decodes base64 in the standard or the URL-safe alphabet, with white space, with or without padding. Any other character fails. */
+/** Decodes base64 in the standard or the URL-safe alphabet, with white space, with or without padding. Throws on any other character. */
 function* base64Bytes(text: string, from: number, escapes: boolean): Generator<Buffer> {
   let [rest, padding] = ['', 0];
   for (const slice of slicesOf(text, from, escapes)) {
@@ -172,7 +173,7 @@ export const createFileFetcher = ({ guard, userAgent, silenceMs, maxBytes }: Fet
     }
   };
 
-  /** Returns the reason why the answer is refused before its body is read; null if it is accepted. */
+  /** Returns the reason to refuse the answer before its body is read; null to accept the answer. */
   const objectionTo = (answer: Answer, declared: number | null): MediaFailure | null => {
     if (answer.statusCode < 200 || answer.statusCode > 299) return notFetched(`the server answered with status ${answer.statusCode}`);
     const encoding = headerOf(answer, 'content-encoding');

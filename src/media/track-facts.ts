@@ -1,4 +1,4 @@
-/** Facts of an audio or video file, from ffprobe or from the readers of this program. */
+/** The facts of an audio or video file, from ffprobe or from a parser in this process. */
 import { type FileHandle, open } from 'node:fs/promises';
 
 export interface TrackFacts {
@@ -69,7 +69,7 @@ export const factsOfProbe = (json: string): TrackFacts | null => {
 const largestIndex = 33_554_432;
 const mostBoxes = 4_096;
 
-/** The name of a sample description in the file, and ffmpeg's name for it. */
+/** ffmpeg's names of codecs. The key is the name of the sample description in the file. */
 const codecs: Readonly<Record<string, string>> = { avc1: 'h264', avc3: 'h264', mp4a: 'aac', Opus: 'opus', '.mp3': 'mp3' };
 
 interface Box {
@@ -79,7 +79,7 @@ interface Box {
   readonly end: number;
 }
 
-/** Reads the head of a box at `at` in `bytes`. The same place in the file is `at + offset`. Returns null if the head is not valid. */
+/** Reads the head of a box at the position `at` of `bytes`. Its position in the file is `at + offset`. Returns null if the head is not valid. */
 const boxAt = (bytes: Buffer, at: number, limit: number, offset = 0): Box | null => {
   if (at + 8 > bytes.length) return null;
   const short = bytes.readUInt32BE(at);
@@ -135,8 +135,8 @@ const inside = (bytes: Buffer, path: readonly string[]): Buffer | null => {
 };
 
 /**
- * Reads the length from `mvhd` or `mdhd`. The box has a version, times, a scale and a length; times and length have more bytes in version
- * 1.
+ * Reads the length from `mvhd` or `mdhd`. The box has a version, times, a scale and a length. Version 1 has longer fields for the times and the
+ * length.
  */
 const secondsIn = (header: Buffer | null): number | null => {
   if (!header || header.length < 32) return null;
@@ -181,7 +181,7 @@ const indexOf = async (path: string): Promise<Buffer | null> => {
   }
 };
 
-/** Returns true if the file has all bytes that its index names. Players and ffmpeg accept a truncated file at first. */
+/** Returns true if the file has an index, and neither the index nor the media data is cut off. Players and ffmpeg accept a truncated file at first. */
 export const isWholeMp4 = async (path: string): Promise<boolean> => (await indexOf(path)) !== null;
 
 /** Reads the facts of an MP4. Returns null if the file is damaged or not playable. */

@@ -14,12 +14,12 @@ interface TranscriberOptions {
   readonly timeoutMs: number;
 }
 
-/** Largest answer, in bytes. Hours of speech fit in it. */
+/** The size limit of an answer, in bytes. The text of hours of speech is shorter. */
 const longest = 4_000_000;
 
 const away = (what: string) => refuse('unavailable', `the transcription service ${what}`);
 
-/** Makes the refusal. The service's own words are left out, because they may repeat a part of the key. */
+/** Makes the refusal. Its text omits the error text of the service, which may contain a part of the key. */
 const refusalOf = (status: number) => {
   if (status === 401 || status === 403) return refuse('invalid', 'the transcription service does not take the key');
   if (status === 413) return refuse('tooLarge', 'the file is larger than the transcription service takes');

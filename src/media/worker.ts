@@ -1,9 +1,9 @@
-/** The tasks of the thread pool, one exported function per task. The file must load fast, so it imports no other file of the program. */
+/** The tasks of the thread pool, one exported function per task. This file must load fast, so large libraries are loaded only when a task needs them. */
 import { generateKeyPairSync } from 'node:crypto';
 import { move } from 'piscina';
 import QRCode from 'qrcode';
 
-/** Makes a QR code. Phones expect level L and a quiet zone of four modules. Both give the largest modules. */
+/** Makes a QR code with a quiet zone of four modules. The level L of error correction gives the largest modules. */
 export const qrPng = (text: string): Promise<string> => QRCode.toDataURL(text, { errorCorrectionLevel: 'L', margin: 4, scale: 6 });
 
 /** Encodings of a key pair. The raw key is the end of both encodings (RFC 8410). */
@@ -26,7 +26,7 @@ const loadSharp = () =>
     () => null,
   );
 
-/** Attempts from good to small. The first result that fits in a message is used. */
+/** Sizes and qualities in descending order. The first result that fits in a message is used. */
 const attempts = [
   { side: 320, quality: 70 },
   { side: 240, quality: 55 },
@@ -35,7 +35,7 @@ const attempts = [
 ] as const;
 const smallBytes = 10_240;
 const largeSide = 800;
-/** Largest picture that is opened. In pixels. */
+/** The largest number of pixels in a picture. Larger pictures are not opened. */
 const mostPixels = 50_000_000;
 
 const jpegOf = async (picture: Uint8Array, side: number, quality: number) => {
