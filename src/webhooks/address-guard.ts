@@ -1,5 +1,5 @@
 /**
- * Decides which user-given addresses may be reached. A URL is checked when it is configured, and each resolved address on every connection.
+ * Decides which addresses from users may be reached. A URL is checked when it is configured. Each resolved address is checked at every connection.
  */
 import { lookup as systemLookup, type LookupAddress, type LookupOptions } from 'node:dns';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
@@ -26,8 +26,8 @@ const policy: readonly (readonly [Class, readonly string[]])[] = [
 ];
 
 /**
- * IPv6 ranges that lead to an IPv4 address: NAT64, its translated addresses (RFC 6052, RFC 2765), and 6to4. `BlockList` itself matches mapped
- * addresses (`::ffff:…`).
+ * IPv6 ranges that lead to an IPv4 address: NAT64 (RFC 6052), IPv4-translated addresses (RFC 2765), and 6to4. `BlockList` itself matches mapped addresses
+ * (`::ffff:…`).
  */
 const wrappings: readonly ((address: string, prefix: number) => readonly [string, number])[] = [
   (address, prefix) => [`64:ff9b::${address}`, 96 + prefix],
@@ -61,7 +61,7 @@ export class AddressRefused extends Error {
 export interface GuardOptions {
   /** Allowed addresses beside public ones: `private`, `loopback`, subnets and addresses. A subnet that is named here overrides all other rules. */
   readonly allow: readonly string[];
-  /** The setting behind `allow`, which refusals name. */
+  /** The name of the setting that has the value of `allow`. Refusals contain this name. */
   readonly setting?: string;
   readonly resolve?: (
     host: string,
@@ -93,7 +93,7 @@ export class AddressGuard {
   }
 
   /**
-   * Returns the reason why this URL may not be used, such as `url points to an address that is not allowed (loopback): see …`. Returns null if
+   * Returns the reason to refuse this URL, such as `url points to an address that is not allowed (loopback): see …`. Returns null if
    * the URL may be used. Resolves no names.
    */
   checkUrl(text: string): string | null {
@@ -106,8 +106,8 @@ export class AddressGuard {
   }
 
   /**
-   * Returns the reason for a bare host, as the end of a sentence; null if the host may be used. An example is `an address that is not allowed
-   * (loopback): see …`. Every name but a local one may be used.
+   * Returns the reason to refuse a host, as the end of a sentence such as `an address that is not allowed (loopback): see …`. Returns null if the host
+   * may be used. Names other than `localhost` are accepted, because `lookup` checks their addresses.
    */
   checkHost(host: string): string | null {
     const local = /^(?:.*\.)?localhost\.?$/.test(host);
@@ -132,7 +132,7 @@ export class AddressGuard {
 
 // The HTTP client for addresses that users gave. It is guarded, pooled and bounded, and its errors contain no secret.
 
-/** Makes the client. `most` is the largest answer in bytes; -1: no bound. */
+/** Makes the client. `connections`: the largest number for each host. `most`: the largest size of an answer, in bytes; -1 for no bound. */
 export const createAgent = (guard: AddressGuard, timeoutMs: number, connections = 64, most = -1): Agent =>
   new Agent({
     // Without multiplexing, an answer never waits for another on the same connection. A slow receiver holds its own connections only.

@@ -84,7 +84,7 @@ class Listener implements Dispatcher.DispatchHandler {
 
   #keep(chunk: Buffer): void {
     if (this.#wanted === 0) return;
-    // A copy, because the parser uses the memory of the chunk again.
+    // The bytes are copied, because the parser reuses the memory of the chunk.
     const kept = Buffer.from(chunk.subarray(0, this.#wanted));
     this.#kept.push(kept);
     this.#wanted -= kept.length;
@@ -144,7 +144,7 @@ interface ReceiverOptions {
   /** Time-out of a whole attempt, in milliseconds. */
   readonly timeoutMs: number;
   readonly userAgent: string;
-  /** Concurrent connections to one host. */
+  /** The largest number of connections to one host. */
   readonly connections?: number;
   /** Returns the time in Unix milliseconds, for a Retry-After that names a date. */
   readonly now?: () => number;
@@ -152,7 +152,7 @@ interface ReceiverOptions {
 
 /** The largest part of an answer that is read, in bytes. A connection can be reused only if the whole body was read. */
 const answerBytes = 65_536;
-/** Longest pause that a receiver may ask for, in seconds. */
+/** The longest pause that a receiver can request, in seconds. A longer pause is shortened. */
 const maxRetryAfter = 3_600;
 
 interface Place {
