@@ -81,16 +81,30 @@ interface LoggedError {
 }
 
 /**
+ * Returns true for an error of PostgreSQL whose text quotes the refused value: a data exception or a violated constraint. The value may be the text of a
+ * message.
+ */
+const quotesValue = (error: Error, code: unknown): boolean => 'severity' in error && /^2[23]/.test(String(code));
+
+/** Returns the lines of a stack without the text of the error. */
+const framesOf = (stack: string): string =>
+  stack
+    .split('\n')
+    .filter((line) => line.trimStart().startsWith('at '))
+    .join('\n');
+
+/**
  * Returns the loggable part of an error. The error of a driver may contain rows, and the error of a request may contain its address. These fields are left out.
  */
-const loggable = (error: unknown, depth = 0): LoggedError | string => {
+export const loggable = (error: unknown, depth = 0): LoggedError | string => {
   if (!(error instanceof Error)) return typeof error === 'string' ? error : 'not an error';
   const { code, cause } = error as Error & { code?: unknown };
   const reason = cause === undefined || depth > 3 ? undefined : loggable(cause, depth + 1);
+  const isQuoting = quotesValue(error, code);
   return {
     type: error.name,
-    message: error.message,
-    ...(error.stack === undefined ? {} : { stack: error.stack }),
+    message: isQuoting ? 'the database refused a value' : error.message,
+    ...(error.stack === undefined ? {} : { stack: isQuoting ? framesOf(error.stack) : error.stack }),
     ...(code === undefined ? {} : { code }),
     ...(reason === undefined || typeof reason === 'string' ? {} : { cause: reason }),
   };

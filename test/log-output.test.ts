@@ -6,7 +6,7 @@ import { closeSync, openSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { test } from 'node:test';
-import { LogOutput } from '#src/log.ts';
+import { loggable, LogOutput } from '#src/log.ts';
 import { root } from '#test/source-tree.ts';
 import { argsFor } from '#test/support/constants.ts';
 import { freePort } from '#test/support/ports.ts';
@@ -19,6 +19,15 @@ const disk = SmallDisk.open(1);
 const reason = disk === null ? ' (left out: no small disk can be mounted here)' : '';
 const onDisk = (title: string, run: (disk: SmallDisk) => Promise<void>): void =>
   void test(`log: ${title}${reason}`, { skip: disk === null }, () => run(disk!));
+
+test('log: an error of the database that quotes a refused value is logged with its code and frames, as a cause too', () => {
+  const refused = Object.assign(new Error('invalid input syntax for type bigint: "a private text"'), { severity: 'ERROR', code: '22P02' });
+  const unknown = Object.assign(new Error('relation "nothing" does not exist'), { severity: 'ERROR', code: '42P01' });
+  const line = JSON.stringify(loggable(new Error('not stored', { cause: refused })));
+  assert.ok(!line.includes('a private text'), line);
+  assert.match(line, /"message":"the database refused a value","stack":" *at .*"code":"22P02"/);
+  assert.match(JSON.stringify(loggable(unknown)), /relation \\"nothing\\"/);
+});
 
 onDisk('lines on a full disk are counted, and the rest of a torn line stands alone', async (disk) => {
   const path = join(disk.folder, 'lines.log');
