@@ -79,7 +79,7 @@ export interface Stores {
 export interface Ports extends Stores {
   /** Returns the SHA-256 in hex, for secrets that are only compared. */
   readonly digest: (text: string) => string;
-  /** Returns the 99th percentile of the event loop's delay over the last minute. In milliseconds. */
+  /** Returns the 99th percentile of the event loop's delay over the last one to two minutes. In milliseconds. */
   readonly loopLagMs: () => number;
   /** Returns the memory of the process (resident set size). In bytes. */
   readonly memoryBytes: () => number;

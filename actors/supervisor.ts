@@ -207,7 +207,7 @@ export class Supervisor {
     this.#stepLog.start();
   }
 
-  /** Restores the sessions. In a cluster, this node instead begins to take free instances, and restores the sessions of these. */
+  /** Restores the sessions and the campaigns. In a cluster, begins to take free instances instead, and restores the sessions of the taken instances. */
   async restore(): Promise<void> {
     if (this.cluster) return this.cluster.begin();
     await this.#restore.run((cell) => this.#hibernation.wake(cell));

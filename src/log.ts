@@ -1,6 +1,6 @@
 /**
- * The log: one line per outcome, constant event names, values as fields. Of an error, only its type, message, stack, code and causes are logged, because other
- * fields may be secret.
+ * The log: one line per outcome, constant event names, values as fields. Only the type, message, stack, code and causes of an error are logged, because
+ * other fields may be secret. A message of the database that quotes a value is left out.
  */
 import { writeSync } from 'node:fs';
 import { Writable } from 'node:stream';

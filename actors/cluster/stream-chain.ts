@@ -69,7 +69,7 @@ const mostHeld = 1_000;
 
 export class StreamSender {
   readonly #input: StreamSenderInput;
-  /** Resolves when the last message of the former owner is known. */
+  /** Resolves when the look-up of the last message of the former owner has ended. */
   readonly #begun: Promise<void>;
   #held: GatewayEvent[] | null = [];
   /** The id of the last event, sent or not; null if it is unknown. */

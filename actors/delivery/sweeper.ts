@@ -143,8 +143,8 @@ export class Sweeper {
   }
 
   /**
-   * Runs one sweep over all webhooks, even if the sweep of one webhook fails. Rejects afterwards with the first unexpected error. Rejects with a
-   * `StorageFailure` if storage does not answer the first queries.
+   * Runs one sweep over all webhooks, even if the sweep of one webhook fails. Stops after `mostUnanswered` webhooks in a row whose storage did not answer.
+   * Rejects afterwards with the first unexpected error. Rejects with a `StorageFailure` if storage does not answer the first queries.
    */
   async sweep(): Promise<void> {
     const surprises: unknown[] = [];

@@ -177,8 +177,8 @@ export type Entry =
       readonly last: readonly string[];
     }
   /**
-   * The account read messages of a chat on another device. Unread messages become read. The chat's unread count falls with a `chats` event, and one
-   * `messages_update` lists the messages.
+   * The account read messages of a chat on another device. Unread messages become read. The unread count of the chat decreases, which
+   * causes a `chats` event. One `messages_update` event lists the messages.
    */
   | {
       readonly kind: 'messagesRead';

@@ -47,7 +47,7 @@ export interface Numbers {
   readonly clientVersion: ClientVersionView;
   /** The reason why the expiry of stored data is suspended, because the clock of the machine is in doubt; '' otherwise. */
   readonly clock: string;
-  /** 99th percentile of the event loop's delay over the last minute. */
+  /** 99th percentile of the event loop's delay over the last one to two minutes. */
   readonly loopLagMs: number;
   /** Waiting deliveries of all webhooks at the last count. */
   readonly outbox: { readonly waiting: number; readonly parked: number };

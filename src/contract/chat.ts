@@ -22,8 +22,8 @@ export const fastChatId = (owner: string, chatId: string): string =>
   `${owner}:${chatId.slice(0, (chatId.indexOf('@') + 1 || Infinity) - 1)}`;
 
 /**
- * Other names of servers. `hosted` and `hosted.lid` are devices that a provider runs for the same people; `c.us` is the old name of the
- * server of people.
+ * Maps other server names of a JID to the usual ones. A JID at `hosted` or `hosted.lid` is a device that a provider runs for the same person. `c.us` is the
+ * old name of `s.whatsapp.net`.
  */
 const servers: Readonly<Record<string, string>> = { 'c.us': 's.whatsapp.net', hosted: 's.whatsapp.net', 'hosted.lid': 'lid' };
 

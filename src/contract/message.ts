@@ -88,7 +88,7 @@ const peerOf = ({ chatId, name, image }: CallPeer) => ({ callPeer: { jid: chatId
 
 /**
  * Makes the view of a message. Every field is always present, except for `callPeer` (calls) and the number, views and reactions of a post. `content` and
- * `sendPayload` are an object or a text, '' if there is none. `now`: Unix milliseconds; without it the message counts as not pinned.
+ * `sendPayload` are an object or a text; '' if there is none. `now`: Unix milliseconds. Without `now`, the message counts as not pinned.
  */
 export const messageView = (
   message: Message,

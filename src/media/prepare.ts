@@ -126,7 +126,7 @@ const documentMaker: Maker = async (file, bench) => {
 export interface WorkshopOptions extends MediaLimits {
   readonly media: Pick<Media, 'picture' | 'tracks' | 'previewPictures'>;
   readonly folder: TemporaryFolder;
-  /** Absolute path of the program; null on a machine without it. */
+  /** The absolute path of ffmpeg; null if the machine has none. */
   readonly ffmpeg: string | null;
   /** The largest number of concurrent tasks in the pool, and also of concurrent conversions by ffmpeg. */
   readonly jobs: number;

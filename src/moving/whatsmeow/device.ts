@@ -92,7 +92,7 @@ export const preKeyOf = (row: Row): SessionKey => ({
 
 /**
  * Returns the address under which the library looks for a session or an identity. Once the LID of a number is known, the library uses the LID. Returns null if
- * the number also has a row under its LID, because both programs use the row under the LID.
+ * the number also has a row under its LID. whatsmeow and the library use that row, so the row under the number is not copied.
  */
 export const libraryAddress = (theirId: string, map: LidMap, exists: (theirId: string) => boolean): string | null => {
   const address = addressOf(theirId);

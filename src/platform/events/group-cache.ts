@@ -1,6 +1,6 @@
 /**
  * The cache of groups of one connection. It has the names of all groups, and the members of recently used groups. Other groups are read from the storage. An
- * unknown group is queried from the platform. All entries about groups pass this cache, so a read of a known group needs no query to the platform.
+ * unknown group is queried from the platform. Each entry about a group also updates this cache, so a read of a known group needs no query.
  */
 import { getBinaryNodeChild, getBinaryNodeChildren, type BinaryNode, type GroupMetadata, type WASocket } from '@whiskeysockets/baileys';
 import {

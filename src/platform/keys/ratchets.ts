@@ -138,8 +138,9 @@ interface StoredSessions {
 }
 
 /**
- * Returns the addresses whose known identity key these changes replace. The library stores an identity key at the first message with this key, and deletes
- * the session of a replaced key. If the contact has never sent a message, its identity key is only in the session.
+ * Returns the addresses whose known identity key these changes replace. An address counts if the same changes delete its session, because the library
+ * deletes the session of a replaced key. An address also counts if all its stored sessions have another key. The key of a contact that never sent a message
+ * is only in the session.
  */
 const replacedIn = async (data: SignalDataSet, get: RatchetHost['get']): Promise<readonly string[]> => {
   const keys = Object.entries(data['identity-key'] ?? {});

@@ -95,7 +95,10 @@ const tapOn = ({ stored, message }: Asked, choice: string): Result<Answer> | nul
   return done({ message: tapIn(content, option), vote: option.text });
 };
 
-/** Builds the answer to a message with options. Returns null if the text is not an answer, or the message has no options. Refuses an unknown option. */
+/**
+ * Builds the answer to a message with options. Returns null if the text is not an answer, or the message has no options or is a button
+ * message of the account itself. Refuses an unknown option.
+ */
 export const optionAnswerTo = (text: string, asked: Asked, directory: Directory): Result<Answer> | null => {
   if (!text.startsWith('>')) return null;
   const choice = text.slice(1).trim();
@@ -105,14 +108,14 @@ export const optionAnswerTo = (text: string, asked: Asked, directory: Directory)
 // The type of a composer.
 
 export interface Composer<Content> {
-  /** True if the composer uploads a file, which has its own time limit. */
+  /** True if the composer uploads a file. Uploads have their own time limit. */
   readonly uploads?: true;
   /**
    * Builds the content for a chat. `compose` adds quotes, mentions and marks later. Refuses with `invalid` if the content is not valid, or with the
    * refusal of an upload or of a platform request.
    */
   content(content: Content, connection: LiveConnection, jid: string): Promise<Result<proto.IMessage>>;
-  /** Replaces `content` if the send chooses an option of the quoted message. Returns null for other replies. */
+  /** Builds the message in place of `content()` if the text chooses an option of the quoted message. Returns null for other replies. */
   answer?(content: Content, asked: Asked, directory: Directory): Result<Answer> | null;
   /** Builds the content without a connection, as far as possible. It has at least the kind and the text of the message. */
   draft(content: Content): proto.IMessage;

@@ -32,7 +32,7 @@ export class Database {
   #depth = 0;
   #after: (() => void)[] = [];
 
-  /** Opens the file. Throws if another process uses the same data folder. */
+  /** Opens the database file. Throws if another process uses the same data folder. */
   constructor(dataDir: string) {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 });
     this.sql = new DatabaseSync(join(dataDir, 'sandbox.sqlite'));

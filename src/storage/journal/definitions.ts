@@ -1,4 +1,4 @@
-/** The rules of definitions: the rows that a commit writes or removes, and the deleted labels that leave all chats. */
+/** The rules of definitions: the rows that a commit writes or removes, and the deleted labels to remove from all chats. */
 import { type Channel, channelOf, type ChannelPatch, type Definition, type DefinitionKind, type Entry, type Label } from '#actors/model.ts';
 import { fullLabelId } from '#src/contract/views.ts';
 import { keyText } from '../postgres/parameters.ts';
@@ -46,7 +46,7 @@ export class DefinitionLedger {
     else this.#remove(entry.definition);
   }
 
-  /** Stores a definition. Returns false if its values are stored already. */
+  /** Notes a definition to store. Returns false if its id is empty, or its values are stored already. */
   put(given: Definition): boolean {
     const definition = withKeyText(given);
     const name = nameOf(definition.of, definition.value.id);

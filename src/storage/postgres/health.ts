@@ -111,7 +111,7 @@ export class Health {
     this.#breakages = new Breakages(log, place);
   }
 
-  /** True if the database answered the last work. */
+  /** False from a `StorageUnavailable` until later work or a probe succeeds. */
   get up(): boolean {
     return !this.#away.holds;
   }

@@ -82,8 +82,8 @@ const raised = 'tenancy.taken';
 
 /**
  * Raises the epochs. The three statements are sent as one query, and are one transaction. The rows are locked in the order of ids. `for update` waits for
- * open writes under an older epoch (see `ownership.ts`). The takeover count comes first, so that the second statement sees instances that are inserted
- * meanwhile.
+ * open writes under an older epoch (see `ownership.ts`). The takeover count comes first. If another takeover is open, this statement waits for
+ * it, and the snapshot of the next statement has the instances that were inserted meanwhile.
  */
 const raise = {
   name: '',

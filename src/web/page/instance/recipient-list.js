@@ -96,7 +96,7 @@ const typedRows = (text) => text.split(/[\n,;]/).filter((line) => line.trim() !=
 export const isTypedLong = (text) => text.length > mostTyped && typedRows(text).length > mostTyped;
 
 /**
- * Reads a typed list of numbers between line breaks, commas or semicolons. Throws a ListError if the list has too many rows.
+ * Reads a typed list of numbers that are separated by line breaks, commas or semicolons. Throws a ListError if the list has too many rows.
  * @param {string} text
  * @returns {Sheet}
  */

@@ -113,7 +113,7 @@ const Done = ({ made, sent }) => {
  */
 
 /**
- * Returns the last text that this session sent by an API call; null if there is none, or if the user may not read messages.
+ * Returns the last text that this session sent by an API call, among its newest 50 messages; null if there is none, or if the user may not read messages.
  * @param {string} instance
  * @returns {Promise<Sent | null>}
  */
