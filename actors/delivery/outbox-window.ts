@@ -204,7 +204,7 @@ export class OutboxWindow {
     const { outbox, policy, webhookId, instanceId } = this.#host;
     const [isEarly, now] = [this.#isEarly, this.#now()];
     this.#isEarly = false;
-    let [added, isRead, isOld] = [0, false, false];
+    let [added, isRead, isOld, isStale] = [0, false, false, false];
     try {
       const most = { rows: policy.inMemory, bytes: policy.inMemoryBytes };
       const { rows, held, more } = await outbox.due(webhookId, instanceId, isEarly ? anyTime : now, most);
@@ -212,6 +212,7 @@ export class OutboxWindow {
       const next = more ? null : await outbox.nextDue(webhookId, instanceId);
       const lanes = next === null ? [] : await outbox.heldLanes(webhookId, instanceId, now, mostHeld);
       for (const row of rows) if (this.#addRead(row)) added += 1;
+      isStale = rows.some(({ seq }) => this.#leftMeanwhile.has(seq));
       this.#held.endRead(lanes);
       isOld = this.#page === 'old';
       this.#isBehind = more || isOld || lanes.length === mostHeld;
@@ -224,8 +225,9 @@ export class OutboxWindow {
       this.#page = 'none';
       this.#leftMeanwhile.clear();
     }
-    // A full page of rows that are all leaving the outbox adds nothing. The next page is read when these rows are removed.
-    if (added > 0 || isOld) this.#host.changed();
+    // A full page of rows that are all leaving the outbox adds nothing. The next page is read when these rows are removed. If a row has left meanwhile, its
+    // removal has already been reported, so the next page is read now.
+    if (added > 0 || isOld || isStale) this.#host.changed();
   }
 
   /** Parks rows until the time of the row that holds their lane, so that the next page begins behind them. Rows of lanes in memory have their turn soon. */

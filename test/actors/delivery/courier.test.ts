@@ -234,6 +234,30 @@ test('courier: rows whose removal is slow are neither sent again nor read again 
   desk.assertQuiet();
 });
 
+test('courier: after a page whose rows all left meanwhile it reads the next page', async () => {
+  const desk = new Desk({ inMemory: 1 });
+  const { db, ports, time, receiver } = desk.world;
+  const [removed, read] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const { archive } = ports.outbox;
+  (ports.outbox as { archive: typeof archive }).archive = async (rows) => {
+    await removed.promise;
+    await archive(rows);
+  };
+  receiver.answer = () => new Promise((resolve) => void time.setTimeout(() => resolve({ ok: true, status: 200 }), 1_000));
+  desk.rows(2, 'chat');
+  desk.add([]);
+  await settle();
+  db.holds.set('outbox.due', read.promise);
+  await time.pass(1_000);
+  removed.resolve();
+  await settle();
+  db.holds.clear();
+  read.resolve();
+  await time.pass(10_000);
+  assert.equal(desk.order, 'e1 e2');
+  desk.assertQuiet();
+});
+
 test('courier: it waits for storage that is away, and loses nothing', async () => {
   const desk = new Desk();
   desk.world.db.away = true;
