@@ -1,11 +1,15 @@
 /** Tests the event stream over real connections. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
+import { IncomingMessage, ServerResponse } from 'node:http';
+import { connect, Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import type { EventType, StreamPast } from '#actors/gateway.ts';
+import { defaultStreamLimits } from '#src/http/options.ts';
+import { Hub } from '#src/http/stream/hub.ts';
 import { instance } from '#test/contract/samples.ts';
-import { sampleEvent } from '#test/fakes/gateway.ts';
+import { createFakeGateway, sampleEvent } from '#test/fakes/gateway.ts';
+import { FakeLog } from '#test/fakes/time.ts';
 import { setUp, token, until } from './setup.ts';
 import { openStream } from './stream-client.ts';
 
@@ -24,6 +28,22 @@ test('stream: a message event has the message itself, with its chat beside its f
   const data = { id: 'm1', chatid: '5511999999999@s.whatsapp.net', type: 'text', chat: { id: 'r00112233445566' } };
   const lines = ['event: messages', `data: ${JSON.stringify({ type: 'messages', data })}`, 'id: event-1'];
   assert.ok(client.text().endsWith(`${lines.join('\n')}\n\n`), client.text());
+});
+
+test('stream: a client that left before its stream opened takes no place', async (t) => {
+  const gateway = createFakeGateway();
+  const closed: string[] = [];
+  const meter = { answered: () => undefined, stream: (what: string) => void closed.push(what) };
+  const hub = new Hub({ gateway, limits: { ...defaultStreamLimits, perToken: 1 }, log: new FakeLog(), meter });
+  t.after(() => hub.close());
+  for (let n = 0; n < 2; n += 1) {
+    const response = new ServerResponse(new IncomingMessage(new Socket()));
+    response.destroy();
+    await once(response, 'close');
+    hub.open(id, { types: new Set(['messages']), filters: [], kinds: new Set() }, '', response);
+  }
+  assert.equal(hub.objection(id), null);
+  assert.deepEqual(closed, ['opened', 'closed', 'opened', 'closed']);
 });
 
 test('stream: other events have their own keys', async (t) => {

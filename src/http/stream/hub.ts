@@ -5,7 +5,7 @@ import { changesView, stepView } from '#src/contract/views.ts';
 import type { HttpLog, StreamLimits, StreamMeter } from '../options.ts';
 import { done } from '../route.ts';
 import { InstanceStream } from './instance-stream.ts';
-import { commentFrame, plainFrame, Sink, Subscriber, type Subscription } from './subscriber.ts';
+import { commentFrame, onceClosed, plainFrame, Sink, Subscriber, type Subscription } from './subscriber.ts';
 
 // Streams of the inspector: steps of single instances, and changes of the list. A reader that is too slow is disconnected, as on every stream.
 
@@ -129,7 +129,7 @@ export class InspectorHub {
   }
 
   #untilClosed(response: ServerResponse, sink: Sink, leave: () => void): void {
-    response.once('close', () => {
+    onceClosed(response, () => {
       leave();
       this.#sinks.delete(sink);
       this.#parts.log.debug({ streams: this.#sinks.size }, 'inspector.streamClosed');
@@ -172,7 +172,7 @@ export class Hub {
     subscriber.push(hello);
     stream.join(subscriber, lastEventId);
     this.#parts.log.debug({ instance: id, streams: stream.size }, 'stream.opened');
-    response.once('close', () => {
+    onceClosed(response, () => {
       stream.leave(subscriber);
       this.#parts.log.debug({ instance: id, streams: stream.size }, 'stream.closed');
     });

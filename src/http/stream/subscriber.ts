@@ -58,6 +58,12 @@ const headers = {
 /** Headers for other origins. The token is in the address and cookies are ignored, so any page that knows the token may listen. */
 const forAnyPage = { 'access-control-allow-origin': '*' };
 
+/** Calls `act` when the response is closed, also if it is closed already: a client may leave while its token is checked. */
+export const onceClosed = (response: ServerResponse, act: () => void): void => {
+  if (response.closed) act();
+  else response.once('close', act);
+};
+
 export class Sink {
   readonly #response: ServerResponse;
   readonly #limits: StreamLimits;
@@ -70,7 +76,7 @@ export class Sink {
     this.#limits = limits;
     this.#meter = meter;
     meter?.stream('opened');
-    response.once('close', () => meter?.stream('closed'));
+    onceClosed(response, () => meter?.stream('closed'));
     // Clients wait for the headers before any action that causes events.
     response.writeHead(200, { ...headers, ...more }).flushHeaders();
   }
