@@ -124,8 +124,8 @@ export interface FileRows {
   removeUnused(before: number, limit: number): Promise<readonly Blob[]>;
   /** Returns at most `limit` rows without use since `before`, the longest unused first, starting after the row `after`. */
   unused(before: number, after: { readonly used: number; readonly name: string }, limit: number): Promise<readonly FileRow[]>;
-  /** Removes the rows with these names. */
-  removeNamed(names: readonly string[]): Promise<readonly Blob[]>;
+  /** Removes the rows with these names that are still without use since `before`. */
+  removeNamed(names: readonly string[], before: number): Promise<readonly Blob[]>;
   /** Removes at most `limit` rows of one instance. */
   removeOf(instance: InstanceId, limit: number): Promise<readonly Blob[]>;
 }

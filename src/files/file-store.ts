@@ -153,7 +153,7 @@ class Files implements FileStore {
       if (last === undefined || here.length === limit) break;
       after = last;
     }
-    return here.length === 0 ? 0 : this.#removed(await rows.removeNamed(here));
+    return here.length === 0 ? 0 : this.#removed(await rows.removeNamed(here, before));
   }
 
   async removeOf(instance: string): Promise<number> {
@@ -165,7 +165,8 @@ class Files implements FileStore {
     const { rows, blobs, isComplete } = this.#input;
     const prefix = prefixes[part] ?? '';
     return this.#mutex.run(prefix, async () => {
-      const [stored, kept] = [await blobs.list(prefix), await rows.startingWith(prefix)];
+      // The rows are read first. Another node may store a file during the list, and its new row must not count as lost.
+      const [kept, stored] = [await rows.startingWith(prefix), await blobs.list(prefix)];
       const sizes = new Map(stored.map(({ hash, size }) => [hash, size]));
       const wanted = new Map(kept.map(({ hash, size }) => [hash, size]));
       const orphans = stored.filter(({ hash, size }) => wanted.get(hash) !== size);

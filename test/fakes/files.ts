@@ -68,8 +68,8 @@ class FakeFileRows implements FileRows {
     return old.toSorted((a, b) => a.used - b.used || (a.name < b.name ? -1 : 1)).slice(0, limit);
   }
 
-  async removeNamed(names: readonly string[]): Promise<readonly Blob[]> {
-    return this.#remove(this.#where(({ name }) => names.includes(name)));
+  async removeNamed(names: readonly string[], before: number): Promise<readonly Blob[]> {
+    return this.#remove(this.#where(({ name, used }) => names.includes(name) && used < before));
   }
 
   async removeOf(instance: string, limit: number): Promise<readonly Blob[]> {

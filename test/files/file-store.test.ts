@@ -11,6 +11,7 @@ import type { BlobStore } from '#src/files/blobs.ts';
 import { createFileStore } from '#src/files/file-store.ts';
 import { instance } from '#test/contract/samples.ts';
 import { testDatabase } from '#test/support/database.ts';
+import { until } from '#test/support/until.ts';
 import { baseUrl, below, bytesOf, openTestFiles, taken } from '#test/support/files.ts';
 
 const database = await testDatabase();
@@ -251,6 +252,53 @@ test('files: an audit removes no bytes that another node has just stored', async
   assert.deepEqual(await nodes.other.audit(nodes.part), { blobs: 0, rows: 0 });
   assert.ok(kept);
   assert.deepEqual(await bytesOf(nodes.one, kept), nodes.bytes);
+});
+
+test('files: a file that is stored again while unused ones are removed stays', async () => {
+  const id = await newInstance();
+  const bytes = randomBytes(2_000);
+  const kept = await files.keep(id, await taken(temporary, bytes));
+  assert.ok(kept);
+  const { name } = kept;
+  const blocked = `select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database() and query like '%delete from file%'`;
+  const [row] = await storage.fileRows.unused(clock.now + 1, { used: -1, name: '' }, 1_000);
+  assert.ok(row);
+  for (const remove of [
+    () => storage.fileRows.removeUnused(clock.now + 1, 1_000),
+    () => storage.fileRows.removeNamed([name], clock.now + 1),
+  ]) {
+    await database.admin.rows({ name: '', text: 'update file set used = $1 where name = $2' }, [clock.now, name]);
+    let removal: Promise<readonly { readonly hash: string }[]> | null = null;
+    await database.admin.transaction(async (holder) => {
+      await holder.rows({ name: '', text: 'update file set used = $1 where name = $2' }, [clock.now + 10, name]);
+      removal = remove();
+      await until(async () => (await holder.rows({ name: '', text: blocked }, [])).length > 0, 'the removal waits for the row');
+    });
+    assert.ok(!(await removal!).some(({ hash }) => hash === kept.hash));
+    assert.ok(await storage.fileRows.named(name));
+  }
+});
+
+test('files: an audit keeps the row of a file that another node stores while the blobs are listed', async () => {
+  const id = await newInstance();
+  let keep = async (): Promise<unknown> => null;
+  const nodes = await twoNodes({
+    blobs: (own) => ({
+      list: async (prefix) => {
+        const found = await own.list(prefix);
+        await keep();
+        return found;
+      },
+    }),
+  });
+  // A part without any blob keeps its rows in any case, so the file belongs to the part of the orphan.
+  let bytes = randomBytes(2_000);
+  while (Number.parseInt(hashOf(bytes).slice(0, 2), 16) !== nodes.part) bytes = randomBytes(2_000);
+  let kept: KeptFile | null = null;
+  keep = async () => (kept = await nodes.one.keep(id, await taken(temporary, bytes)));
+  assert.deepEqual(await nodes.other.audit(nodes.part), { blobs: 1, rows: 0 });
+  assert.ok(kept);
+  assert.deepEqual(await bytesOf(nodes.one, kept), bytes);
 });
 
 test('files: a write fails if the audit of another node removes its bytes before the row exists, and a retry succeeds', async () => {

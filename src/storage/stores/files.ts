@@ -11,9 +11,10 @@ const found = (name: string, condition: string): Statement => ({
   text: `select ${fields} from file where ${condition} order by created desc limit 1`,
 });
 
-const gone = (name: string, chosen: string): Statement => ({
+/** `still`: a condition that a row must meet when it is deleted, because another transaction may have changed the row since it was chosen. */
+const gone = (name: string, chosen: string, still = ''): Statement => ({
   name: `file-${name}`,
-  text: `with gone as (delete from file where name = any(array(${chosen})) returning hash, size)
+  text: `with gone as (delete from file where name = any(array(${chosen})) ${still} returning hash, size)
     select hash, max(size)::float8 as size from gone group by hash`,
 });
 
@@ -46,7 +47,7 @@ export const fileStatements = {
     text: `select hash, max(size)::float8 as size from file where hash >= $1 and hash < $2 group by hash order by hash`,
   },
   removeHash: { name: 'file-remove-hash', text: `delete from file where hash = $1` },
-  removeUnused: gone('remove-unused', 'select name from file where used < $1 order by used, name limit $2'),
+  removeUnused: gone('remove-unused', 'select name from file where used < $1 order by used, name limit $2', 'and used < $1'),
   /** $1: the time since which a file was not used. $2 and $3: time and name of the last row of the previous page. $4: the largest number of rows. */
   unused: {
     name: 'file-unused',
@@ -54,7 +55,7 @@ export const fileStatements = {
   },
   removeNamed: {
     name: 'file-remove-named',
-    text: `with gone as (delete from file where name = any($1::text[]) returning hash, size)
+    text: `with gone as (delete from file where name = any($1::text[]) and used < $2 returning hash, size)
       select hash, max(size)::float8 as size from gone group by hash`,
   },
   removeOf: gone('remove-of', 'select name from file where instance_id = $1 order by hash limit $2'),
@@ -97,7 +98,7 @@ export const createFileRows = (database: Database, sweeps: Database): FileRows =
     },
     removeUnused: (before, limit) => sweeps.rows<Blob>(fileStatements.removeUnused, [before, limit]),
     unused: (before, { used, name }, limit) => sweeps.rows<FileRow>(fileStatements.unused, [before, used, name, limit]),
-    removeNamed: (names) => sweeps.rows<Blob>(fileStatements.removeNamed, [names]),
+    removeNamed: (names, before) => sweeps.rows<Blob>(fileStatements.removeNamed, [names, before]),
     removeOf: (instance, limit) => sweeps.rows<Blob>(fileStatements.removeOf, [instance, limit]),
   };
 };
