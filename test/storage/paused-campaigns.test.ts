@@ -1,9 +1,10 @@
-/** Tests that campaigns which were paused long ago are removed with their recipients, and others stay. */
+/** Tests that campaigns which were paused long ago are removed with their recipients, and that a retry leaves out a recipient with a late receipt. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { instance } from '#test/contract/samples.ts';
 import { putCampaign } from '#test/support/campaign-rows.ts';
 import { testDatabase } from '#test/support/database.ts';
+import { until } from '#test/support/until.ts';
 
 const database = await testDatabase();
 const storage = await database.storage();
@@ -26,4 +27,23 @@ test('campaigns: one that was paused long ago is removed with its recipients', a
     ['rb', 'rc'],
   );
   assert.deepEqual((await run('select 1 from campaign')).length, 2);
+});
+
+test('campaigns: a recipient whose receipt arrives while a retry waits is not sent to again', async () => {
+  const claim = { instanceId: 'rlate', epoch: instance.record.epoch };
+  await storage.instances.insert({ ...instance.record, id: 'rlate', token: 'rlate' });
+  await putCampaign(storage, claim);
+  await run(`update campaign set status = 'paused' where instance_id = 'rlate'`);
+  await run(`update campaign_recipient set state = 'failed' where instance_id = 'rlate' and position = 0`);
+  const [campaign] = await run<{ id: string }>(`select id from campaign where instance_id = 'rlate'`);
+  let retried: Promise<number> = Promise.resolve(0);
+  const waits = `select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database() and query like '%campaign_recipient%'`;
+  await database.admin.transaction(async (holder) => {
+    await holder.rows({ name: '', text: `select 1 from campaign where instance_id = 'rlate' for update` }, []);
+    retried = storage.campaigns.retry(claim, campaign?.id ?? '', 1, 10);
+    await until(async () => (await holder.rows({ name: '', text: waits }, [])).length > 0, 'the retry waits for the campaign');
+    await holder.rows({ name: '', text: `update campaign_recipient set state = 'sent' where instance_id = 'rlate' and position = 0` }, []);
+  });
+  assert.equal(await retried, 0);
+  assert.deepEqual(await run(`select state from campaign_recipient where instance_id = 'rlate' and position = 0`), [{ state: 'sent' }]);
 });

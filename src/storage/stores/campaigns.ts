@@ -111,6 +111,7 @@ export const campaignStatements = {
         from found where one.instance_id = $1 and one.campaign_id = $3 and one.position = any(array(
           select position from campaign_recipient where instance_id = $1 and campaign_id = $3 and state = 'failed' and chat_id <> ''
           order by position limit $5))
+          and one.state = 'failed'
         returning one.campaign_id, one.position, one.state, 'failed' as was, $4::bigint as at),
       ${countedCampaigns({ recipients: 'recipients' })}
       select (select count(*)::int from owned) as owned, (select count(*)::int from recipients) as count`,
