@@ -89,3 +89,17 @@ test('deliveries: a body is stored compressed, and read back complete from the a
   const [tally] = await deliveries.tally(['packing']);
   assert.equal(tally?.delivered, 0);
 });
+
+test('deliveries: a replay of past and parked ones takes no more than its limit', async () => {
+  await storage.instances.insert({ ...instance.record, id: 'limited', token: 'limited' });
+  await webhooks.save({ ...sample, id: 'limited', instanceId: null }, 1);
+  const values = (seq: number) => `('limited', 'limited', 'e${seq}', 'messages', '', 'l${seq}', '', 0, 1, ${seq}`;
+  const run = (text: string) => database.admin.rows({ name: '', text }, []);
+  await run(`insert into outbox (webhook_id, instance_id, event_id, type, message_type, lane, body, size, attempts, at, not_before) values
+    ${[1, 2, 3].map((seq) => `${values(seq)}, 99)`).join(', ')}`);
+  await run(`insert into archive (webhook_id, dead, at, seq, instance_id, event_id, type, message_type, lane, body, attempts, status, error, ended_at)
+    values ('limited', true, 4, 4, 'limited', 'e4', 'messages', '', 'l', '', 1, 500, '', 4), ('limited', true, 5, 5, 'limited', 'e5', 'messages', '', 'l', '', 1, 500, '', 5)`);
+  const query = { webhook: 'limited', events: null, types: null, states: ['dead' as const, 'parked' as const], from: 0, to: 10 };
+  const replayed = async (limit: number) => (await deliveries.replay({ ...query, limit })).reduce((sum, { count }) => sum + count, 0);
+  assert.deepEqual([await replayed(1), await replayed(2), await replayed(10)], [1, 2, 2]);
+});

@@ -139,10 +139,12 @@ export const createDeliveryStore = (database: Database): DeliveryStore => {
     async replay({ webhook, events, types, states, from, to, limit }) {
       const values = [webhook, events, types, from, to, limit];
       const kinds = [states.includes('delivered') ? [false] : [], states.includes('dead') ? [true] : []].flat();
-      return database.transaction(async (runner) => [
-        ...(kinds.length > 0 ? await runner.rows<Replayed>(deliveryStatements.replay, [...values, kinds]) : []),
-        ...(states.includes('parked') ? await runner.rows<Replayed>(deliveryStatements.hasten, values) : []),
-      ]);
+      return database.transaction(async (runner) => {
+        const back = kinds.length > 0 ? await runner.rows<Replayed>(deliveryStatements.replay, [...values, kinds]) : [];
+        const left = limit - back.reduce((sum, { count }) => sum + count, 0);
+        if (left === 0 || !states.includes('parked')) return back;
+        return [...back, ...(await runner.rows<Replayed>(deliveryStatements.hasten, [webhook, events, types, from, to, left]))];
+      });
     },
     tally: (webhooks) =>
       webhooks === null ? database.rows<Tally>(tallyStatements.all, []) : database.rows<Tally>(tallyStatements.of, [webhooks]),
