@@ -168,7 +168,10 @@ amongNodes('the nodes are listed with what they have, and one is drained by its 
   await page.getByRole('button', { name: `Drain ${owner}` }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Drain' }).click();
   await row(owner).filter({ hasText: 'draining' }).filter({ hasText: '0 of' }).waitFor();
-  await row(other).filter({ hasText: 'from a node that drained' }).waitFor();
+  // A node that is slow to accept the session takes it as one without an owner.
+  await row(other)
+    .filter({ hasText: /from a node that drained|without an owner/ })
+    .waitFor();
   assert.deepEqual(await nodes.owners([account]), [other]);
   await page.getByText(`${owner} has no sessions any more. It can be stopped.`).waitFor();
   const progress = page.getByRole('progressbar', { name: `Drain of ${owner}` });
