@@ -3,7 +3,7 @@
  * reason. The rows of the former account are removed before the first message is sent.
  */
 import type { InstanceId } from '../model.ts';
-import type { Identity, Ports } from '../ports.ts';
+import { type Identity, type Ports, StorageUnavailable } from '../ports.ts';
 import type { Cell } from '../session/cell.ts';
 import type { Campaigns } from './campaigns.ts';
 
@@ -15,7 +15,7 @@ const restMs = 5;
 export interface AccountChangeHost {
   readonly ports: Pick<Ports, 'chatwootRows' | 'removals' | 'journal' | 'time' | 'log'>;
   readonly campaigns: Pick<Campaigns, 'pauseAll' | 'forget'>;
-  /** Returns false if another process owns the instance by now. Nothing more is removed then. */
+  /** Returns false if this process may not act for the instance any more. The removal then rejects, and the next opening repeats it. */
   mayAct(id: InstanceId): boolean;
   /** Clears the caches of the instance outside its cell. */
   forgetBeside(id: InstanceId): void;
@@ -38,6 +38,8 @@ export async function beginAnew(host: AccountChangeHost, cell: Cell, identity: I
     pieces += 1;
     await new Promise<void>((resolve) => void ports.time.setTimeout(resolve, restMs));
   }
+  // Rows of the former account may be left, so the mark stays.
+  if (!host.mayAct(id)) throw new StorageUnavailable('the instance is leaving this process');
   // Couriers have some of the removed rows in memory, and would retry them under the new account.
   cell.root.renewCouriers();
   cell.history.clear();
