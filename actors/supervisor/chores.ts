@@ -55,8 +55,17 @@ export const expiry = ({ perishables, time, log, workers, clock, onDuty = () => 
   const run = async (pause: Pause): Promise<void> => {
     const reason = clock.trouble;
     if (reason !== '') return log.warn({ reason }, 'rows.notExpired');
-    for (const perishable of perishables) await expire(perishable, pause);
+    const failures: unknown[] = [];
+    for (const perishable of perishables) {
+      try {
+        await expire(perishable, pause);
+      } catch (error) {
+        // A table that cannot be cleaned must not keep the others from it.
+        failures.push(error);
+      }
+    }
     await clock.note();
+    if (failures.length > 0) throw failures[0];
   };
   return new PeriodicWorker({ time, log, workers, name: 'expiry', everyMs, unanswered: 'rows.notExpired', onDuty, run });
 };

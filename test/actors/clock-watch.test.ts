@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { ClockWatch } from '#actors/supervisor/clock-watch.ts';
 import { expiry } from '#actors/supervisor/chores.ts';
 import { supervisedWorkers } from '#actors/policy/supervised-workers.ts';
+import { StorageSlow } from '#actors/ports.ts';
 import { message } from '#test/contract/samples.ts';
 import { testPolicy, World } from '#test/fakes/world.ts';
 import { options, staged, text } from './stage.ts';
@@ -192,6 +193,28 @@ test('clock: a jump during a removal of messages ends the removal before the nex
   await time.pass(11 * minute);
   worker.stop();
   assert.deepEqual(removed, ['first']);
+});
+
+test('clock: a table that cannot be cleaned keeps no other table from it', async () => {
+  const { world, watch } = watched();
+  const one = watch();
+  const removed: string[] = [];
+  const perishables = ['first', 'second'].map((name) => ({
+    name,
+    age: 1_000,
+    expire: async () => {
+      if (name === 'first') throw new StorageSlow('57014');
+      removed.push(name);
+      return 0;
+    },
+  }));
+  const { time, log } = world;
+  const worker = expiry({ perishables, time, log, workers: supervisedWorkers(world.ports, testPolicy, {}), clock: one });
+  worker.start();
+  await time.pass(11 * minute);
+  worker.stop();
+  assert.ok(removed.includes('second'));
+  assert.ok(log.of('rows.notExpired').length > 0, 'the failure is reported');
 });
 
 test('clock: slow drift is no jump', async () => {
