@@ -4,6 +4,7 @@ import { EventEmitter } from 'node:events';
 import { initAuthCreds, type BinaryNode } from '@whiskeysockets/baileys';
 import type { Close, PlatformFact } from '#actors/ports.ts';
 import { PairingOffer, type PairingSocket } from '#src/platform/link/pairing-offer.ts';
+import { rejectUnanswered } from '#src/platform/link/socket-guards.ts';
 
 export const deadlines = { login: 5_000, pairingQr: 60, pairingCode: 600_000 };
 export const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
@@ -40,6 +41,7 @@ export class Stage {
       },
       sendNode: async ({ tag, attrs }) => void this.log.push(`${tag} ${attrs['class']} ${attrs['type']} ${attrs['id']}`),
     };
+    rejectUnanswered(sock);
     this.offer = new PairingOffer(sock, {
       open: phone === null ? {} : { phone },
       deadlines,

@@ -240,15 +240,8 @@ export class PairingOffer {
     });
   }
 
-  /** Sends a query. Rejects after a time-out. The library's query resolves with `undefined` in this case. */
-  async #ask(type: 'get' | 'set', request: BinaryNode): Promise<BinaryNode> {
-    const answer: BinaryNode | undefined = await this.#sock.query({
-      tag: 'iq',
-      attrs: { to: platform, type, xmlns: 'md' },
-      content: [request],
-    });
-    if (answer === undefined) throw new Error('the platform did not answer in time');
-    return answer;
+  #ask(type: 'get' | 'set', request: BinaryNode): Promise<BinaryNode> {
+    return this.#sock.query({ tag: 'iq', attrs: { to: platform, type, xmlns: 'md' }, content: [request] });
   }
 
   #replaceVoided(): void {

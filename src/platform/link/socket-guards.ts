@@ -145,6 +145,19 @@ const releaseQueries = (sock: WASocket): void => {
   };
 };
 
+/**
+ * Rejects queries that the platform does not answer in time. The library resolves them with `undefined`, which reads like an empty answer: no groups, no
+ * refusal, the usual audience. The error has the code of a time-out, so that an operation ends as not known.
+ */
+export const rejectUnanswered = (sock: Pick<WASocket, 'query'>): void => {
+  const query = sock.query.bind(sock);
+  sock.query = async (node, timeoutMs) => {
+    const answer: unknown = await query(node, timeoutMs);
+    if (answer === undefined) throw Object.assign(new Error('the platform did not answer in time'), { output: { statusCode: 408 } });
+    return answer;
+  };
+};
+
 const watchHandshake = (sock: WASocket, hooks: GuardHooks): void => {
   const { ws } = sock;
   // The first frame is the platform's half of the handshake. If the library refuses this frame, it closes the socket before `setImmediate` runs.
@@ -186,5 +199,6 @@ export const guard = (sock: WASocket, hooks: GuardHooks, { closeMs, frames, perm
   }
   boundClose(sock, closeMs);
   releaseQueries(sock);
+  rejectUnanswered(sock);
   watchHandshake(sock, hooks);
 };
