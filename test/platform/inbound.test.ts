@@ -344,6 +344,7 @@ test('log: a message that crashes the session each time is set aside, although t
     [5],
     'a later start leaves it alone too',
   );
+  assert.equal(run.log.arrive(stanza('poison')), 'finished', 'a repetition is acknowledged');
 });
 
 test('log: a message that cannot be logged is still handed over', async () => {

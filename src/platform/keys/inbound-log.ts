@@ -156,7 +156,11 @@ export class InboundLog {
   takeUnfinished(): readonly Logged[] {
     const all = [...this.#unfinished.values()].toSorted((a, b) => a.seq - b.seq);
     const aside = all.filter(({ tries }) => tries !== null && tries >= mostTries);
-    for (const { seq } of aside) this.#unfinished.delete(seq);
+    for (const { seq, name } of aside) {
+      this.#unfinished.delete(seq);
+      // A repetition of the message is then only acknowledged.
+      this.#names.delete(name);
+    }
     if (aside.length > 0) this.#reportAside(aside.length);
     return aside.length === 0 ? all : all.filter(({ seq }) => this.#unfinished.has(seq));
   }
