@@ -98,6 +98,15 @@ test('pipeline: a vote right after its poll is read, although the poll is not st
   assert.deepEqual(votes, ['', 'later']);
 });
 
+test('pipeline: a saved contact is recorded each time, and a repeated name of a sender once', async () => {
+  const { pipeline, recorded } = pipelineWith({});
+  const saved: BaileysEvent = { name: 'contacts.upsert', data: [{ id: friend, name: 'Ana' }] };
+  const heard: BaileysEvent = { name: 'contacts.update', data: [{ id: friend, notify: 'Ana S' }] };
+  for (const event of [saved, saved, heard, heard]) pipeline.push(event);
+  await pipeline.drain();
+  assert.equal(recorded.flat().filter(({ kind }) => kind === 'chat').length, 3);
+});
+
 const shared: readonly BaileysEvent[] = [
   { name: 'labels.edit', data: { id: '7', name: 'New', color: 3, deleted: false } },
   {

@@ -282,8 +282,8 @@ class Conversion {
     const { directory } = this.#options;
     if (event.name === 'first-state') return fromFirstState(event.data, directory);
     const entries = fromBaileys(event, directory, readings);
-    const isOfContacts = event.name === 'contacts.update' || event.name === 'contacts.upsert';
-    return isOfContacts ? entries.filter((entry) => this.#isNewName(entry)) : entries;
+    // A saved contact is no repetition: another change of its name may have come from the API or with the shared state.
+    return event.name === 'contacts.update' ? entries.filter((entry) => this.#isNewName(entry)) : entries;
   }
 
   #isNewName(entry: Entry): boolean {
