@@ -74,7 +74,8 @@ const cutOff = async (table: string, remove: () => Promise<unknown>): Promise<vo
     await holder.rows({ name: '', text: `select 1 from ${table} for update` }, []);
     const removed = assert.rejects(remove(), { name: 'StorageUnavailable' });
     const cut = `select pg_terminate_backend(pid) from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`;
-    await until(async () => (await holder.rows({ name: '', text: cut }, [])).length > 0, 'the removal waits for the row');
+    // A transaction sees the same activity for its whole life, so another connection looks.
+    await until(async () => (await database.admin.rows({ name: '', text: cut }, [])).length > 0, 'the removal waits for the row');
     await removed;
   });
 
