@@ -172,7 +172,7 @@ amongNodes('the nodes are listed with what they have, and one is drained by its 
   await row(other)
     .filter({ hasText: /from a node that drained|without an owner/ })
     .waitFor();
-  assert.deepEqual(await nodes.owners([account]), [other]);
+  await until(async () => (await nodes.owners([account])).join() === other, 'the other node owns the session');
   await page.getByText(`${owner} has no sessions any more. It can be stopped.`).waitFor();
   const progress = page.getByRole('progressbar', { name: `Drain of ${owner}` });
   assert.deepEqual([await progress.getAttribute('value'), await progress.getAttribute('max')], ['1', '1']);
