@@ -7,6 +7,7 @@ import { Writable } from 'node:stream';
 import { type DestinationStream, type Logger, pino } from 'pino';
 import pretty from 'pino-pretty';
 import type { Log, LogLevel, LogLevels } from '#actors/ports.ts';
+import { framesOf } from '#src/base/stack-frames.ts';
 
 // The output of the log. A full disk or a stalled reader must not end the sessions, so lines that cannot be written are dropped and
 // counted.
@@ -86,13 +87,6 @@ interface LoggedError {
  */
 const quotesValue = (error: Error, code: unknown): boolean => 'severity' in error && /^2[23]/.test(String(code));
 
-/** Returns the lines of a stack without the text of the error. */
-const framesOf = (stack: string): string =>
-  stack
-    .split('\n')
-    .filter((line) => line.trimStart().startsWith('at '))
-    .join('\n');
-
 /**
  * Returns the loggable part of an error. The error of a driver may contain rows, and the error of a request may contain its address. These fields are left out.
  */
@@ -104,7 +98,7 @@ export const loggable = (error: unknown, depth = 0): LoggedError | string => {
   return {
     type: error.name,
     message: isQuoting ? 'the database refused a value' : error.message,
-    ...(error.stack === undefined ? {} : { stack: isQuoting ? framesOf(error.stack) : error.stack }),
+    ...(error.stack === undefined ? {} : { stack: isQuoting ? framesOf(error.stack).join('\n') : error.stack }),
     ...(code === undefined ? {} : { code }),
     ...(reason === undefined || typeof reason === 'string' ? {} : { cause: reason }),
   };

@@ -14,6 +14,7 @@ import {
   StorageUnavailable,
 } from '#actors/gateway.ts';
 import { capView, limitsEndpoint, timeLockView } from '#src/contract/views.ts';
+import { framesOf } from '#src/base/stack-frames.ts';
 import { invalidInput, type InvalidTexts } from './body.ts';
 import type { HttpLog, HttpOptions } from './options.ts';
 import type { BodyLimit, FailureAnswer, RefusalAnswer } from './route.ts';
@@ -125,13 +126,12 @@ const messageIsSafe = (error: Error): boolean =>
 
 const describe = (error: unknown): object => {
   if (!(error instanceof Error)) return { error: typeof error };
-  const frames = (error.stack ?? '').split('\n').filter((line) => line.trimStart().startsWith('at '));
   const code = (error as { readonly code?: unknown }).code;
   return {
     error: error.name,
     ...(code === undefined ? {} : { code }),
     ...(messageIsSafe(error) ? { message: error.message } : {}),
-    frames,
+    frames: framesOf(error.stack),
   };
 };
 

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { openDatabase } from '#src/storage/postgres/database.ts';
 import { explained } from '#src/storage/postgres/failures.ts';
 import { instance, message, webhook } from '#test/contract/samples.ts';
-import { quietLog, testDatabase } from '#test/support/database.ts';
+import { quietLog, testDatabase, waitsForLock } from '#test/support/database.ts';
 import { testNetwork } from '#test/support/network.ts';
 import { until } from '#test/support/until.ts';
 
@@ -179,8 +179,7 @@ test('failures: slow questions take every connection of theirs, and keys, commit
     const list = () => storage.deliveries.list({ webhooks: [hook.id], state: 'dead', limit: 1, offset: 0 });
     let answered = 0;
     const slow = [list(), list()].map((asked) => assert.rejects(asked, { name: 'StorageSlow' }).then(() => (answered += 1)));
-    const waits = `select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`;
-    await until(async () => (await database.admin.rows({ name: '', text: waits }, [])).length === 2, 'both connections wait');
+    await until(async () => (await waitsForLock(database.admin)) === 2, 'both connections wait');
     const late = assert.rejects(storage.messages.find(record.id, { limit: 1, offset: 0 }), { name: 'StorageBusy' });
     for (let n = 0; n < 10; n += 1) {
       await storage.vault.write(record.id, 1, { keys: [{ type: 'session', id: '1', value: `${n}` }] });

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import type { Delivery, Entry } from '#actors/model.ts';
 import type { Runner } from '#src/storage/postgres/database.ts';
 import { instance, message, owner, webhook } from '#test/contract/samples.ts';
-import { testDatabase } from '#test/support/database.ts';
+import { testDatabase, waitsForLock } from '#test/support/database.ts';
 import { until } from '#test/support/until.ts';
 
 const database = await testDatabase();
@@ -110,8 +110,7 @@ test('fencing: a write that arrives while the epoch is raised waits for the rais
         await run('select id from instance for update', [], taker);
         await run('update instance set epoch = 2', [], taker);
         late = assert.rejects(write(1), { name: 'EpochLost' });
-        const waits = `select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`;
-        await until(async () => (await run(waits)).length > 0, 'the write waits');
+        await until(async () => (await waitsForLock(database.admin)) > 0, 'the write waits');
       });
       await late;
       await run('update instance set epoch = 1');

@@ -6,7 +6,7 @@ import type { Entry, Message } from '#actors/model.ts';
 import { chat as sampleChat, instance, message as sample, owner, webhook } from '#test/contract/samples.ts';
 import { arrived, Bench, chatId, fresh, now } from '#test/ports/entries.ts';
 import { removeRows } from '#test/support/removals.ts';
-import { testDatabase } from '#test/support/database.ts';
+import { testDatabase, waitsForLock } from '#test/support/database.ts';
 
 const database = await testDatabase();
 const storage = await database.storage({ now: () => now });
@@ -36,9 +36,7 @@ test('journal: a chat that another writer creates meanwhile is updated, not lost
     const beside = `insert into chat (chat_id, notes, ${copied}) select $1, 'made beside', ${copied} from chat where chat_id = $2`;
     await runner.rows(ask(beside), [id, model]);
     const committing = bench.commit(arrived(fresh({ chatId: id, text: 'after' })));
-    const blocked = `select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`;
-    // A transaction sees the same activity for its whole life, so another connection looks.
-    while ((await database.admin.rows(ask(blocked), [])).length === 0);
+    while ((await waitsForLock(database.admin)) === 0);
     return { waiting: committing };
   });
   assert.equal((await waiting).events.length, 1);

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { instance } from '#test/contract/samples.ts';
 import { putCampaign } from '#test/support/campaign-rows.ts';
-import { testDatabase } from '#test/support/database.ts';
+import { testDatabase, waitsForLock } from '#test/support/database.ts';
 import { until } from '#test/support/until.ts';
 
 const database = await testDatabase();
@@ -37,12 +37,10 @@ test('campaigns: a recipient whose receipt arrives while a retry waits is not se
   await run(`update campaign_recipient set state = 'failed' where instance_id = 'rlate' and position = 0`);
   const [campaign] = await run<{ id: string }>(`select id from campaign where instance_id = 'rlate'`);
   let retried: Promise<number> = Promise.resolve(0);
-  const waits = `select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database() and query like '%campaign_recipient%'`;
   await database.admin.transaction(async (holder) => {
     await holder.rows({ name: '', text: `select 1 from campaign where instance_id = 'rlate' for update` }, []);
     retried = storage.campaigns.retry(claim, campaign?.id ?? '', 1, 10);
-    // A transaction sees the same activity for its whole life, so another connection looks.
-    await until(async () => (await run(waits)).length > 0, 'the retry waits for the campaign');
+    await until(async () => (await waitsForLock(database.admin, 'campaign_recipient')) > 0, 'the retry waits for the campaign');
     await holder.rows({ name: '', text: `update campaign_recipient set state = 'sent' where instance_id = 'rlate' and position = 0` }, []);
   });
   assert.equal(await retried, 0);

@@ -151,6 +151,15 @@ const openShared = async () => {
   return { server, prepared: await server.prepare() };
 };
 
+/**
+ * Returns the number of statements that contain a text and wait for a lock. `admin` must not be the transaction that blocks them, because a transaction
+ * sees the same activity for its whole life.
+ */
+export const waitsForLock = async (admin: Database, text = ''): Promise<number> => {
+  const waits = `select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database() and position($1 in query) > 0`;
+  return (await admin.rows({ name: '', text: waits }, [text])).length;
+};
+
 export interface TestDatabase {
   /** The connection string, which is valid in other processes too. */
   readonly url: string;

@@ -105,7 +105,7 @@ export class PasskeyPairing {
     });
   }
 
-  /** Handles the phone's half of the key exchange. A repeated half is ignored until `confirm`. */
+  /** Handles the phone's half of the key exchange. A repeated half is ignored. */
   continued(stanza: BinaryNode): void {
     this.#step('the phone’s answer to the passkey cannot be read', async () => {
       const exchange = this.#exchange;

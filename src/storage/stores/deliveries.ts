@@ -137,13 +137,13 @@ export const createDeliveryStore = (database: Database): DeliveryStore => {
       return { ...record, ...triesOf(tries) };
     },
     async replay({ webhook, events, types, states, from, to, limit }) {
-      const values = [webhook, events, types, from, to, limit];
+      const chosen = [webhook, events, types, from, to];
       const kinds = [states.includes('delivered') ? [false] : [], states.includes('dead') ? [true] : []].flat();
       return database.transaction(async (runner) => {
-        const back = kinds.length > 0 ? await runner.rows<Replayed>(deliveryStatements.replay, [...values, kinds]) : [];
+        const back = kinds.length > 0 ? await runner.rows<Replayed>(deliveryStatements.replay, [...chosen, limit, kinds]) : [];
         const left = limit - back.reduce((sum, { count }) => sum + count, 0);
         if (left === 0 || !states.includes('parked')) return back;
-        return [...back, ...(await runner.rows<Replayed>(deliveryStatements.hasten, [webhook, events, types, from, to, left]))];
+        return [...back, ...(await runner.rows<Replayed>(deliveryStatements.hasten, [...chosen, left]))];
       });
     },
     tally: (webhooks) =>

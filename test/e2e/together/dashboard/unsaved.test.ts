@@ -1,4 +1,4 @@
-/** Tests partly filled forms in a real browser. The page asks before Back, a link or a reload loses the input. */
+/** Tests partly filled forms and unanswered requests in a real browser. The page asks before Back, a link or a reload loses the input. */
 import assert from 'node:assert/strict';
 import { inBrowser } from '#test/support/dashboard.ts';
 import { until } from '#test/support/until.ts';
