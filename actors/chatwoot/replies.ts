@@ -109,11 +109,13 @@ export class Replies {
   }
 
   async #run(): Promise<void> {
-    const { chatwootRows, time } = this.#host.ports;
-    if (this.#isStopped || this.#busy.size >= this.#host.policy.atOnce) return;
+    const { policy, ports } = this.#host;
+    const { chatwootRows, time } = ports;
+    if (this.#isStopped || this.#busy.size >= policy.atOnce) return;
     let heads: readonly ChatwootReply[];
     try {
-      heads = await chatwootRows.replies(this.#host.connected(), page);
+      // The rows of an instance include those under way, so that its share is never smaller than its free places.
+      heads = await chatwootRows.replies(this.#host.connected(), page, policy.atOncePerInstance);
     } catch (error) {
       if (!(error instanceof StorageFailure)) throw error;
       return this.#alarm.set(time.now() + storageRetryMs);

@@ -108,8 +108,11 @@ export interface ChatwootStore {
    * nothing.
    */
   addReply(claim: Claim, inbox: string, news: ChatwootNews, at: number, most: number): Promise<boolean>;
-  /** Returns the first item of each conversation of these instances, due or not, at most `limit`. */
-  replies(instances: readonly InstanceId[], limit: number): Promise<readonly ChatwootReply[]>;
+  /**
+   * Returns the first items of conversations of these instances, ordered by the time when they are due. Returns at most `limit` items, and at most
+   * `ofInstance` items of one instance.
+   */
+  replies(instances: readonly InstanceId[], limit: number, ofInstance: number): Promise<readonly ChatwootReply[]>;
   /** Returns the instances with stored news. */
   replying(): Promise<readonly InstanceId[]>;
   /**

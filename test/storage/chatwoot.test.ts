@@ -17,7 +17,7 @@ const late = { instanceId: 'r1', epoch: epoch - 1 };
 const chat = { chatId: '1@lid', contactId: 7, sourceId: 's', conversationId: 9, name: 'Ana', image: '' };
 const news = (id: number, conversationId: number, kind: ChatwootNews['kind'] = 'deleted'): ChatwootNews =>
   ({ kind, accountId: 1, inboxId: 1, conversationId, id, sourceId: '' }) as ChatwootNews;
-const waiting = async (): Promise<readonly number[]> => (await rows.replies(['r1', 'r2'], 100)).map((one) => one.news.id);
+const waiting = async (): Promise<readonly number[]> => (await rows.replies(['r1', 'r2'], 100, 100)).map((one) => one.news.id);
 
 test('chats: are found by their id and by their conversation, in their inbox only', async () => {
   await rows.saveChat(claim, 'a', chat);
@@ -63,13 +63,13 @@ test('replies: the first of each conversation is read once, in bounded numbers, 
     assert.ok(await rows.addReply(claim, 'a', news(id, conversation), 1, 3));
   assert.ok(!(await rows.addReply(claim, 'a', news(4, 8), 1, 3)), 'there is no room for one more');
   assert.deepEqual((await waiting()).toSorted(), [1, 3]);
-  const [first] = (await rows.replies(['r1', 'r2'], 100)).filter((one) => one.news.id === 1);
+  const [first] = (await rows.replies(['r1', 'r2'], 100, 100)).filter((one) => one.news.id === 1);
   assert.ok(first);
   assert.equal(await rows.beginReply(claim, { seq: first.seq, begun: 3 }), true);
-  assert.equal((await rows.replies(['r1'], 100)).find(({ seq }) => seq === first.seq)?.begun, 3);
+  assert.equal((await rows.replies(['r1'], 100, 100)).find(({ seq }) => seq === first.seq)?.begun, 3);
   await rows.postponeReply(claim, { seq: first.seq, notBefore: 50, attempts: 2, failure: 'no', refused: [{ part: 1, reason: 'gone' }] });
   assert.partialDeepStrictEqual(
-    (await rows.replies(['r1', 'r2'], 100)).find(({ seq }) => seq === first.seq),
+    (await rows.replies(['r1', 'r2'], 100, 100)).find(({ seq }) => seq === first.seq),
     { notBefore: 50, attempts: 2, begun: 0, failure: 'no', refused: [{ part: 1, reason: 'gone' }], instanceId: 'r1', inbox: 'a' },
   );
   await rows.removeReply(claim, first.seq);
@@ -82,11 +82,13 @@ test('replies: the first of each conversation is read once, in bounded numbers, 
 test('replies: an attempt under way when all were failed neither restarts nor undoes the failure', async () => {
   const third = { instanceId: 'r3', epoch };
   assert.ok(await rows.addReply(third, 'a', news(6, 1), 1, 3));
-  const [read] = await rows.replies(['r3'], 100);
+  const [read] = await rows.replies(['r3'], 100, 100);
   assert.ok(read);
   await rows.failReplies(third, 'another account was paired');
   await rows.postponeReply(third, { seq: read.seq, notBefore: 5_000, attempts: 1, failure: '', refused: [] });
-  assert.partialDeepStrictEqual(await rows.replies(['r3'], 100), [{ failure: 'another account was paired', notBefore: 0, attempts: 1 }]);
+  assert.partialDeepStrictEqual(await rows.replies(['r3'], 100, 100), [
+    { failure: 'another account was paired', notBefore: 0, attempts: 1 },
+  ]);
   assert.equal(await rows.beginReply(third, { seq: read.seq, begun: 2 }), false);
   await rows.removeReply(third, read.seq);
 });
@@ -95,15 +97,36 @@ test('replies: a node finds those of its instances, however many wait on other n
   const other = { instanceId: 'r2', epoch };
   assert.ok(await rows.addReply(other, 'a', news(5, 1), 1, 3));
   assert.deepEqual(
-    (await rows.replies(['r2'], 1)).map(({ instanceId }) => instanceId),
+    (await rows.replies(['r2'], 1, 1)).map(({ instanceId }) => instanceId),
     ['r2'],
   );
-  assert.deepEqual(await rows.replies([], 100), []);
+  assert.deepEqual(await rows.replies([], 100, 100), []);
   assert.deepEqual((await rows.replying()).toSorted(), ['r1', 'r2']);
 });
 
+test('replies: waiting conversations of one instance delay neither other instances nor its own due conversations', async () => {
+  for (const id of ['r4', 'r5']) await storage.instances.insert({ ...instance.record, id, token: id });
+  const [first, second] = [
+    { instanceId: 'r4', epoch },
+    { instanceId: 'r5', epoch },
+  ];
+  for (const conversation of [1, 2, 3, 4]) assert.ok(await rows.addReply(first, 'a', news(conversation, conversation), 1, 10));
+  for (const { seq, news: one } of await rows.replies(['r4'], 10, 10))
+    if (one.conversationId < 4) await rows.postponeReply(first, { seq, notBefore: 50 - one.id, attempts: 1, failure: '', refused: [] });
+  assert.ok(await rows.addReply(second, 'a', news(9, 9), 1, 10));
+  const read = async (limit: number): Promise<readonly number[]> =>
+    (await rows.replies(['r4', 'r5'], limit, 2)).map((one) => one.news.conversationId);
+  assert.deepEqual(
+    [await read(10), await read(2)],
+    [
+      [4, 9, 3],
+      [4, 9],
+    ],
+  );
+});
+
 test('chatwoot: a former owner of the instance writes nothing', async () => {
-  const [first] = await rows.replies(['r1'], 1);
+  const [first] = await rows.replies(['r1'], 1, 1);
   assert.ok(first);
   for (const write of [
     () => rows.saveChat(late, 'a', { ...chat, name: 'late' }),

@@ -148,12 +148,23 @@ export const chatwootStatements = {
         on conflict (instance_id, id, kind) do nothing)
       select (select count(*)::int from owned) as owned, held < $9 as room from waiting`,
   },
-  /** Reads the first waiting reply of each conversation. $1: instances. $2: the largest number of rows. Few replies wait at any time. */
+  /**
+   * Reads the first waiting reply of each conversation, those that are due first. $1: instances. $2: the largest number of rows. $3: the largest number of
+   * rows of one instance. News are read for the chosen rows only. Few replies wait at any time.
+   */
   replies: {
     name: 'chatwoot-replies',
-    text: `select distinct on (instance_id, conversation_id) seq::float8 as seq, instance_id as "instanceId", inbox, news, at::float8 as at,
-        not_before::float8 as "notBefore", attempts, begun, failure, refused
-      from chatwoot_reply where instance_id = any($1::text[]) order by instance_id, conversation_id, chatwoot_reply.seq limit $2`,
+    text: `with head as (
+        select distinct on (instance_id, conversation_id) instance_id, conversation_id, chatwoot_reply.seq, not_before
+        from chatwoot_reply where instance_id = any($1::text[]) order by instance_id, conversation_id, chatwoot_reply.seq),
+      ranked as (select *, row_number() over (partition by instance_id order by not_before, seq) as place from head),
+      chosen as (select * from ranked where place <= $3::bigint order by not_before, seq limit $2)
+      select found.* from chosen cross join lateral (
+        select seq::float8 as seq, instance_id as "instanceId", inbox, news, at::float8 as at, not_before::float8 as "notBefore", attempts, begun,
+          failure, refused
+        from chatwoot_reply as reply
+        where reply.instance_id = chosen.instance_id and reply.conversation_id = chosen.conversation_id and reply.seq = chosen.seq limit 1) as found
+      order by chosen.not_before, chosen.seq`,
   },
   replying: { name: 'chatwoot-replying', text: `select distinct instance_id as id from chatwoot_reply` },
   beginReply: {
@@ -215,8 +226,8 @@ export const createChatwootStore = (database: Database): ChatwootStore => ({
     checkOwned(rows);
     return rows[0]?.room === true;
   },
-  async replies(instances, limit) {
-    return instances.length === 0 ? [] : database.rows<ChatwootReply>(chatwootStatements.replies, [instances, limit]);
+  async replies(instances, limit, ofInstance) {
+    return instances.length === 0 ? [] : database.rows<ChatwootReply>(chatwootStatements.replies, [instances, limit, ofInstance]);
   },
   replying: async () => (await database.rows<{ id: string }>(chatwootStatements.replying, [])).map(({ id }) => id),
   async beginReply({ instanceId, epoch }, { seq, begun }) {
