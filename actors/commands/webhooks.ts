@@ -215,13 +215,19 @@ const viewOf = ({ dispatcher }: DeliveryHost, record: DeliveryRecord): DeliveryV
 const droppedOf = async ({ cluster, dispatcher }: DeliveryHost, ids: readonly string[]): Promise<readonly QueueOfWebhook['dropped'][]> =>
   (await cluster?.others.dropped(ids)) ?? ids.map((id) => dispatcher.sweeper.dropped(id));
 
-async function look(host: DeliveryHost, webhooks: readonly Webhook[], filter: DeliveryFilter): Promise<DeliveryPage> {
+/** The webhooks that a client chose. `owner`: their instance; null for global webhooks. */
+interface Chosen {
+  readonly owner: InstanceId | null;
+  readonly webhooks: readonly Webhook[];
+}
+
+async function look(host: DeliveryHost, { owner, webhooks }: Chosen, filter: DeliveryFilter): Promise<DeliveryPage> {
   const { webhook: _webhook, state = null, ...rest } = filter;
   const { deliveries } = host.ports;
   const ids = webhooks.map(({ id }) => id);
   const [page, tallies, dropped] = await Promise.all([
-    deliveries.list({ webhooks: ids, state, ...rest }),
-    deliveries.tally(ids),
+    deliveries.list({ webhooks: ids, owner, state, ...rest }),
+    deliveries.tally(ids, owner),
     droppedOf(host, ids),
   ]);
   const queues = ids.map((webhookId, at) => {
@@ -254,11 +260,12 @@ const parsed = (json: string): unknown => {
   }
 };
 
-async function lookAt(host: DeliveryHost, webhooks: readonly Webhook[], eventId: string): Promise<Result<DeliveryDetails>> {
+async function lookAt(host: DeliveryHost, { owner, webhooks }: Chosen, eventId: string): Promise<Result<DeliveryDetails>> {
   const { deliveries, time } = host.ports;
   const found = await deliveries.find(
     webhooks.map(({ id }) => id),
     eventId,
+    owner,
   );
   const webhook = webhooks.find(({ id }) => id === found?.webhookId);
   if (found === null || webhook === undefined) return refuse('notFound', 'Delivery not found');
@@ -313,11 +320,11 @@ async function tryChatwoot({ ports }: DeliveryHost, target: ChatwootTarget): Pro
 export const deliveryCommands = (host: DeliveryHost): DeliveryCommands => ({
   async deliveries(owner, filter) {
     const webhooks = chosen(host, owner, filter.webhook);
-    return webhooks.ok ? done(await look(host, webhooks.value, filter)) : webhooks;
+    return webhooks.ok ? done(await look(host, { owner, webhooks: webhooks.value }, filter)) : webhooks;
   },
   async delivery(owner, { id, webhook }) {
     const webhooks = chosen(host, owner, webhook);
-    return webhooks.ok ? lookAt(host, webhooks.value, id) : webhooks;
+    return webhooks.ok ? lookAt(host, { owner, webhooks: webhooks.value }, id) : webhooks;
   },
   async replay(owner, filter) {
     const webhooks = chosen(host, owner, filter.webhook);

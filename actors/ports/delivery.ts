@@ -105,6 +105,8 @@ export interface Ended extends LastAttempt {
 export interface DeliveryQuery {
   /** The webhooks to search. */
   readonly webhooks: readonly string[];
+  /** The instance of the webhooks, whose share of the database the query uses; null or absent for global webhooks. */
+  readonly owner?: InstanceId | null;
   readonly state: DeliveryState | null;
   /** The period of the event times, inclusive; absent for no bound. In Unix milliseconds. */
   readonly from?: number;
@@ -161,12 +163,18 @@ export interface Excess {
 export interface DeliveryStore {
   /** Returns a page, newest first. `more`: other pages follow. */
   list(query: DeliveryQuery): Promise<{ readonly deliveries: readonly DeliveryRecord[]; readonly more: boolean }>;
-  /** Returns the newest delivery of an event to one of these webhooks; null if there is none. Reads all deliveries of the webhooks. */
-  find(webhooks: readonly string[], eventId: string): Promise<DeliveryInFull | null>;
+  /**
+   * Returns the newest delivery of an event to one of these webhooks; null if there is none. Reads all deliveries of the webhooks. `owner`: as in
+   * `DeliveryQuery`.
+   */
+  find(webhooks: readonly string[], eventId: string, owner?: InstanceId | null): Promise<DeliveryInFull | null>;
   /** Moves past deliveries back into the outbox, oldest first, and makes parked deliveries due. Returns the number of deliveries for each instance. */
   replay(query: ReplayQuery): Promise<readonly Replayed[]>;
-  /** Returns the tallies of these webhooks, or of all (null). Webhooks without deliveries may be missing. Does not read the deliveries. */
-  tally(webhooks: readonly string[] | null): Promise<readonly Tally[]>;
+  /**
+   * Returns the tallies of these webhooks, or of all (null). Webhooks without deliveries may be missing. Does not read the deliveries. `owner`: as in
+   * `DeliveryQuery`; absent if no client waits for the tallies.
+   */
+  tally(webhooks: readonly string[] | null, owner?: InstanceId | null): Promise<readonly Tally[]>;
   /** Returns the time of the oldest event in the outbox, parked events included; null if the outbox is empty. */
   oldest(): Promise<number | null>;
   /** Returns the oldest times of each of these webhooks. The cost grows with the webhooks, not with their deliveries. */

@@ -166,7 +166,7 @@ const storageOf = ({ pools, server, tenancy }: Base, upkeep: SealedUpkeep, { log
     messages: { ...createMessageStore(journal), find: createMessageStore(queries).find },
     chats: chatsOf(pools, counts),
     outbox: outboxOf(pools),
-    deliveries: { ...createDeliveryStore(sweeps), list: createDeliveryStore(queries).list },
+    deliveries: createDeliveryStore(sweeps, queries),
     settings: createSettingStore(journal),
     removals: createRemovalStore(sweeps),
     messageExpiry: new MessageExpiryScan(sweeps),

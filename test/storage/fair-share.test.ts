@@ -1,8 +1,9 @@
 /** Tests that slow queries of one instance delay its own queries, and no others. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openDatabase } from '#src/storage/postgres/database.ts';
+import { type Database, openDatabase, type Statement } from '#src/storage/postgres/database.ts';
 import { fairShare } from '#src/storage/postgres/pools.ts';
+import { createDeliveryStore } from '#src/storage/stores/deliveries.ts';
 import { quietLog, testDatabase } from '#test/support/database.ts';
 
 const { url } = await testDatabase();
@@ -57,4 +58,31 @@ test('fair share: queries without an instance have no share', async (t) => {
   const queries = fairShare(await openPool(t), { ...share, waiting: 0 });
   const text = 'select pg_sleep(0.05), $1::int as n';
   assert.equal((await Promise.all([1, 2, 3, 4, 5].map((n) => queries.rows({ name: '', text }, [n])))).length, 5);
+});
+
+test('fair share: look-ups of deliveries use the share of their instance, and none of the connections of sweeps', async () => {
+  const running = Promise.withResolvers<void>();
+  const [asked, swept]: [string[], string[]] = [[], []];
+  const poolOf = (names: string[]): Database => ({
+    rows: async ({ name }: Statement) => {
+      names.push(name);
+      await running.promise;
+      return [];
+    },
+    transaction: () => Promise.reject(new Error('a look-up has no transaction')),
+    healthy: () => true,
+    usage: () => ({ most: 4, open: 0, free: 0, waiting: 0 }),
+    close: async () => undefined,
+  });
+  const queries = fairShare(poolOf(asked), { atOnce: 1, waiting: 0, waitMs: 60_000 });
+  const deliveries = createDeliveryStore(poolOf(swept), queries);
+  const query = { webhooks: ['w'], state: null, limit: 1, offset: 0 };
+  const first = deliveries.list({ ...query, owner: 'greedy' });
+  await assert.rejects(deliveries.list({ ...query, owner: 'greedy' }), { name: 'StorageBusy' });
+  await assert.rejects(deliveries.find(['w'], 'e', 'greedy'), { name: 'StorageBusy' });
+  await assert.rejects(async () => deliveries.tally(['w'], 'greedy'), { name: 'StorageBusy' });
+  const others = [deliveries.find(['w'], 'e', 'other'), deliveries.tally(['g'], null)];
+  running.resolve();
+  await Promise.all([first, ...others]);
+  assert.deepEqual([asked.toSorted(), swept], [['deliveries-find', 'deliveries-list-all', 'tally-of'], []]);
 });

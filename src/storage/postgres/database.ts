@@ -15,6 +15,8 @@ import type { SharedCommits } from './shared-commits.ts';
 export interface Statement {
   readonly name: string;
   readonly text: string;
+  /** The instance whose share of connections the statement uses; null for none. If absent, the first value of the statement is the instance. */
+  readonly instance?: string | null;
 }
 
 export type Row = Readonly<Record<string, unknown>>;

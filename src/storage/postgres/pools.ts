@@ -11,6 +11,7 @@ import {
   openUnitDatabase,
   type PoolUsage,
   probesOf,
+  type Statement,
   type UnitDatabase,
   usualLimits,
 } from './database.ts';
@@ -37,8 +38,9 @@ interface Lane {
 
 const busy = (name: string): StorageBusy => new StorageBusy(`the instance has too many queries at once: ${name}`);
 
-/** Returns the instance of a statement, which is its first value. Null for a statement without an instance, which has no share. */
-const instanceOf = ([first]: readonly unknown[]): string | null => (typeof first === 'string' ? first : null);
+/** Returns the instance that a statement names, or else its first value. Null for a statement without an instance, which has no share. */
+const instanceOf = ({ instance }: Statement, [first]: readonly unknown[]): string | null =>
+  instance === undefined ? (typeof first === 'string' ? first : null) : instance;
 
 /** The lanes of all instances that have queries now. */
 class Lanes {
@@ -90,7 +92,7 @@ export const fairShare = (database: Database, share: Share): Database => {
   return {
     ...database,
     async rows(statement, values) {
-      const instance = instanceOf(values);
+      const instance = instanceOf(statement, values);
       if (instance === null) return database.rows(statement, values);
       const lane = await lanes.enter(instance, statement.name);
       try {
@@ -112,7 +114,7 @@ export interface PoolSizes {
   readonly queries: number;
   /** Marks deliveries as ended or postponed. Its commits do not wait for the disk. After a crash of PostgreSQL, a delivery may be repeated. */
   readonly deliveries: number;
-  /** Deletions of old rows, counts and replays of deliveries, and removals of instances. */
+  /** Deletions of old rows, replays of deliveries, and removals of instances. */
   readonly sweeps: number;
 }
 

@@ -122,16 +122,18 @@ export const deliveryStatements = {
   },
 } as const satisfies Readonly<Record<string, Statement>>;
 
-export const createDeliveryStore = (database: Database): DeliveryStore => {
+/** Creates the store. `queries`: the pool for the look-ups of clients, which use the share of the owner. `database`: the pool for all other work. */
+export const createDeliveryStore = (database: Database, queries: Database): DeliveryStore => {
   const fold = new TallyFold(database);
   return {
-    async list({ webhooks, state, from = 0, to = Number.MAX_SAFE_INTEGER, limit, offset }) {
-      const found = await database.rows<DeliveryRecord>(listStatement(state), [webhooks, limit + 1, offset, from, to]);
+    async list({ webhooks, owner: instance = null, state, from = 0, to = Number.MAX_SAFE_INTEGER, limit, offset }) {
+      const values = [webhooks, limit + 1, offset, from, to];
+      const found = await queries.rows<DeliveryRecord>({ ...listStatement(state), instance }, values);
       return { deliveries: found.slice(0, limit), more: found.length > limit };
     },
-    async find(webhooks, eventId) {
+    async find(webhooks, eventId, instance = null) {
       type Row = Omit<DeliveryInFull, 'tries'> & { readonly tries: string };
-      const [row] = await database.rows<Row>(deliveryStatements.find, [webhooks, eventId]);
+      const [row] = await queries.rows<Row>({ ...deliveryStatements.find, instance }, [webhooks, eventId]);
       if (row === undefined) return null;
       const { tries, ...record } = row;
       return { ...record, ...triesOf(tries) };
@@ -146,8 +148,11 @@ export const createDeliveryStore = (database: Database): DeliveryStore => {
         return [...back, ...(await runner.rows<Replayed>(deliveryStatements.hasten, [...chosen, left]))];
       });
     },
-    tally: (webhooks) =>
-      webhooks === null ? database.rows<Tally>(tallyStatements.all, []) : database.rows<Tally>(tallyStatements.of, [webhooks]),
+    tally(webhooks, instance) {
+      if (webhooks === null) return database.rows<Tally>(tallyStatements.all, []);
+      const pool = instance === undefined ? database : queries;
+      return pool.rows<Tally>({ ...tallyStatements.of, instance: instance ?? null }, [webhooks]);
+    },
     async oldest() {
       const [row] = await database.rows<{ at: number }>(deliveryStatements.oldest, []);
       return row?.at ?? null;
