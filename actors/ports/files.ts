@@ -114,7 +114,10 @@ export interface FileRows {
   find(instance: InstanceId, key: FileKey): Promise<FileRow | null>;
   named(name: string): Promise<FileRow | null>;
   touch(name: string, used: number): Promise<void>;
-  /** Runs the work unless an instance keeps these bytes. During the work no node can add a row for the bytes. Returns true if the work ran. */
+  /**
+   * Runs the work unless an instance keeps these bytes. During the work no node can add a row for the bytes. The work must end within 60 s. Returns true
+   * if the work ran.
+   */
   whileUnkept(hash: string, work: () => Promise<void>): Promise<boolean>;
   /** Returns all kept blobs whose hash begins with this text, each once, in order. */
   startingWith(prefix: string): Promise<readonly Blob[]>;

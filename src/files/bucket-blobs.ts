@@ -63,8 +63,11 @@ export const openBucketBlobs = (options: BucketOptions, temporary: TemporaryFold
     secretAccessKey: options.secret,
     endpoint: options.endpoint,
     region: options.region,
-    // The global `fetch` has no time-out for a service that stops sending.
-    fetch: ((input: string, init: object) => request(input, { ...init, dispatcher })) as unknown as typeof fetch,
+    // The global `fetch` has no time-out for a service that stops sending. A removal also has a limit in total, because a lock is held meanwhile.
+    fetch: ((input: string, { method, ...init }: { readonly method: string }) => {
+      const limit = method === 'DELETE' ? { signal: AbortSignal.timeout(ms * 2) } : {};
+      return request(input, { method, ...init, ...limit, dispatcher });
+    }) as unknown as typeof fetch,
   });
 
   const read: BlobStore['read'] = async (hash, range) => {

@@ -1,6 +1,7 @@
 /** Tests the bucket store on a real S3 server. The bucket store behaves like the folder store. If the server is unreachable, every method rejects. */
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
+import { createServer as createHttpServer } from 'node:http';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -101,3 +102,15 @@ for (const [title, blobs] of troubles)
 
 test('bucket: a missing bucket is an error and not an empty store', () =>
   assert.rejects(open(laxEndpoint.replace('/files', '/missing')).list('00'), FilesUnavailable));
+
+test('bucket: a removal ends, although the server sends its answer for ever', async (t) => {
+  const server = createHttpServer((_, answer) => {
+    answer.writeHead(500);
+    const timer = setInterval(() => answer.write('x'), 20);
+    answer.on('close', () => clearInterval(timer));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.after(() => server.close());
+  const slow = open(`http://127.0.0.1:${(server.address() as AddressInfo).port}/files`, 'S3RVER', 300);
+  await assert.rejects(slow.remove('a'.repeat(64)), FilesUnavailable);
+});

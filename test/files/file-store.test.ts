@@ -9,8 +9,10 @@ import { decode, encode } from '#actors/cluster/wire.ts';
 import { FilesUnavailable, type FileRows, type FileStore, type KeptFile } from '#actors/ports.ts';
 import type { BlobStore } from '#src/files/blobs.ts';
 import { createFileStore } from '#src/files/file-store.ts';
+import { openDatabase } from '#src/storage/postgres/database.ts';
+import { createFileRows } from '#src/storage/stores/files.ts';
 import { instance } from '#test/contract/samples.ts';
-import { testDatabase, waitsForLock } from '#test/support/database.ts';
+import { quietLog, testDatabase, waitsForLock } from '#test/support/database.ts';
 import { until } from '#test/support/until.ts';
 import { baseUrl, below, bytesOf, openTestFiles, taken } from '#test/support/files.ts';
 
@@ -274,6 +276,15 @@ test('files: a file that is stored again while unused ones are removed stays', a
     assert.ok(!(await removal!).some(({ hash }) => hash === kept.hash));
     assert.ok(await storage.fileRows.named(name));
   }
+});
+
+test('files: the lock on bytes is held during a removal that takes longer than an idle transaction may', async (t) => {
+  const limits = { statement: 300, connection: 10_000 };
+  const sweeps = await openDatabase({ url: database.url, log: quietLog, poolSize: 1, limits });
+  t.after(() => sweeps.close());
+  const rows = createFileRows(database.admin, sweeps);
+  const slow = async (): Promise<void> => void (await database.admin.rows({ name: '', text: 'select pg_sleep(1)' }, []));
+  assert.equal(await rows.whileUnkept(hashOf(some('slowly removed')), slow), true);
 });
 
 test('files: an audit keeps the row of a file that another node stores while the blobs are listed', async () => {

@@ -25,8 +25,16 @@ const unlessSaid = (column: string): string =>
 /** Locks a hash on all nodes until the end of the transaction, so that the rows and the bytes of a hash do not change at the same time. */
 const lockOf = (hash: string): string => `pg_advisory_xact_lock(hashtextextended(${hash}, 0))`;
 
+/** The largest idle time of a transaction that waits for work outside of the database. The usual limit is shorter than the wait for a slow bucket. */
+const idleMs = 60_000;
+
 export const fileStatements = {
-  lock: { name: 'file-lock', text: `select ${lockOf('$1')}` },
+  /** The idle limit is set first, for this transaction only. If PostgreSQL ended the transaction during the work, another node could keep the bytes. */
+  lock: {
+    name: 'file-lock',
+    text: `with patience as materialized (select set_config('idle_in_transaction_session_timeout', '${idleMs}', true))
+      select ${lockOf('$1')} from patience`,
+  },
   add: {
     name: 'file-add',
     text: `with turn as materialized (select ${lockOf('$3')})
