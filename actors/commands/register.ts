@@ -48,7 +48,8 @@ export class Register {
 
   /** Looks up the instance of a token that this node does not know. */
   async lookUp(token: string): Promise<InstanceId | null> {
-    const record = this.#input.cluster === null ? null : await this.#tokens.find(token);
+    const { registry, cluster } = this.#input;
+    const record = cluster === null ? null : await registry.unforgotten(() => this.#tokens.find(token));
     if (record === null) return null;
     this.#learn(record);
     return record.id;
@@ -58,9 +59,9 @@ export class Register {
   async exists(id: InstanceId): Promise<boolean> {
     const { registry, cluster, ports } = this.#input;
     if (registry.record(id) !== undefined || cluster === null) return registry.record(id) !== undefined;
-    const [record] = await ports.instances.some([id]);
-    if (record !== undefined) this.#learn(record);
-    return record !== undefined;
+    const record = await registry.unforgotten(async () => (await ports.instances.some([id]))[0] ?? null);
+    if (record !== null) this.#learn(record);
+    return record !== null;
   }
 
   /** Stores and adds a new instance. In a cluster the instance has no owner yet. */

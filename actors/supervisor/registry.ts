@@ -13,6 +13,8 @@ export class Registry {
   readonly #records = new Map<InstanceId, InstanceRecord>();
   readonly #cells = new Map<InstanceId, Cell>();
   readonly #tokens = new Map<string, InstanceId>();
+  /** One set for each read of the database under way: the instances that were forgotten meanwhile. */
+  readonly #forgotten = new Set<Set<InstanceId>>();
 
   /** `owns` returns true if this process owns the instance. The registry makes no cell of any other instance. */
   constructor(make: (record: InstanceRecord) => Cell, owns: (id: InstanceId) => boolean = () => true) {
@@ -36,6 +38,19 @@ export class Registry {
     this.#tokens.delete(this.record(id)?.token ?? '');
     this.#cells.delete(id);
     this.#records.delete(id);
+    for (const ids of this.#forgotten) ids.add(id);
+  }
+
+  /** Reads a record of the database. Returns null if the instance was forgotten meanwhile, because the read may have begun before the removal. */
+  async unforgotten(read: () => Promise<InstanceRecord | null>): Promise<InstanceRecord | null> {
+    const forgotten = new Set<InstanceId>();
+    this.#forgotten.add(forgotten);
+    try {
+      const record = await read();
+      return record === null || forgotten.has(record.id) ? null : record;
+    } finally {
+      this.#forgotten.delete(forgotten);
+    }
   }
 
   /** Forgets a closed and ended cell. Its instance stays registered without a cell. */
