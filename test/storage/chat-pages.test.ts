@@ -188,6 +188,8 @@ test('chat counts: they are counted again after a minute, and after a failed wri
 
 interface Node {
   readonly 'Relation Name'?: string;
+  /** The estimated size of a row. In bytes. */
+  readonly 'Plan Width': number;
   readonly 'Actual Rows': number;
   readonly 'Actual Loops': number;
   readonly 'Rows Removed by Filter'?: number;
@@ -195,12 +197,14 @@ interface Node {
 }
 const nodesOf = (node: Node): readonly Node[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)];
 
-/** Returns the number of chat and message rows that a statement reads, including filtered ones. */
-const rowsRead = async (text: string, values: readonly unknown[]): Promise<number> => {
+const isCounted = (node: Node): boolean => node['Relation Name'] === 'chat' || node['Relation Name'] === 'message';
+
+/** Returns the number of rows that the counted nodes of a statement read, including filtered ones. */
+const rowsRead = async (text: string, values: readonly unknown[], counts = isCounted): Promise<number> => {
   type Plan = { readonly 'QUERY PLAN': readonly { readonly Plan: Node }[] };
   const [row] = await database.rows<Plan>({ name: '', text: `explain (analyze, format json) ${text}` }, values);
   return nodesOf(row!['QUERY PLAN'][0]!.Plan)
-    .filter((node) => node['Relation Name'] === 'chat' || node['Relation Name'] === 'message')
+    .filter(counts)
     .reduce((sum, node) => sum + (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)) * node['Actual Loops'], 0);
 };
 
@@ -228,3 +232,14 @@ for (const name of [first.chatId, lid])
       ['m9991', 'm9990', 'm9989'],
     );
   });
+
+test(`message pages: a deep page of a chat with ${manyMessages} messages reads whole messages of the page only`, async () => {
+  const whole = (node: Node): boolean => node['Relation Name'] === 'message' && node['Plan Width'] > 100;
+  const read = await rowsRead(findStatement(['chatId'], true).text, [large.id, 20, 5_000, [lid]], whole);
+  assert.equal(read, 20);
+  const { messages } = await storage.messages.find(large.id, { chatId: lid, limit: 3, offset: 5_000 });
+  assert.deepEqual(
+    messages.map(({ messageId }) => messageId),
+    ['m5001', 'm5000', 'm4999'],
+  );
+});

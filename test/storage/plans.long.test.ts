@@ -222,7 +222,7 @@ const statements: readonly Statement[] = [
     ['otherKind'],
     ['chatId', 'otherKind'],
     ['textKind', 'fromMe'],
-  ].map((asked) => findStatement(asked as never)),
+  ].flatMap((asked) => [false, true].map((isDeep) => findStatement(asked as never, isDeep))),
   ...(['any', 'Delivered', 'Read', 'Played'] as const).map(receiptStatement),
   // The start executes the queueing statement once for all instances. It reads only queued rows.
   ...Object.values(messageStatements).filter((statement) => statement !== messageStatements.queueing),

@@ -28,16 +28,29 @@ const conditions = {
 
 type Condition = keyof typeof conditions;
 
+/**
+ * The least offset of a deep page. A query with an offset reads the rows before the page too, and sorts them if the chat has two addresses. A deep page
+ * therefore finds its rows by their keys first, in the index where possible. A query for an earlier page has no such second step.
+ */
+const deepOffset = 1_000;
+
 /** Builds the query for a combination of conditions. $1: instance. $2: limit. $3: offset. One parameter for each condition follows. */
-export const findStatement = (asked: readonly Condition[]): Statement => {
+export const findStatement = (asked: readonly Condition[], isDeep = false): Statement => {
   const where = ['instance_id = $1', ...asked.map((name, at) => conditions[name](at + 4))].join(' and ');
   const page = `${newest} limit $2 offset $3`;
-  const ofOne = `select * from message where ${where} ${newest}`;
+  const key = 'message.timestamp, message.seq';
+  const ofOne = `select ${isDeep ? key : '*'} from message where ${where} ${newest}`;
   // Messages of a chat with two addresses are read in index order for each address, up to the size of a page, and then merged.
   const from = asked.includes('chatId')
     ? `from (${sameChatIds(asked.indexOf('chatId') + 4)}) as same, lateral (${ofOne} limit $2::bigint + $3::bigint) as message`
     : `from message where ${where}`;
-  return { name: ['message-find', ...asked].join('-'), text: `select ${messageFields} ${from} ${page}` };
+  const name = [isDeep ? 'message-find-deep' : 'message-find', ...asked].join('-');
+  if (!isDeep) return { name, text: `select ${messageFields} ${from} ${page}` };
+  const found = `select * from message where instance_id = $1 and timestamp = chosen.moment and seq = chosen.place limit 1`;
+  return {
+    name,
+    text: `select ${messageFields} from (select ${key} ${from} ${page}) as chosen (moment, place), lateral (${found}) as message ${newest}`,
+  };
 };
 
 const waitingStatement = (condition: string): string =>
@@ -139,7 +152,8 @@ export const createMessageStore = (database: Database): MessageStore => {
     const parameters = valuesOf(query);
     const asked = (Object.keys(conditions) as Condition[]).filter((name) => parameters[name] !== undefined);
     const values = asked.map((name) => parameters[name]);
-    const rows = await database.rows<Message>(findStatement(asked), [instance, query.limit + 1, query.offset, ...values]);
+    const statement = findStatement(asked, query.offset >= deepOffset);
+    const rows = await database.rows<Message>(statement, [instance, query.limit + 1, query.offset, ...values]);
     return { messages: rows.slice(0, query.limit), more: rows.length > query.limit };
   };
   return {
