@@ -82,7 +82,7 @@ export const CreatedAnswer = Type.Object({
   folder_id: Type.String({ examples: ['r1a2b3c4d5e6f70'] }),
   count: Type.Integer({ description: 'Messages of the campaign, without duplicates' }),
   status: Type.String({ examples: ['queued'] }),
-  duplicates: Type.Integer({ description: 'Messages that were given more than once' }),
+  duplicates: Type.Integer({ description: 'Repetitions that were left out: the same recipient, with the same message, came earlier' }),
   failed: Type.Integer({ description: 'Messages among them whose number is none; each says why' }),
   remaining_seconds: optional(Type.Integer({ description: 'An estimate of the time until the last message leaves' })),
 });
