@@ -160,6 +160,22 @@ test('resends: a message is sent again only to its receivers', async () => {
   assert.equal(counts().fromClients, fromClients + 1);
 });
 
+test('resends: after an absence of the gateway, only receivers that asked meanwhile get the message again', async () => {
+  const { messageId } = await transmit(await compose(friend, { kind: 'text', text: 'for the friend alone', preview: null }));
+  await until(() => readBy(friend, messageId), 'the text arrives');
+  await instance.link.close();
+  const { fromClients } = counts();
+  await bench.running.sandbox.askAgain(other, own, messageId);
+  await bench.running.sandbox.askAgain(friend, own, messageId);
+  instance.open();
+  await instance.fact('platform.opened');
+  await until(() => counts().fromClients > fromClients, 'the friend is answered');
+  await transmit(await compose(other, { kind: 'text', text: 'after the absence', preview: null }));
+  await until(() => bench.running.sandbox.received(other).some(({ text }) => text === 'after the absence'), 'a later text arrives');
+  assert.equal(readBy(other, messageId), undefined);
+  assert.equal(counts().fromClients, fromClients + 2);
+});
+
 test('resends: a contact that requests its privacy token gets it with messages, with repeated ones, and in groups', async () => {
   const { sandbox } = bench.running;
   const shy = '5511900000975';

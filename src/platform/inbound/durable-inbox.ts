@@ -7,7 +7,7 @@
 import type { BinaryNode, WASocket } from '@whiskeysockets/baileys';
 import { EpochLost, type Close, type Forgery } from '#actors/ports.ts';
 import { ownCloses } from '../wire/outcomes.ts';
-import { ackHeld, HeldAcks, withHeldAck } from './held-acks.ts';
+import { ackHeld, HeldAcks, unmarked, withHeldAck } from './held-acks.ts';
 import { isUnsealed } from './forgeries.ts';
 import { statusJid } from '../wire/jid.ts';
 import type { InboundLog, Logged, Unlogged } from '../keys/inbound-log.ts';
@@ -97,12 +97,6 @@ export const divert = (sock: WASocket, take: (kind: StanzaKind, node: BinaryNode
     return [kind, handler] as const;
   });
   return Object.fromEntries(handlers) as Handlers;
-};
-
-/** Removes the attribute `offline` of messages from an absence. The library would queue them, and its handler would return before they are handled. */
-const unmarked = (node: BinaryNode): BinaryNode => {
-  const { offline, ...attrs } = node.attrs;
-  return offline === undefined ? node : { ...node, attrs };
 };
 
 /** Returns false for requests to send a message again, and for steps of a pairing by code. They cause no entries, so the library acknowledges them at once. */

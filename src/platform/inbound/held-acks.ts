@@ -28,6 +28,12 @@ export const withHeldAck = ({ attrs, content }: BinaryNode, handled: () => void)
   };
 };
 
+/** Removes the attribute `offline` of stanzas from an absence. The library would queue them, and its handler would return before they are handled. */
+export const unmarked = (node: BinaryNode): BinaryNode => {
+  const { offline, ...attrs } = node.attrs;
+  return offline === undefined ? node : { ...node, attrs };
+};
+
 interface HeldAcksOptions {
   /** Resolves with true when all entries of these stanzas are stored, and with false if they never will be. Never rejects. */
   stored(nodes: readonly BinaryNode[]): Promise<boolean>;

@@ -8,7 +8,7 @@ import { includesPerson, type Audience, type Group, type Message } from '#actors
 import { LruMap } from '#src/base/lru-map.ts';
 import type { Leaving } from './live-connection.ts';
 import { chatOf, type Directory, isGroup, isLid, isMe, personOf, statusJid } from '../wire/jid.ts';
-import { withHeldAck } from '../inbound/held-acks.ts';
+import { unmarked, withHeldAck } from '../inbound/held-acks.ts';
 import { tokenOf } from '../keys/contact-tokens.ts';
 import { contentOf } from './compose.ts';
 import { givenForm, stanzaKindOf, stanzaOf } from './stanza.ts';
@@ -113,7 +113,7 @@ export class Resends {
   async answer(receipt: BinaryNode, sock: WASocket, prepare: (receipt: BinaryNode) => unknown): Promise<void> {
     const id = receipt.attrs['id'] ?? '';
     if (!(await this.#mayAsk(receipt))) return sock.sendMessageAck(receipt);
-    const key = await this.#prepared(id, () => prepare(withHeldAck(receipt, () => undefined)));
+    const key = await this.#prepared(id, () => prepare(withHeldAck(unmarked(receipt), () => undefined)));
     const left = key === undefined ? null : await this.#find(key, id);
     try {
       if (key !== undefined && left !== null) await this.#send(left, key, receipt, sock);
