@@ -72,6 +72,7 @@ const setup = async ({ stored = [], platform = [], listedAt = 1, unread = false 
     stored: async (id) => {
       read.push(id);
       await held;
+      if (state.away) throw new StorageUnavailable('the database is away');
       return stored.find((one) => one.id === id) ?? null;
     },
     record(given) {
@@ -143,6 +144,17 @@ test('group cache: a change that is not stored yet applies to a group that is re
   release();
   stored();
   assert.equal(await reading, '1* 2 4', 'while it is read');
+});
+
+test('group cache: while storage is away a read rejects, and a later one finds the group', async () => {
+  const { cache, state, asked, failures, members } = await setup({ stored: [group('a@g.us', 'A')] });
+  state.away = true;
+  await assert.rejects(members('a@g.us'), StorageUnavailable);
+  assert.equal(failures.length, 0, 'the caller decides what the failure means');
+  assert.deepEqual([await cache.getIfReadable('a@g.us'), await cache.metadata('a@g.us'), failures.length], [null, undefined, 2]);
+  state.away = false;
+  assert.equal(await members('a@g.us'), '1* 2');
+  assert.deepEqual(asked, []);
 });
 
 test('group cache: an unknown group is requested once, and recorded', async () => {

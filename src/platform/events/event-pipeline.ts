@@ -23,7 +23,7 @@ interface EventPipelineOptions {
   readonly followsDeletions: boolean;
   quoted(messageId: string): Promise<Message | null>;
   record(entries: readonly Entry[]): void;
-  /** Returns a group with its members; null if neither the storage nor the platform has it. Never rejects. */
+  /** Returns a group with its members; null if neither the storage nor the platform has it. Rejects only with `StorageFailure`. */
   group(jid: string): Promise<Group | null>;
   /** Stores pairs of addresses, so that the directory knows them. */
   pair: MemberNumbersOptions['pair'];
@@ -160,7 +160,7 @@ class Holders {
   }
 }
 
-/** Reads the rights of the senders of messages. If a group cannot be read, its members have no rights. */
+/** Reads the rights of the senders of messages. If the platform does not return a group, its members have no rights. */
 const permissionsOf = async (
   { group, directory }: EventPipelineOptions,
   messages: readonly WAMessage[],

@@ -12,7 +12,7 @@ import {
   type ParentCommunity,
   type PictureKind,
 } from '#actors/model.ts';
-import type { KnownGroups } from '#actors/ports.ts';
+import { type KnownGroups, StorageFailure } from '#actors/ports.ts';
 import { LruMap } from '#src/base/lru-map.ts';
 import type { Directory } from '../wire/jid.ts';
 import { Communities } from './communities.ts';
@@ -148,7 +148,10 @@ export class GroupCache {
     setTimeout(read, readNamesMs).unref();
   }
 
-  /** Returns a group from memory, the storage or the platform. Returns null if the platform does not return it. */
+  /**
+   * Returns a group from memory, the storage or the platform. Returns null if the platform does not return it. Rejects with `StorageFailure`, because without
+   * the storage nobody knows who is a member.
+   */
   get(jid: string): Promise<Group | null> {
     const kept = this.#kept.get(jid);
     if (kept !== undefined) return Promise.resolve(kept.group);
@@ -156,6 +159,7 @@ export class GroupCache {
     if (loading !== undefined) return loading;
     const load = this.#load(jid)
       .catch((error: unknown) => {
+        if (error instanceof StorageFailure) throw error;
         this.#parts.stumbled('group', error);
         return null;
       })
@@ -164,9 +168,19 @@ export class GroupCache {
     return load;
   }
 
-  /** Returns a group in the library's form. */
+  /** Returns a group like `get`, but null while the storage is unavailable. For callers that need the group only to complete their answer. */
+  async getIfReadable(jid: string): Promise<Group | null> {
+    try {
+      return await this.get(jid);
+    } catch (error) {
+      this.#parts.stumbled('group', error);
+      return null;
+    }
+  }
+
+  /** Returns a group in the library's form. Without a group, the library queries the platform. */
   async metadata(jid: string): Promise<GroupMetadata | undefined> {
-    const group = await this.get(jid);
+    const group = await this.getIfReadable(jid);
     if (group === null) return undefined;
     const kept = this.#kept.get(jid) ?? { group };
     return (kept.metadata ??= metadataOf(kept.group));
@@ -232,7 +246,7 @@ export class GroupCache {
   /** Queries a group that the account has joined, if the platform reported only the change of members. */
   #missed(id: string, people: Parameters<typeof includesPerson>[0]): void {
     const { pn, lid } = this.#parts.directory().me;
-    if (includesPerson(people, { id: '', pn, lid })) void this.get(id);
+    if (includesPerson(people, { id: '', pn, lid })) void this.getIfReadable(id);
   }
 
   #waitForStorage(id: string, entry: Entry): void {

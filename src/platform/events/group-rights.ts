@@ -37,7 +37,7 @@ export interface AddressPair {
 
 export interface MemberNumbersOptions {
   readonly directory: Pick<Directory, 'pn'>;
-  /** Returns a group; null if neither the storage nor the platform has it. Never rejects. */
+  /** Returns a group; null if neither the storage nor the platform has it. Rejects only with `StorageFailure`. */
   group(jid: string): Promise<Group | null>;
   /** Stores pairs of addresses, so that the directory knows them. */
   pair(pairs: AddressPair[]): Promise<unknown>;

@@ -164,7 +164,7 @@ export const groupHandlers: Handlers<GroupOperations> = {
   },
 
   'group.get': async (connection, { groupId, fresh, link, requests }) => {
-    const kept = fresh ? null : await connection.groups.get(groupId);
+    const kept = fresh ? null : await connection.groups.getIfReadable(groupId);
     const found = kept ? { ok: true as const, value: kept } : await meant(connection, connection.groups.fetch(groupId), ofMember);
     if (!found.ok) return found;
     const answer = link ? await forAdmins(connection, ask(connection, groupId, 'get', element('invite'))) : null;
@@ -194,7 +194,7 @@ export const groupHandlers: Handlers<GroupOperations> = {
     const waiting = asked.ok ? getBinaryNodeChild(asked.value, 'membership_approval_request') : undefined;
     if (waiting !== undefined) return answered({ groupId: waiting.attrs['jid'] ?? '', group: null, waits: true });
     const groupId = asked.ok ? (nodeIn(asked.value, 'group').attrs['jid'] ?? '') : await groupIdOf(connection, code);
-    const group = groupId === '' ? null : await connection.groups.get(groupId);
+    const group = groupId === '' ? null : await connection.groups.getIfReadable(groupId);
     return answered({ groupId, group, waits: false });
   },
 
@@ -209,7 +209,7 @@ export const groupHandlers: Handlers<GroupOperations> = {
     const asked = await meant(connection, ask(connection, groupId, renew ? 'set' : 'get', element('invite')), ofGroup);
     if (!asked.ok) return asked;
     const code = nodeIn(asked.value, 'invite').attrs['code'] ?? '';
-    const known = await connection.groups.get(groupId);
+    const known = await connection.groups.getIfReadable(groupId);
     const group = known && { ...known, inviteCode: code };
     return answered({ code, group }, withEntries(group, connection));
   },
@@ -219,7 +219,7 @@ export const groupHandlers: Handlers<GroupOperations> = {
 
   'group.picture': async (connection, { groupId, jpeg }) => {
     const asked = await meant(connection, connection.sock.query(pictureQuery(groupId, jpeg)), ofGroup);
-    return asked.ok ? answered(await connection.groups.get(groupId)) : asked;
+    return asked.ok ? answered(await connection.groups.getIfReadable(groupId)) : asked;
   },
 
   'group.members': async (connection, { groupId, action, people }) => {
@@ -278,7 +278,7 @@ const takenIn = (answer: BinaryNode, action: 'add' | 'remove'): ReadonlySet<stri
 
 /** Returns the entries for the account's groups after a change of their community. `parent`: the new community; '' for none. */
 const movedEntries = async (connection: LiveConnection, groupIds: readonly string[], parent: string): Promise<readonly Entry[]> => {
-  const known = await Promise.all(groupIds.map((id) => connection.groups.get(id)));
+  const known = await Promise.all(groupIds.map((id) => connection.groups.getIfReadable(id)));
   return known.flatMap((group) => (group === null ? [] : wholeEntries({ ...group, parent }, connection.directory)));
 };
 

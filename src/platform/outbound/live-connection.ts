@@ -47,7 +47,7 @@ export interface LiveConnection {
   tokenIssued(jid: string): void;
   /** Changes of the state that the account's devices share. */
   readonly shared: SharedState;
-  /** Returns a group, from memory if possible. Returns null if the platform does not return it. */
+  /** Returns a group, from memory if possible. Returns null if the platform does not return it. Rejects only with `StorageFailure`. */
   group(jid: string): Promise<Group | null>;
   readonly groups: GroupCache;
   readonly channels: ChannelList;

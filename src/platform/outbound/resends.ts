@@ -20,7 +20,7 @@ interface ResendOptions {
   readonly directory: Directory;
   stored(messageId: string): Promise<Message | null>;
   loadMappings(jids: readonly string[]): Promise<void>;
-  /** Returns a group. Returns null if neither the storage nor the platform has it. Never rejects. */
+  /** Returns a group. Returns null if neither the storage nor the platform has it. Rejects only with `StorageFailure`. */
   group(jid: string): Promise<Group | null>;
 }
 
