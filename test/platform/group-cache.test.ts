@@ -157,6 +157,39 @@ test('group cache: while storage is away a read rejects, and a later one finds t
   assert.deepEqual(asked, []);
 });
 
+test('group cache: a change at any moment of a read applies', async () => {
+  for (let depth = 0; depth < 12; depth += 1) {
+    const { cache, hold, members } = await setup({ stored: [group('a@g.us', 'A')] });
+    const release = hold();
+    const reading = members('a@g.us');
+    release();
+    for (let tick = 0; tick < depth; tick += 1) await Promise.resolve();
+    cache.apply([joins('a@g.us', 3)]);
+    await reading;
+    assert.equal(await members('a@g.us'), '1* 2 3', `after ${depth} ticks`);
+  }
+});
+
+test('group cache: a group that the account leaves while it is read is unknown afterwards', async () => {
+  const { cache, hold, members } = await setup({ stored: [group('a@g.us', 'A')] });
+  const release = hold();
+  const reading = members('a@g.us');
+  cache.apply([{ kind: 'groupGone', groupId: 'a@g.us' }]);
+  release();
+  assert.deepEqual([await reading, await members('a@g.us')], [undefined, undefined]);
+});
+
+test('group cache: a change that is not stored yet applies to a group that left memory meanwhile', async () => {
+  const many = Array.from({ length: 601 }, (_, n) => group(`g${n}@g.us`, `G${n}`));
+  const { cache, unrecorded, read, members } = await setup({ stored: many });
+  await members('g0@g.us');
+  unrecorded();
+  cache.apply([joins('g0@g.us', 3)]);
+  for (const { id } of many.slice(1)) await members(id);
+  assert.equal(await members('g0@g.us'), '1* 2 3');
+  assert.equal(read.filter((id) => id === 'g0@g.us').length, 2, 'it is read again');
+});
+
 test('group cache: an unknown group is requested once, and recorded', async () => {
   const { entries, asked, members, failures } = await setup({ platform: [group('n@g.us', 'N')] });
   assert.deepEqual(await Promise.all([members('n@g.us'), members('n@g.us')]), ['1* 2', '1* 2']);

@@ -100,7 +100,7 @@ export class GroupCache {
   readonly #early: Entry[] = [];
   readonly #kept = new LruMap<Kept>(membersKept);
   readonly #loading = new Map<string, Promise<Group | null>>();
-  /** Changes of groups without cached members. They may not be stored yet. */
+  /** Changes of groups that may not be stored yet. */
   readonly #unstored: Meanwhile = new Map();
   /** Changes of groups that are being read from the storage. The result of the read may lack them. */
   readonly #reading: Meanwhile = new Map();
@@ -226,11 +226,11 @@ export class GroupCache {
     else this.#meanwhile?.set(id, [entry]);
     this.#name(id, entry);
     this.#parts.keys.apply(id, entry);
-    const kept = this.#kept.get(id);
-    const after = replayed(kept?.group ?? null, [entry]);
-    if (after !== null) return this.#kept.set(id, { group: after });
-    this.#kept.delete(id);
-    if (entry.kind !== 'groupGone') this.#waitForStorage(id, entry);
+    // The group may leave memory before the change is stored.
+    this.#waitForStorage(id, entry);
+    const after = replayed(this.#kept.get(id)?.group ?? null, [entry]);
+    if (after === null) this.#kept.delete(id);
+    else this.#kept.set(id, { group: after });
   }
 
   #name(id: string, entry: Entry): void {
@@ -277,11 +277,14 @@ export class GroupCache {
     // The result of the read may lack changes that are being stored.
     const since = [...(this.#unstored.get(jid) ?? [])];
     this.#reading.set(jid, since);
-    const reading = this.#names.has(jid) ? this.#parts.stored(jid) : Promise.resolve(null);
-    const stored = await reading.finally(() => this.#reading.delete(jid));
+    let group: Group | null;
+    try {
+      group = replayed(this.#names.has(jid) ? await this.#parts.stored(jid) : null, since);
+    } finally {
+      this.#reading.delete(jid);
+    }
     const kept = this.#kept.get(jid);
     if (kept !== undefined) return kept.group;
-    const group = replayed(stored, since);
     if (group === null) return this.fetch(jid);
     this.#kept.set(jid, { group });
     return group;
