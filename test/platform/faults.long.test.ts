@@ -61,9 +61,15 @@ for (const [title, fault, code] of opening) {
   test(`link: ${title} is a close with ${code}`, async () => {
     await paired.link.close();
     await bench.running.sandbox.fault(fault);
+    const told = paired.facts.all.length;
     paired.open();
     const { close } = await paired.fact('platform.closed');
     assert.equal(close.code, code, close.message);
+    assert.equal(
+      paired.facts.all.slice(told).some(({ type }) => type === 'platform.opened'),
+      false,
+      'a login that died is not reported',
+    );
     assert.deepEqual(paired.surprises, []);
     await bench.running.sandbox.fault({ kind: fault.kind, times: 0 });
   });

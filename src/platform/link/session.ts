@@ -298,12 +298,14 @@ class LiveSession implements Session {
   }
 
   #onConnection(update: BaileysEventMap['connection.update']): void {
-    if (update.qr !== undefined) {
+    // At the end of a connection the queries of its login end too, and the library then reports the login.
+    const isOver = this.#cause !== null || !this.#sock.ws.isOpen;
+    if (update.qr !== undefined && !isOver) {
       clearTimeout(this.#deadline);
       this.offer.begin();
     }
     if (update.isNewLogin) this.#onPaired();
-    if (update.connection === 'open') this.#onOpen();
+    if (update.connection === 'open' && !isOver) this.#onOpen();
     if (update.connection === 'close') {
       this.#cause ??= this.#options.route.judged(closeOf(update.lastDisconnect?.error, this.#options.url));
       void this.#finalize(this.#cause);
