@@ -71,6 +71,22 @@ test('keys: the map of devices with a sender key is written when it grew, not at
   assert.equal(await send('a'), '{"a":true}');
 });
 
+test('keys: a send that failed leaves no device in the map of devices with a sender key', async () => {
+  const vault = createFakeVault();
+  const { auth, keys } = await open(vault);
+  const mapOf = async () => (await keys.get('sender-key-memory', ['g']))['g'] ?? {};
+  await keys.set({ 'sender-key-memory': { g: { a: true } } });
+  // The library adds the receivers before it has their keys, and sets the map after that.
+  (await mapOf())['b'] = true;
+  assert.deepEqual(await mapOf(), { a: true });
+  await auth.durable();
+  const again = await open(vault);
+  const read = async () => (await again.keys.get('sender-key-memory', ['g']))['g'] ?? {};
+  assert.deepEqual(await read(), { a: true });
+  (await read())['c'] = true;
+  assert.deepEqual(await read(), { a: true }, 'a map from the vault');
+});
+
 test('keys: a changed key is read at once, and stored when durable is called', async () => {
   const vault = createFakeVault();
   const { auth, keys } = await open(vault);

@@ -101,7 +101,7 @@ class SessionKeys {
   readonly #storageRetry: StorageRetry;
   #fresh: FreshPreKeys | null;
   #runs: Runs;
-  /** The number of devices in each cached map of `memoryType` at its last read or write. */
+  /** The number of devices in each map of `memoryType` that the library got or set. */
   readonly #devices = new WeakMap<object, number>();
   /** The number of the last change of each unstored send, the oldest first. At most `unstoredSends` messages may leave before their changes are stored. */
   #sends: number[] = [];
@@ -162,10 +162,16 @@ class SessionKeys {
       if (value === undefined) missing.push(id);
       else if (value !== null) known[id] = value;
     }
-    if (missing.length === 0) return known;
-    const found = await this.fetch(type, missing);
+    const found = missing.length === 0 ? [] : await this.fetch(type, missing);
     for (const [id, value] of found) if (value !== null) known[id] = value;
-    return known;
+    return type === memoryType ? this.#copied(known) : known;
+  }
+
+  /** Copies maps for the library. It adds the receivers of a message before it has their keys, and after a failed send it sets no map. */
+  #copied(maps: Record<string, unknown>): Record<string, unknown> {
+    const copies = Object.entries(maps).map(([group, map]) => [group, { ...(map as DeviceMap) }] as const);
+    for (const [, copy] of copies) this.#isWritten(copy);
+    return Object.fromEntries(copies);
   }
 
   set(data: SignalDataSet, step: Step | null = null): void {
@@ -272,11 +278,10 @@ class SessionKeys {
       this.#storedFirst = this.writer.last;
     }
     if (type !== 'pre-key') this.#cache.set(`${type} ${id}`, value, text?.length ?? 0);
-    if (type === memoryType) this.#isWritten(value);
     return value;
   }
 
-  /** Returns true if the map is unchanged since its last read or write. The library only adds to a map, so the number of devices shows a change. */
+  /** Returns true if the map is unchanged since the last call. The library only adds to a map, so the number of devices shows a change. */
   #isWritten(value: unknown): boolean {
     if (typeof value !== 'object' || value === null) return false;
     const [before, now] = [this.#devices.get(value), Object.keys(value).length];

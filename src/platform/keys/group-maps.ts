@@ -6,7 +6,7 @@ import { decodeKey } from './key-codec.ts';
 /** The library's key type for these maps. The library sets the whole map with each send, and only adds devices. */
 export const memoryType = 'sender-key-memory';
 
-/** Devices by address, such as `123:4@lid`. The library adds to the map object that it got, so no other code may change the object. */
+/** Devices by address, such as `123:4@lid`. The library adds to the map that it got, and therefore gets a copy. */
 export type DeviceMap = Readonly<Record<string, boolean>>;
 
 /** The maps to read: maps of these groups, or maps with a device of one of these people (numbers and LIDs without a server). */
