@@ -107,6 +107,17 @@ test('acks: a thousand stanzas are acknowledged in order, with few requests to t
   assert.deepEqual(run.closes, [], 'what is acknowledged takes no room');
 });
 
+test('acks: a stanza whose handler rejects is not acknowledged and takes no room', async () => {
+  const run = await start(createFakeVault());
+  run.inbox.open();
+  run.handleOther = () => Promise.reject(new Error('the query failed'));
+  for (let n = 0; n < 100; n += 1) {
+    run.inbox.take('notification', stanza(String(n), 'notification'));
+    await turns(1);
+  }
+  assert.deepEqual([run.handed.length, run.acked, run.closes], [100, [], []]);
+});
+
 test('acks: stanzas beyond the memory limit end the connection, also behind a message that cannot be logged', async () => {
   for (const blocked of [false, true]) {
     const vault = createFakeVault();

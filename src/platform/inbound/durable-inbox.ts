@@ -324,22 +324,27 @@ export class DurableInbox {
   }
 
   #passOn({ kind, node }: Item): void {
-    if (kind !== 'repeated' && holdsAck(node))
-      return void this.#call(
-        kind,
-        withHeldAck(node, () => this.#acks.add(node)),
-      );
-    void this.#call(kind, node).then(() => node.tag === 'message' || this.#release(weightOf(node)));
+    if (kind === 'repeated' || !holdsAck(node))
+      return void this.#call(kind, node).then(() => node.tag === 'message' || this.#release(weightOf(node)));
+    let isHandled = false;
+    const held = withHeldAck(node, () => {
+      isHandled = true;
+      this.#acks.add(node);
+    });
+    // If the handler rejects before the acknowledgement, the platform repeats the stanza at the next login.
+    void this.#call(kind, held).then((isDone) => isDone || isHandled || this.#release(weightOf(node)));
   }
 
-  /** Calls the library's handler, or acknowledges a repeated stanza. Never rejects. */
-  async #call(kind: Item['kind'], node: BinaryNode): Promise<void> {
+  /** Calls the library's handler, or acknowledges a repeated stanza. Resolves with false if this rejected. Never rejects. */
+  async #call(kind: Item['kind'], node: BinaryNode): Promise<boolean> {
     const { handlers, confirm, acknowledge } = this.#options;
     try {
       if (kind !== 'repeated') await handlers[kind](node);
       else await (node.tag === 'message' && !isIgnored(node) ? confirm(node) : acknowledge(node));
+      return true;
     } catch (error) {
       if (error !== ackHeld) this.#options.handlerFailed(`CB:${kind}`, error);
+      return false;
     }
   }
 
