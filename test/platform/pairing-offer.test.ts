@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { initAuthCreds, type BinaryNode } from '@whiskeysockets/baileys';
-import { childOf, node, Stage, turn, worked } from './offer-stage.ts';
+import { childOf, deadlines, node, Stage, turn, worked } from './offer-stage.ts';
 
 const keys = [
   node('link_code_pairing_wrapped_primary_ephemeral_pub', {}, Buffer.alloc(80, 9)),
@@ -135,6 +135,24 @@ test('offer: a code that is 180 seconds old is replaced by a new one', async (co
   context.mock.timers.tick(1);
   await stage.accept(2);
   assert.equal(new Set(stage.codes).size, 2);
+});
+
+test('offer: a renewed code does not extend the time of the offer, and another number begins a new one', async (context) => {
+  context.mock.timers.enable({ apis: ['setTimeout'] });
+  const stage = new Stage('551');
+  stage.begin();
+  await stage.accept();
+  const first = [
+    `${deadlines.login} no answer to the request of a pairing code in time`,
+    `${deadlines.pairingCode} the QR or pairing code ran out`,
+  ];
+  context.mock.timers.tick(180_000);
+  await stage.accept(2);
+  assert.deepEqual([stage.codes.length, stage.expected], [2, first]);
+  stage.offer.change('552');
+  await stage.accept(3);
+  assert.deepEqual(stage.expected, [...first, ...first]);
+  stage.offer.end();
 });
 
 for (const [code, reason, sentence] of [

@@ -19,7 +19,7 @@ import { PasskeyPairing } from './passkey.ts';
 interface PairingOfferInput {
   /** With a number, a pairing code is requested. Without a number, QR texts are shown. */
   readonly open: OpenOptions;
-  /** Limits for the platform's answer to a request, for all QR texts together, and for one code. In milliseconds. */
+  /** Limits for the answer to the first request of a number, for all QR texts together, and for all codes of a number together. In milliseconds. */
   readonly deadlines: { readonly login: number; readonly pairingQr: number; readonly pairingCode: number };
   readonly auth: { readonly state: { readonly creds: AuthenticationCreds }; storeCredentials(): Promise<void> };
   emit(fact: PlatformFact): void;
@@ -69,6 +69,8 @@ export class PairingOffer {
   /** True if the platform is ready to link a device. */
   #ready = false;
   #requesting = false;
+  /** True if the deadline for the codes of the present number runs. A renewed code does not extend it, as the chart's limit counts from the first code. */
+  #isLimited = false;
   /** True after a phone has used the offer. */
   #used = false;
   /** True if a phone has the secret. The secret must not change any more. */
@@ -101,6 +103,7 @@ export class PairingOffer {
     if (this.#ended) return;
     clearTimeout(this.#next);
     this.#phone = digitsOf(phone);
+    this.#isLimited = false;
     if (this.#ready) void this.#request();
   }
 
@@ -162,12 +165,13 @@ export class PairingOffer {
     for (let asked: string | null = null; asked !== this.#phone && this.#phone !== null && !this.#ended;) {
       asked = this.#phone;
       this.#code = null;
-      this.#input.expect(deadlines.login, () => ownCloses.codeTimeout);
+      if (!this.#isLimited) this.#input.expect(deadlines.login, () => ownCloses.codeTimeout);
       try {
         const code = await LinkCode.request(this.#sock, asked, device, this.#creds);
         if (asked !== this.#phone || this.#ended) continue;
         this.#code = code;
-        this.#input.expect(deadlines.pairingCode, () => this.#ranOut());
+        if (!this.#isLimited) this.#input.expect(deadlines.pairingCode, () => this.#ranOut());
+        this.#isLimited = true;
         this.#renewAfter(codeLives);
         this.#input.emit({ type: 'platform.code', code: code.code });
       } catch (error) {
