@@ -1,7 +1,7 @@
 /** Tests the cache of the library for messages that it sends again by itself. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { MessageRetryManager, proto, type WASocket } from '@whiskeysockets/baileys';
+import { type BinaryNode, MessageRetryManager, proto, type WASocket } from '@whiskeysockets/baileys';
 import { Resends } from '#src/platform/outbound/resends.ts';
 
 const resendsOf = (): Resends =>
@@ -38,4 +38,17 @@ test('resends: the library caches its own requests to the phone, and no received
   add('551@s.whatsapp.net', 'edited', { protocolMessage: { type: proto.Message.ProtocolMessage.Type.MESSAGE_EDIT } });
   add('me@s.whatsapp.net', 'request', { protocolMessage: { peerDataOperationRequestMessage: {} } });
   assert.deepEqual(remembered, ['request']);
+});
+
+test('resends: the library gets only the message that a request names, and none of a list', async () => {
+  const given: BinaryNode[] = [];
+  const sock = { sendMessageAck: async () => undefined } as unknown as WASocket;
+  const attrs = { id: 'A', from: '551@s.whatsapp.net', type: 'retry', offline: '1' };
+  const list = { tag: 'list', attrs: {}, content: [{ tag: 'item', attrs: { id: 'B' } }] };
+  const retry = { tag: 'retry', attrs: { count: '1', id: 'A' } };
+  await resendsOf().answer({ tag: 'receipt', attrs, content: [list, retry] }, sock, (node) => void given.push(node));
+  assert.deepEqual(
+    given.map((node) => [node.attrs['id'], node.attrs['offline'], node.content]),
+    [['A', undefined, [retry]]],
+  );
 });

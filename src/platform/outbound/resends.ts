@@ -3,7 +3,14 @@
  * show an edit as a new message. If a phone asks, the library would also resend to all receivers. Here the library only prepares the Signal session, within
  * its own limits (five times for each message and receiver). `answer` sends the message to the requesting device, in the form of the first send.
  */
-import { type BinaryNode, encodeSignedDeviceIdentity, proto, type WAMessageKey, type WASocket } from '@whiskeysockets/baileys';
+import {
+  type BinaryNode,
+  encodeSignedDeviceIdentity,
+  getBinaryNodeChild,
+  proto,
+  type WAMessageKey,
+  type WASocket,
+} from '@whiskeysockets/baileys';
 import { includesPerson, type Audience, type Group, type Message } from '#actors/model.ts';
 import { LruMap } from '#src/base/lru-map.ts';
 import type { Leaving } from './live-connection.ts';
@@ -113,7 +120,7 @@ export class Resends {
   async answer(receipt: BinaryNode, sock: WASocket, prepare: (receipt: BinaryNode) => unknown): Promise<void> {
     const id = receipt.attrs['id'] ?? '';
     if (!(await this.#mayAsk(receipt))) return sock.sendMessageAck(receipt);
-    const key = await this.#prepared(id, () => prepare(withHeldAck(unmarked(receipt), () => undefined)));
+    const key = await this.#prepared(id, () => prepare(withHeldAck(withoutList(unmarked(receipt)), () => undefined)));
     const left = key === undefined ? null : await this.#find(key, id);
     try {
       if (key !== undefined && left !== null) await this.#send(left, key, receipt, sock);
@@ -206,6 +213,10 @@ export class Resends {
     return token === null ? [] : [{ tag: 'tctoken', attrs: {}, content: token }];
   }
 }
+
+/** Removes lists of further messages from a request. The library would resend these messages by itself, to anybody who names them. */
+const withoutList = (receipt: BinaryNode): BinaryNode =>
+  Array.isArray(receipt.content) ? { ...receipt, content: receipt.content.filter((child) => !getBinaryNodeChild(child, 'item')) } : receipt;
 
 /** Returns the content of a stored message for a resend. Null unless it is an own message that was not deleted. */
 const contentToSend = (message: Message): proto.IMessage | null =>
