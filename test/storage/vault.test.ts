@@ -1,5 +1,6 @@
 /** Tests credentials, keys and stanzas in the database: encrypted, set aside or deleted. `ports/` tests the contract. */
 import assert from 'node:assert/strict';
+import { createDecipheriv, hkdfSync } from 'node:crypto';
 import { test } from 'node:test';
 import type { Log } from '#actors/ports.ts';
 import { createSealer, placeOf } from '#src/storage/vault/sealing.ts';
@@ -52,6 +53,15 @@ test('vault: no two values are encrypted with the same nonce', () => {
   const sealer = createSealer(Buffer.alloc(32, 7));
   const numbers = Array.from({ length: 1_000 }, () => sealer.seal(placeOf('credential', id), 'value').toString('hex', 1, 13));
   assert.equal(new Set(numbers).size, numbers.length);
+});
+
+test('vault: the key of an instance is the one that HKDF-SHA256 derives from the encryption key', () => {
+  const place = placeOf('credential', id);
+  const sealed = createSealer(Buffer.alloc(32, 7)).seal(place, 'value');
+  const derived = Buffer.from(hkdfSync('sha256', Buffer.alloc(32, 7), '', `dormouse sealed values|${id}`, 32));
+  const decipher = createDecipheriv('aes-256-gcm', derived, sealed.subarray(1, 13), { authTagLength: 16 });
+  decipher.setAAD(Buffer.from(place.name)).setAuthTag(sealed.subarray(-16));
+  assert.equal(Buffer.concat([decipher.update(sealed.subarray(13, -16)), decipher.final()]).toString(), 'value');
 });
 
 test('vault: damaged credentials and those without JSON are corrupt, and the error contains none of them', async () => {
