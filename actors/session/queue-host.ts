@@ -103,6 +103,8 @@ interface Queued {
 
 /** The functions that `restoreQueues` calls. `Session` is the caller's type of an instance. */
 interface QueueRestore<Session> {
+  /** Existing cells. */
+  readonly cells: ReadonlyMap<InstanceId, Session>;
   cellOf(id: InstanceId): Session | null;
   wake(cell: Session): void;
   /** Repeats work while storage is unavailable. */
@@ -115,12 +117,18 @@ interface QueueRestore<Session> {
  */
 export async function restoreQueues<Session extends Queued>(
   { messages }: Pick<Ports, 'messages'>,
-  { cellOf, wake, untilStored }: QueueRestore<Session>,
+  { cells, cellOf, wake, untilStored }: QueueRestore<Session>,
 ): Promise<void> {
-  for (const { id, queued } of await untilStored(() => messages.queueing())) {
+  let known: ReadonlyMap<InstanceId, number> = new Map();
+  const found = await untilStored(() => {
+    // Clients may have queued messages since the start of the process. The count of storage includes these messages.
+    known = new Map([...cells].map(([id, { queue }]) => [id, queue.pending]));
+    return messages.queueing();
+  });
+  for (const { id, queued } of found) {
     const cell = queued > 0 ? cellOf(id) : null;
     if (!cell) continue;
-    cell.queue.restore(queued);
+    cell.queue.restore(queued, known.get(id));
     if (cell.view.status === 'hibernated') wake(cell);
   }
 }

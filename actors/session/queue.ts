@@ -42,12 +42,16 @@ export class SendQueue {
   #more = false;
   /** True if a message was pushed during the current read. The read may not include this message. */
   #missed = false;
-  /** The number of waiting messages, including reserved slots and without the message that is being sent. */
-  #pending = 0;
+  /** True if this queue has read storage. Before the first read, storage may have messages of an earlier run. */
+  #isRead = false;
+  /** The number of stored messages that wait, without the message that is being sent. It is exact when the window has all of them. */
+  #stored = 0;
+  /** The number of reserved slots whose messages are being stored. */
+  #reserved = 0;
   #current: Message | null = null;
   /** Earliest time of the next message, by the monotonic clock. */
   #nextAt = 0;
-  /** Ids of messages that were sent or cancelled since the last read began. */
+  /** Ids of messages that were sent or cancelled since the last read began, or since no message waited. */
   #taken = new Set<string>();
   /** Serializes reads, so that two readers do not fill the window with the same messages. */
   readonly #mutex = new Mutex();
@@ -63,26 +67,29 @@ export class SendQueue {
 
   /** Reserves a slot for a message that is about to be stored. Returns false if the queue is full. A reserved slot must be `push`ed or `release`d. */
   reserve(): boolean {
-    if (this.#pending >= this.#host.limits.items) return false;
-    this.#pending += 1;
+    if (this.pending >= this.#host.limits.items) return false;
+    this.#reserved += 1;
     return true;
   }
 
   release(): void {
-    this.#pending -= 1;
+    this.#reserved -= 1;
   }
 
   /** Adds a stored message in the slot that was reserved for the message. */
   push(message: Message): void {
+    this.#reserved -= 1;
     // A read may find the message between its commit and this call, so the window may already have it.
-    if (this.#more || this.#window.length >= windowSize) this.#more = this.#missed = true;
+    const isOutside = !this.#isRead || this.#more || this.#window.length >= windowSize;
+    if (isOutside || !this.#knows(message)) this.#stored += 1;
+    if (isOutside) this.#more = this.#missed = true;
     else if (!this.#knows(message)) this.#window.push(message);
     this.resume();
   }
 
-  /** Adds the messages of an earlier run that wait in storage. */
-  restore(count: number): void {
-    this.#pending += count;
+  /** Adds the messages of an earlier run. `count` messages waited in storage, and `known` of them were counted here before. */
+  restore(count: number, known = 0): void {
+    this.#stored = count + Math.max(0, this.#stored - known);
     this.#more ||= count > 0;
     // The time of the last message of the earlier run is unknown, so the next message waits for a whole pause.
     if (count > 0) this.#nextAt = this.#host.time.monotonic() + this.#host.pace();
@@ -108,7 +115,7 @@ export class SendQueue {
     const at = this.#window.findIndex((one) => one.messageId === messageId);
     if (at < 0 && !this.#more) return false;
     if (at >= 0) this.#window.splice(at, 1);
-    this.#pending = Math.max(0, this.#pending - 1);
+    this.#stored = Math.max(0, this.#stored - 1);
     this.#taken.add(messageId);
     await this.#host.giveUp(message, 'cancelled');
     return true;
@@ -116,7 +123,7 @@ export class SendQueue {
 
   /** Cancels all waiting messages and returns the number of cancelled messages. */
   async clear(why: 'cancelled' | 'accountChanged' = 'cancelled'): Promise<number> {
-    let left = this.#pending;
+    let left = this.pending;
     let cancelled = 0;
     while (left > 0) {
       await this.#fill();
@@ -130,15 +137,16 @@ export class SendQueue {
     return cancelled;
   }
 
+  /** The number of waiting messages, including reserved slots and without the message that is being sent. */
   get pending(): number {
-    return this.#pending;
+    return this.#stored + this.#reserved;
   }
 
   /** The time of the next message, or null if no message waits for the pace. In Unix milliseconds. */
   get nextAt(): number | null {
     const { time } = this.#host;
     const left = this.#nextAt - time.monotonic();
-    return this.#pending > 0 && left > 0 ? Math.ceil(time.now() + left) : null;
+    return this.pending > 0 && left > 0 ? Math.ceil(time.now() + left) : null;
   }
 
   get processing(): boolean {
@@ -171,6 +179,7 @@ export class SendQueue {
         await this.#read();
         if (!this.#missed) break;
       }
+      if (this.pending === 0 && !this.#more) this.#taken = this.#sending();
       return this.#window.length > 0;
     });
   }
@@ -178,18 +187,25 @@ export class SendQueue {
   /** Reads a window. Messages that are pushed meanwhile wait for the next read, because storage may have older ones. */
   async #read(): Promise<void> {
     const before = this.#taken;
-    this.#taken = new Set(this.#current ? [this.#current.messageId] : []);
+    this.#taken = this.#sending();
     this.#missed = false;
     try {
       const read = await this.#host.read(windowSize);
       // A message that was sent during the read is still `Queued` in the answer.
       const fresh = read.filter(({ messageId }) => !before.has(messageId) && !this.#taken.has(messageId));
       this.#window = [...fresh, ...this.#window.filter(({ messageId }) => !fresh.some((one) => one.messageId === messageId))];
+      this.#isRead = true;
       this.#more = this.#missed || read.length === windowSize;
+      if (!this.#more) this.#stored = this.#window.length;
     } catch (error) {
       for (const id of before) this.#taken.add(id);
       throw error;
     }
+  }
+
+  /** Returns the id of the message that is being sent. */
+  #sending(): Set<string> {
+    return new Set(this.#current ? [this.#current.messageId] : []);
   }
 
   #knows({ messageId }: Message): boolean {
@@ -236,7 +252,7 @@ export class SendQueue {
   #take(): Message | undefined {
     const message = this.#window.shift();
     if (!message) return undefined;
-    this.#pending = Math.max(0, this.#pending - 1);
+    this.#stored = Math.max(0, this.#stored - 1);
     this.#taken.add(message.messageId);
     return message;
   }
@@ -244,7 +260,7 @@ export class SendQueue {
   #putBack(message: Message): false {
     this.#window.unshift(message);
     this.#taken.delete(message.messageId);
-    this.#pending += 1;
+    this.#stored += 1;
     return false;
   }
 

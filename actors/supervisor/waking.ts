@@ -55,7 +55,7 @@ export class Restore {
       if (index % cellsPerTurn === cellsPerTurn - 1) await this.#pause(0);
     }
     const cellOf = (id: InstanceId): Cell | null => (open() ? registry.cell(id) : null);
-    await restoreQueues(ports, { cellOf, wake, untilStored: (work) => this.#untilStored(work) });
+    await restoreQueues(ports, { cells: registry.cells, cellOf, wake, untilStored: (work) => this.#untilStored(work) });
     const pending = await this.#untilStored(() => ports.outbox.pending());
     if (open()) for (const { instanceId, webhookId } of pending) registry.cell(instanceId)?.nudge(webhookId);
   }

@@ -2,9 +2,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { done, type Message } from '#actors/model.ts';
+import { supervisedWorkers } from '#actors/policy/supervised-workers.ts';
+import { SendQueue } from '#actors/session/queue.ts';
 import { lateAnswer, lostAnswer } from '#src/platform/wire/outcomes.ts';
 import { message as sample } from '#test/contract/samples.ts';
-import { options, refusalOf, staged, text, type Stage } from './stage.ts';
+import { settle, testPolicy, World } from '#test/fakes/world.ts';
+import { options, paired, refusalOf, Stage, staged, text } from './stage.ts';
 
 const asynchronous = { ...options, async: true };
 const send = (stage: Stage, body: string, more: Partial<typeof asynchronous> = {}, number = '551') =>
@@ -168,6 +171,39 @@ test('queue: messages that are accepted while storage is read leave after all st
   assert.equal((await stage.gateway.queue('r1')).pending, 0);
 });
 
+/** Starts a gateway with three messages of an earlier run, and accepts two messages before the gateway counts the stored queue. */
+async function acceptedBeforeCount(isLive: boolean): Promise<Stage> {
+  const world = new World();
+  world.register({ ...paired, id: 'r1', lastActiveAt: world.time.now() });
+  const queuedSend = { send: null, delay: 0, readChat: false, readMessages: false };
+  for (const body of ['old-1', 'old-2', 'old-3']) {
+    const left = { ...sample, messageId: body, text: body, fromMe: true, status: 'Queued', queuedSend } as const;
+    world.db.putMessage({ ...left, timestamp: world.time.now(), instanceId: 'r1', unread: false });
+  }
+  const stage = new Stage(world, await world.start());
+  if (isLive) stage.letIn();
+  for (const body of ['new-1', 'new-2']) assert.equal((await send(stage, body)).ok, true);
+  if (isLive) await world.time.pass(1_000);
+  await stage.gateway.restore();
+  return stage;
+}
+
+test('queue: messages that are accepted before the start counts the stored queue are counted once', async () => {
+  const stage = await acceptedBeforeCount(false);
+  assert.equal((await stage.gateway.queue('r1')).pending, 5);
+  stage.link().login();
+  await stage.world.time.pass(1_000);
+  assert.deepEqual(texts(stage), ['old-1', 'old-2', 'old-3', 'new-1', 'new-2']);
+  assert.equal((await stage.gateway.queue('r1')).pending, 0);
+});
+
+test('queue: messages that are accepted before the start counts the stored queue do not overtake it', async () => {
+  const stage = await acceptedBeforeCount(true);
+  await stage.world.time.pass(1_000);
+  assert.deepEqual(texts(stage), ['old-1', 'old-2', 'old-3', 'new-1', 'new-2']);
+  assert.equal((await stage.gateway.queue('r1')).pending, 0);
+});
+
 test('queue: clearing also cancels messages that wait in storage, but not the message that is being sent', async () => {
   const stage = await staged();
   const never = Promise.withResolvers<never>();
@@ -242,4 +278,33 @@ test('sends: two spellings of one chat are the same chat, whose messages leave i
   await stage.world.time.pass(4_000);
   assert.ok((await first).ok && (await second).ok);
   assert.deepEqual(texts(stage), ['one', 'two']);
+});
+
+test('queue: the ids of sent messages are forgotten when no message waits', async () => {
+  const { ports, time } = new World();
+  const sent: string[] = [];
+  let stored: readonly Message[] = [];
+  const queue = new SendQueue({
+    time,
+    limits: testPolicy.queue,
+    live: () => true,
+    held: () => '',
+    read: async () => stored,
+    send: async ({ messageId }) => {
+      sent.push(messageId);
+      stored = [];
+      return 'done';
+    },
+    pace: () => 0,
+    giveUp: async () => undefined,
+    supervise: (input) => supervisedWorkers(ports, testPolicy, {}).supervise(input),
+  });
+  // A queue that still knew the id of a sent message would drop the second message with this id.
+  for (const messageId of ['m0', 'm1', 'm2', 'm1']) {
+    queue.reserve();
+    stored = [{ ...sample, messageId, timestamp: time.now() }];
+    queue.push(stored[0]!);
+    await settle();
+  }
+  assert.deepEqual([sent, queue.pending], [['m0', 'm1', 'm2', 'm1'], 0]);
 });
