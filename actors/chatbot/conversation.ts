@@ -8,10 +8,11 @@
 import { assign, fromPromise, setup } from 'xstate';
 import { addTime } from '../policy/pacing.ts';
 import type { ChatbotPolicy } from '../policy/policy.ts';
-import type { Time } from '../ports.ts';
+import { StorageFailure, type Time } from '../ports.ts';
+import { storageRetryMs } from '../waiting.ts';
 import type { Answer, Plan } from './answering.ts';
 
-/** The effects of a conversation. A rejection crashes only this conversation. */
+/** The effects of a conversation. After a `StorageFailure` the step is retried while the question is fresh. Any other rejection crashes only this conversation. */
 interface ConversationHost {
   readonly time: Pick<Time, 'monotonic'>;
   readonly policy: ChatbotPolicy;
@@ -76,6 +77,10 @@ const conversationSetup = setup({
     isAnswer: (_, answer: Answer | null) => answer !== null,
     mayBeginAnew: ({ context: { plan, restarts } }) => restarts < restartsMost && plan?.acted === false,
     cameMeanwhile: ({ context: { later } }) => later.length > 0,
+    isAnswered: ({ context: { answer } }) => answer !== null,
+    // An answer of the model is kept over a retry. A question whose tools were used, and that has no answer, does not begin again.
+    mayRetry: ({ context: { host, since, plan, answer } }, error: unknown) =>
+      error instanceof StorageFailure && host.time.monotonic() - since < host.policy.fresh && (answer !== null || plan?.acted !== true),
     hasActed: ({ context: { plan } }, answer: Answer | null) => answer !== null && plan?.acted === true,
   },
   actions: {
@@ -100,6 +105,7 @@ const conversationSetup = setup({
       Math.max(0, Math.min(host.policy.pause, since + host.policy.longestPause - host.time.monotonic())),
     hold: ({ context }) => (context.plan ? holdOf(context, context.plan) : 0),
     rest: minuteMs,
+    storage: storageRetryMs,
   },
 });
 
@@ -119,7 +125,11 @@ const planOf = ({ event }: Planned): Plan | null => event.output;
 const answerOf = ({ event }: Answered): Answer | null => event.output;
 const keepPlan = { type: 'keepPlan' as const, params: planOf };
 const keepAnswer = { type: 'keepAnswer' as const, params: answerOf };
-const onError = { target: 'gone', actions: { type: 'reportCrash' as const, params: ({ event }: Failed) => event.error } };
+const errorOf = ({ event }: Failed): unknown => event.error;
+const onError = [
+  { guard: { type: 'mayRetry' as const, params: errorOf }, target: 'postponed' },
+  { target: 'gone', actions: { type: 'reportCrash' as const, params: errorOf } },
+];
 /** The transition of a silenced conversation in the states in which the chat shows typing. The typing must be ended. */
 const onSilenced = { 'conversation.silenced': { target: 'gone', actions: 'dropAnswer' as const } };
 /** Continues the same question with another text. */
@@ -195,17 +205,21 @@ export const conversation = conversationSetup.createMachine({
       on: { ...onSilenced, 'text.came': { actions: noteLater } },
     },
     answering: {
-      entry: 'noteAnswered',
       invoke: {
         src: 'send',
         input: ({ context: { host, plan, answer } }) => ({ host, plan: plan!, answer: answer! }),
         onDone: [
-          { guard: 'cameMeanwhile', target: 'gathering', actions: ['askLater', 'beginQuestion'] },
-          { target: 'resting', actions: 'endQuestion' },
+          { guard: 'cameMeanwhile', target: 'gathering', actions: ['noteAnswered', 'askLater', 'beginQuestion'] },
+          { target: 'resting', actions: ['noteAnswered', 'endQuestion'] },
         ],
         onError,
       },
       on: { ...onSilenced, 'text.came': { actions: noteLater } },
+    },
+    postponed: {
+      description: 'Storage did not answer. The step is retried after a pause.',
+      after: { storage: [{ guard: 'isAnswered', target: 'answering' }, { target: 'deciding' }] },
+      on: { ...onSilenced, 'text.came': [{ guard: 'isAnswered', actions: noteLater }, gatherOn] },
     },
     resting: {
       after: { rest: 'gone' },

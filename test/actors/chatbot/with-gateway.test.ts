@@ -189,13 +189,41 @@ test('crashes: an error in one conversation is counted and affects no other', as
   assert.deepEqual(bench.said, ['fine', 'fine too']);
 });
 
-test('storage: an outage crashes nothing, and the next text is answered', async () => {
+test('storage: an outage crashes nothing, and the question is answered after the outage', async () => {
   const bench = await Bench.open();
+  const { db, log } = bench.world;
   await bench.hear('hi');
-  bench.world.db.away = true;
+  db.away = true;
+  await bench.pass(10_000);
+  db.away = false;
+  await bench.pass(5_000);
+  assert.equal(bench.said.length, 1);
+  assert.deepEqual([log.of('chatbot.crashed').length, log.of('chatbot.notAnswered').length], [0, 0]);
+});
+
+test('storage: an answer that was ready before an outage is sent after the outage, without a second request to the model', async () => {
+  const bench = await Bench.open();
+  const { db, chatModels } = bench.world;
+  chatModels.answer = chatModels.after(2_000, said('ready'));
+  await bench.hear('hi');
   await bench.pass(4_000);
-  bench.world.db.away = false;
-  assert.deepEqual([bench.world.log.of('chatbot.crashed').length, bench.world.log.of('chatbot.notAnswered').length], [0, 1]);
+  db.away = true;
+  await bench.pass(5_000);
+  assert.deepEqual(bench.said, []);
+  db.away = false;
+  await bench.pass(5_000);
+  assert.deepEqual([bench.said, bench.asked.length], [['ready'], 1]);
+});
+
+test('storage: after a long outage the old question is not answered, and the next text is', async () => {
+  const bench = await Bench.open();
+  const { db, log } = bench.world;
+  await bench.hear('hi');
+  db.away = true;
+  await bench.pass(400_000);
+  db.away = false;
+  await bench.pass(5_000);
+  assert.deepEqual([bench.said.length, log.of('chatbot.crashed').length, log.of('chatbot.notAnswered').length], [0, 0, 1]);
   await bench.hear('hello?');
   await bench.pass(5_000);
   assert.equal(bench.said.length, 1);
