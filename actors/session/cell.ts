@@ -139,6 +139,7 @@ export class Cell {
         await this.#closeLink();
         input.gate.release(record.id);
       },
+      restarted: () => this.#nudgeAll(),
     });
   }
 
@@ -302,7 +303,11 @@ export class Cell {
     for (const event of unrendered) setAside(event, this.record.id, this.#input, this.vitals);
     const rows = Map.groupBy(deliveries, ({ webhookId }) => webhookId);
     for (const [webhookId, list] of rows) this.send({ type: 'delivery.added', webhookId, rows: list });
-    if (again) for (const webhook of this.#input.webhooks()) if (webhook.enabled) this.nudge(webhook.id);
+    if (again) this.#nudgeAll();
+  }
+
+  #nudgeAll(): void {
+    for (const webhook of this.#input.webhooks()) if (webhook.enabled) this.nudge(webhook.id);
   }
 
   #createPictures(claim: PicturesInput['claim']): Pictures {

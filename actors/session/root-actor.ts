@@ -17,6 +17,8 @@ interface RootActorInput {
   readonly restartAfter: number;
   /** Reports that the root threw, and closes the link. Never rejects. */
   crashed(error: unknown): Promise<void>;
+  /** Called after a restart. The new root has no couriers, and rows may wait in the outbox. */
+  restarted(): void;
 }
 
 export class RootActor {
@@ -154,9 +156,13 @@ export class RootActor {
    * children are stopped first.
    */
   async #failed(error: unknown): Promise<void> {
-    const { time, crashed, restartAfter } = this.#input;
+    const { time, crashed, restarted, restartAfter } = this.#input;
     for (const child of Object.values(this.snapshot.children)) child?.send({ type: 'xstate.stop' } as never);
     await crashed(error);
-    if (!this.#stopped) this.#restart = time.setTimeout(() => (this.#actor = this.#start()), restartAfter);
+    if (this.#stopped) return;
+    this.#restart = time.setTimeout(() => {
+      this.#actor = this.#start();
+      restarted();
+    }, restartAfter);
   }
 }

@@ -5,12 +5,14 @@ import type { Policy } from '#actors/policy/policy.ts';
 import type { Cell } from '#actors/session/cell.ts';
 import { Supervisor } from '#actors/supervisor.ts';
 import { identity } from '#test/fakes/platform.ts';
+import { webhook } from '#test/fakes/records.ts';
 import { settle, testPolicy, World } from '#test/fakes/world.ts';
 
 const paired = { wanted: 'online', jid: identity.jid, owner: identity.owner } as const;
 
-async function supervised(change: Partial<Policy> = {}, ids = ['r1', 'r2']) {
+async function supervised(change: Partial<Policy> = {}, ids = ['r1', 'r2'], prepare: (world: World) => void = () => undefined) {
   const world = new World();
+  prepare(world);
   for (const id of ids) world.register({ id, ...paired });
   const supervisor = new Supervisor({ ports: world.ports, policy: { ...testPolicy, ...change }, baseUrl: '' });
   await supervisor.load();
@@ -24,6 +26,19 @@ async function supervised(change: Partial<Policy> = {}, ids = ['r1', 'r2']) {
     await settle();
   };
   return { world, supervisor, cell, crash, link: world.platform.of('r1') };
+}
+
+/** Makes the root machine of `r1` throw. */
+async function breakRoot(world: World): Promise<void> {
+  const { log } = world;
+  const error = log.error;
+  log.error = (fields, event) => {
+    log.error = error;
+    error(fields, event);
+    throw new Error('even the log is broken');
+  };
+  world.platform.of('r1').host.surprise(new Error('a listener threw'));
+  await settle();
 }
 
 test('supervision: an unexpected error closes the link, restarts the session after a pause and affects no other instance', async () => {
@@ -199,15 +214,7 @@ test('supervision: after an error in the root the link is closed, no old chart o
   link.end(428); // REM The chart waits with a timer of its own.
   await settle();
   const waiter = cell('r1').waitFor((one) => one.view.connected, 200_000);
-  const { log } = world;
-  const error = log.error;
-  log.error = (fields, event) => {
-    log.error = error;
-    error(fields, event);
-    throw new Error('even the log is broken');
-  };
-  link.host.surprise(new Error('a listener threw'));
-  await settle();
+  await breakRoot(world);
   assert.equal(world.log.of('instance.rootCrashed').length, 1);
   assert.equal(cell('r1').view.status, 'connecting');
   assert.equal(
@@ -226,17 +233,24 @@ test('supervision: after an error in the root the link is closed, no old chart o
   world.assertKept();
 });
 
-test('supervision: an instance that is stopped while its root is down leaves no timer', async () => {
-  const { world, supervisor, link } = await supervised({}, ['r1']);
-  const { log } = world;
-  const error = log.error;
-  log.error = (fields, event) => {
-    log.error = error;
-    error(fields, event);
-    throw new Error('even the log is broken');
-  };
-  link.host.surprise(new Error('a listener threw'));
+test('supervision: rows in the outbox are posted after an error in the root, without another event', async () => {
+  const { world, link } = await supervised({}, ['r1'], ({ db }) => db.webhooks.set('w1', { ...webhook, instanceId: 'r1' }));
+  const { receiver, db, time } = world;
+  receiver.answer = () => ({ ok: false, status: 500, error: 'busy' });
+  link.host.record([{ kind: 'news', lane: '', news: { type: 'connection', name: 'r1', connection: { status: 'connected' } } }]);
   await settle();
+  await breakRoot(world);
+  assert.equal(world.log.of('instance.rootCrashed').length, 1);
+  assert.ok(db.outbox.size > 0, 'a row waits');
+  receiver.answer = () => ({ ok: true, status: 200 });
+  // The root restarts after a minute. The session does not log in again, so it has no event.
+  await time.pass(62_000);
+  assert.equal(db.outbox.size, 0);
+});
+
+test('supervision: an instance that is stopped while its root is down leaves no timer', async () => {
+  const { world, supervisor } = await supervised({}, ['r1']);
+  await breakRoot(world);
   await world.answerOf(supervisor.stop());
   assert.equal(world.time.armed, 0);
 });
