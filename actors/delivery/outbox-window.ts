@@ -145,12 +145,11 @@ export class OutboxWindow {
     this.#lanes.putBack(row);
   }
 
-  /** Removes the row from memory and keeps it in the outbox. Its lane continues. */
+  /** Removes the row and all later rows of its lane from memory, and keeps them in the outbox, from which they are read again. */
   release(row: Delivery): void {
-    this.#lanes.finish(row);
-    if (this.#held.has(row.lane)) this.#isBehind = true;
-    this.#noteLeft(row.seq);
-    this.#host.changed();
+    this.#lanes.drop(row);
+    if (this.#page !== 'none') this.#page = 'old';
+    this.readMore();
   }
 
   /** Ends a row that was delivered or (`dead`) given up. The row leaves the outbox soon. Its lane continues. */
@@ -158,7 +157,10 @@ export class OutboxWindow {
     this.#finished.add(row.seq, { ...last, seq: row.seq, dead, endedAt: this.#host.time.now() });
     this.#noteGone(row);
     this.#removeFinished();
-    this.release(row);
+    this.#lanes.finish(row);
+    if (this.#held.has(row.lane)) this.#isBehind = true;
+    this.#noteLeft(row.seq);
+    this.#host.changed();
   }
 
   /** Postpones the row, and holds its lane. */

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Webhook } from '#actors/model.ts';
 import type { DeliveryPolicy } from '#actors/policy/policy.ts';
+import type { Attempt } from '#actors/ports.ts';
 import { Slots } from '#actors/policy/pacing.ts';
 import { signer } from '#src/webhooks/receiver.ts';
 import { webhook as sample } from '#test/fakes/records.ts';
@@ -207,5 +208,20 @@ test('courier: a row that was taken out of the outbox while an older page was re
   read.resolve();
   await desk.world.time.pass(10_000);
   assert.equal(desk.order, 'e1');
+  desk.assertQuiet();
+});
+
+test('courier: a row that a former address refused with 410 is posted to the new address, before later rows of its chat', async () => {
+  const desk = new Desk();
+  const first = Promise.withResolvers<Attempt>();
+  desk.world.receiver.answer = ({ url }) => (url === sample.url ? first.promise : ok);
+  desk.host.disable = () => undefined; // REM The answer came from the former address, so the webhook stays enabled.
+  await desk.commit(3);
+  desk.webhook = { ...sample, url: 'http://new.test/hook' };
+  desk.changed();
+  await settle();
+  first.resolve(no(410));
+  await settle();
+  assert.equal(desk.order, 'e1 e1 e2 e3');
   desk.assertQuiet();
 });
