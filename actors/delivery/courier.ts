@@ -16,6 +16,8 @@ import { enveloped, WebhookRequests } from './webhook-request.ts';
 
 /** The pause before a courier checks whether the probe of another courier has ended. In milliseconds. */
 const probeLookMs = 1000;
+/** The pause before a courier checks whether this process may post for the instance again, for example after a doubt about its lease. In milliseconds. */
+const leaseLookMs = 1000;
 
 /** One attempt, which never rejects. */
 type Sending = () => Promise<Attempt>;
@@ -31,7 +33,7 @@ export class Courier {
   readonly #timers = new Set<unknown>();
   /** The time of the next early retry of held lanes, by the monotonic clock; 0 while the receiver does not fail or no lane is held. */
   #earlyAt = 0;
-  /** Fires when the circuit lets a probe through, or when an early retry of held lanes is due. */
+  /** Fires when the circuit lets a probe through, when an early retry of held lanes is due, or when the lease of the instance is checked again. */
   readonly #probe: Alarm;
   /** The number of posts under way. */
   #posting = 0;
@@ -183,6 +185,7 @@ export class Courier {
 
   /** Starts as many attempts as the circuit allows. If no row is left, the window reads more. */
   #beginAttempts(): void {
+    if (!this.#host.owns(this.#input.instanceId)) return this.#probe.set(this.#host.time.monotonic() + leaseLookMs);
     if (this.#receiving() === null) return;
     if (this.#circuit.until > this.#host.time.monotonic()) return this.#probe.set(this.#circuit.until);
     if (this.#recoveries !== this.#circuit.recoveries) this.#window.readEarly();

@@ -225,3 +225,32 @@ test('courier: a row that a former address refused with 410 is posted to the new
   assert.equal(desk.order, 'e1 e1 e2 e3');
   desk.assertQuiet();
 });
+
+test('courier: rows that are committed during a doubt about the lease are posted after the doubt', async () => {
+  const desk = new Desk();
+  let isSure = false;
+  desk.host.owns = () => isSure;
+  await desk.commit(2);
+  await desk.world.time.pass(5_000);
+  assert.equal(desk.order, '');
+  isSure = true;
+  await desk.world.time.pass(1_000);
+  assert.equal(desk.order, 'e1 e2');
+  desk.assertQuiet();
+});
+
+test('courier: a retry that falls into a doubt about the lease is made after the doubt, before later rows of the chat', async () => {
+  const desk = new Desk();
+  let isSure = true;
+  desk.host.owns = () => isSure;
+  desk.world.receiver.answer = () => no(500);
+  await desk.commit(2);
+  isSure = false;
+  await desk.world.time.pass(5_000);
+  assert.equal(desk.order, 'e1');
+  desk.world.receiver.answer = () => ok;
+  isSure = true;
+  await desk.world.time.pass(1_000);
+  assert.equal(desk.order, 'e1 e1 e2');
+  desk.assertQuiet();
+});
