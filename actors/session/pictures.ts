@@ -42,6 +42,8 @@ interface Remembered {
 interface Wish {
   /** True if the platform reported a change, so the stored picture is stale. */
   readonly changed: boolean;
+  /** True if the picture is looked up even if storage has none. A changed picture that nobody looked up before is not needed. */
+  readonly isWanted: boolean;
   /** True if storage was read and has no recent answer, so the platform is asked. */
   isNew: boolean;
 }
@@ -108,9 +110,13 @@ export class Pictures {
 
   /** Handles a report that a picture was changed or removed. */
   changed(id: string): void {
-    this.#remembered.delete(keyOf(id, 'preview'));
-    this.#remembered.delete(keyOf(id, 'image'));
-    this.#enqueue(id, { changed: true, isNew: false });
+    const isWanted = this.#waiting.get(id)?.isWanted ?? this.#underWay.has(keyOf(id, 'preview'));
+    for (const kind of ['preview', 'image'] as const) {
+      this.#remembered.delete(keyOf(id, kind));
+      // A look-up under way may answer with the former picture. Its callers get that answer, and it is not kept.
+      this.#underWay.delete(keyOf(id, kind));
+    }
+    this.#enqueue(id, { changed: true, isWanted, isNew: false });
   }
 
   /** Resumes waiting look-ups, because the session is live. */
@@ -133,7 +139,8 @@ export class Pictures {
     const isYoung = known !== null && time.now() - known.at < leastMs;
     if (known?.picture && (!force || isYoung)) return done(known.picture);
     if (!force) {
-      this.#read(await store.find(claim().instanceId, [id]));
+      const found = await store.find(claim().instanceId, [id]);
+      if (this.#waiting.get(id)?.changed !== true) this.#read(found);
       const stored = this.#known(id, kind)?.picture;
       if (stored) return done(stored);
     }
@@ -158,7 +165,7 @@ export class Pictures {
 
   #enqueueIfUnknown(id: string): void {
     if (this.#waiting.has(id) || !shownIn(id) || this.#known(id, 'preview')) return;
-    this.#enqueue(id, { changed: false, isNew: false });
+    this.#enqueue(id, { changed: false, isWanted: true, isNew: false });
   }
 
   #enqueue(id: string, wish: Wish): void {
@@ -181,10 +188,16 @@ export class Pictures {
       await this.#readWaiting();
       const id = this.#waiting.keys().find((one) => this.#waiting.get(one)?.isNew);
       if (id === undefined) continue;
+      const wish = this.#waiting.get(id);
       const answer = await this.#ask(id, 'preview');
-      if (answer.ok || !['limited', 'notSent'].includes(answer.refusal.reason)) this.#waiting.delete(id);
+      if (answer.ok || !['limited', 'notSent'].includes(answer.refusal.reason)) this.#end(id, wish);
       else return this.#pause(answer.refusal.reason === 'limited' ? (answer.refusal.retryAfter ?? 60) : notLivePause);
     }
+  }
+
+  /** Ends a look-up, unless the picture was changed meanwhile. */
+  #end(id: string, wish: Wish | undefined): void {
+    if (this.#waiting.get(id) === wish) this.#waiting.delete(id);
   }
 
   /** Reads stored pictures for the waiting look-ups in one query. Look-ups without a stored picture wait for the platform. */
@@ -199,22 +212,22 @@ export class Pictures {
     const kinds = Map.groupBy(stored, ({ id }) => id);
     this.#read(stored.filter(({ id }) => this.#waiting.get(id)?.changed !== true));
     for (const [id, wish] of unread) {
-      if (wish.changed) await this.#refresh(id, kinds.get(id) ?? []);
-      else if (this.#known(id, 'preview')) this.#waiting.delete(id);
+      if (wish.changed) await this.#refresh(id, wish, kinds.get(id) ?? []);
+      else if (this.#known(id, 'preview')) this.#end(id, wish);
       else wish.isNew = true;
     }
   }
 
   /** Handles a changed picture that was looked up before. The worker requests the preview. The full picture is dropped until a client asks for it. */
-  async #refresh(id: string, stored: readonly LookedPicture[]): Promise<void> {
+  async #refresh(id: string, wish: Wish, stored: readonly LookedPicture[]): Promise<void> {
     const { store, claim } = this.#input;
-    if (stored.length === 0) return void this.#waiting.delete(id);
+    if (stored.length === 0 && !wish.isWanted) return this.#end(id, wish);
     for (const { kind } of stored) {
       if (kind === 'preview') continue;
       await store.save(claim(), { id, kind, state: 'absent', url: '', at: 0 });
       this.#input.record([{ kind: 'chat', chat: { chatId: id, image: '' }, create: false }]);
     }
-    this.#waiting.set(id, { changed: false, isNew: true });
+    if (this.#waiting.get(id) === wish) this.#waiting.set(id, { changed: false, isWanted: true, isNew: true });
   }
 
   #pause(seconds: number): void {
@@ -243,12 +256,14 @@ export class Pictures {
     const key = keyOf(id, kind);
     const shared = this.#underWay.get(key);
     if (shared) return shared;
-    const answer = this.#question(id, kind).finally(() => this.#underWay.delete(key));
+    const isCurrent = (): boolean => this.#underWay.get(key) === answer;
+    const answer = this.#question(id, kind, isCurrent).finally(() => isCurrent() && this.#underWay.delete(key));
     this.#underWay.set(key, answer);
     return answer;
   }
 
-  async #question(id: string, kind: PictureKind): Promise<Result<Picture>> {
+  /** `isCurrent` returns false if the picture was changed during the look-up. */
+  async #question(id: string, kind: PictureKind, isCurrent: () => boolean): Promise<Result<Picture>> {
     const { policy, time, store, claim, ask, record } = this.#input;
     const now = time.now();
     const { bucket, wait } = takeToken(this.#bucket, policy.pace, now);
@@ -259,6 +274,7 @@ export class Pictures {
     if (outcome === null) return notConnected;
     if (!outcome.ok) return this.#refused(id, kind, outcome);
     const { state, url } = outcome.value;
+    if (!isCurrent()) return done({ state, url });
     this.#remember(id, kind, { state, url }, now, now + policy.age);
     await store.save(claim(), { id, kind, state, url, at: now });
     record([{ kind: 'chat', chat: { chatId: id, [kind === 'image' ? 'image' : 'imagePreview']: url }, create: false }]);
