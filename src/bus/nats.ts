@@ -94,7 +94,8 @@ export class NatsBus implements Bus {
         resolve(answer);
       };
       this.#waiting.set(id, { pieces: new Assembly(), end, counts });
-      for (const piece of pieces) this.#send(connection, piece, subject, `${this.#inbox}.${id}`);
+      const sent = this.#sendAll(connection, pieces, subject, `${this.#inbox}.${id}`);
+      if (sent < pieces.length) end({ kind: sent === 0 ? 'away' : 'late' });
     });
   }
 
@@ -107,7 +108,7 @@ export class NatsBus implements Bus {
     this.#requests += 1;
     const pieces = inPieces(`${this.#inbox}.${this.#requests}`, body);
     if (this.#connection === null || !this.#connected || pieces === null) return;
-    for (const piece of pieces) this.#send(this.#connection, piece, subject);
+    this.#sendAll(this.#connection, pieces, subject);
   }
 
   async flush(): Promise<void> {
@@ -149,7 +150,9 @@ export class NatsBus implements Bus {
     this.#closed = true;
     this.#lose();
     // Without a connection, an attempt to connect may still succeed. Its connection is closed then.
-    if (this.#connection !== null) await this.#connection.drain().catch(() => undefined);
+    const connection = this.#connection;
+    // A connection that is lost meanwhile cannot be drained. Without the close it would reconnect for ever.
+    if (connection !== null) await connection.drain().catch(() => connection.close());
     else void this.#opening.then(() => this.#connection?.close());
   }
 
@@ -161,14 +164,15 @@ export class NatsBus implements Bus {
         // Without `ignoreAuthErrorAbort` the library gives up after the server has refused its credentials twice.
         const again = { maxReconnectAttempts: -1, reconnectTimeWait: reconnectMs, pingInterval: pingMs, ignoreAuthErrorAbort: true };
         this.#connection = await connect({ servers: url, name, ...again, noEcho: true });
+        this.#subscribeAll(this.#connection);
       } catch (error) {
+        this.#connection = null;
         log.warn({ error }, 'bus.notConnected');
         await new Promise((resolve) => setTimeout(resolve, reconnectMs));
       }
     }
     const connection = this.#connection;
     if (connection === null) return;
-    this.#subscribeAll(connection);
     log.info({}, 'bus.connected');
     void this.#follow(connection);
   }
@@ -221,6 +225,23 @@ export class NatsBus implements Bus {
     if (await counts(body)) end({ kind: 'answered', body });
   }
 
+  /**
+   * Sends pieces of a body and returns the number of sent pieces. The client library refuses a piece after it has closed the connection, and a piece beyond the
+   * limit of the server.
+   */
+  #sendAll(connection: NatsConnection, pieces: readonly Piece[], subject: string, reply = ''): number {
+    let sent = 0;
+    try {
+      for (const piece of pieces) {
+        this.#send(connection, piece, subject, reply);
+        sent += 1;
+      }
+    } catch (error) {
+      this.#options.log.warn({ subject, error }, 'bus.notSent');
+    }
+    return sent;
+  }
+
   #send(connection: NatsConnection, { id, index, count, data }: Piece, subject: string, reply = ''): void {
     const piece = `${id} ${index} ${count}`;
     const made = headers();
@@ -256,8 +277,8 @@ export class NatsBus implements Bus {
 
   #listen({ subject, answer, since }: Listener): Subscription | null {
     const connection = this.#connection;
-    // Without a connection there is nothing to do: the next connection subscribes all listeners.
-    if (connection === null || connection.isClosed()) return null;
+    // Without a connection there is nothing to do: the next connection subscribes all listeners. A draining connection was closed by this node.
+    if (connection === null || connection.isClosed() || connection.isDraining()) return null;
     const requests = new Assembly();
     const take = (message: Msg): void => {
       if (!this.#isOurs(message, { listenedMs: performance.now() - since })) return;

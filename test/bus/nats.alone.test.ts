@@ -1,6 +1,8 @@
 /** Tests the bus on a real NATS server. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { after, test } from 'node:test';
 import { NatsBus } from '#src/bus/nats.ts';
 import { Assembly, inPieces, mostBytes, pieceBytes } from '#src/bus/pieces.ts';
@@ -177,6 +179,51 @@ test('bus: a server without JetStream keeps nothing, which is logged once, and a
   await until(async () => (await a!.request('answer', Buffer.from('x'), 1_000)).kind === 'answered', 'commands are carried');
   await until(() => lines.filter((line) => line === 'bus.keepsNothing').length === 2, 'each says so');
   assert.deepEqual([a!.keeps, await a!.kept('kept.one'), await a!.lastKept('kept.one')], [false, null, null]);
+});
+
+/** Starts a server that accepts messages of at most 1,000 bytes, and delivers none. */
+const narrow = async (): Promise<{ readonly url: string; stop(): void }> => {
+  const sockets = new Set<Socket>();
+  const listening = createServer((socket) => {
+    sockets.add(socket);
+    socket.write('INFO {"server_id":"narrow","version":"2.10.0","proto":1,"headers":true,"max_payload":1000}\r\n');
+    socket.on('data', (data) => data.toString('latin1').endsWith('PING\r\n') && socket.write('PONG\r\n'));
+    socket.on('error', () => undefined);
+  });
+  await once(listening.listen(0, '127.0.0.1'), 'listening');
+  const stop = (): void => {
+    for (const socket of sockets) socket.destroy();
+    listening.close();
+  };
+  return { url: `nats://127.0.0.1:${(listening.address() as AddressInfo).port}`, stop };
+};
+
+test('bus: a request that the server would not accept is away, and such a publication is dropped', async () => {
+  const { url, stop } = await narrow();
+  const lines: string[] = [];
+  const log = { ...quietLog, warn: (_fields: object, event: string) => void lines.push(event) };
+  const one = new NatsBus({ url, name: 'v', log, signing: null });
+  try {
+    await until(() => one.connected, 'v is connected');
+    const large = Buffer.alloc(2_000);
+    assert.deepEqual(await one.request('any', large, 60_000), { kind: 'away' });
+    one.publish('any', large);
+    assert.deepEqual(lines, ['bus.notSent', 'bus.notSent']);
+    assert.deepEqual(await one.request('any', Buffer.from('x'), 50), { kind: 'late' });
+  } finally {
+    await Promise.all([one.close(), stop()]);
+  }
+});
+
+test('bus: after its close a request is away, and a subscription and a publication do nothing', withNats, async () => {
+  const one = await bus('w');
+  const closed = one.close();
+  one.subscribe('late', async (body) => body)();
+  one.listen('late', () => undefined)();
+  one.publish('late', Buffer.from('x'));
+  assert.deepEqual(await one.request('late', Buffer.from('x'), 1_000), { kind: 'away' });
+  await one.flush();
+  await closed;
 });
 
 test('bus: an answer that does not come in time is late', withNats, async () => {
