@@ -49,6 +49,9 @@ export interface CampaignHost {
   /** Stops every due campaign, because each would fail for the same reason. */
   stopAll(reason: string): Promise<void>;
   supervise(input: WorkerInput): SupervisedWorker;
+  dismiss(worker: SupervisedWorker): void;
+  /** Reports that no campaign is active, and that the pause after the last message is over. The runner can be stopped and forgotten. */
+  ended(): void;
 }
 
 /** The time of the next check: after this many milliseconds, within a minute (`look`), or after a call of `resume` (null). */
@@ -89,6 +92,8 @@ export class CampaignRunner {
   #waitEndsAt = -Infinity;
   /** True if campaigns were active at the last query of storage. */
   #active = false;
+  /** True if `resume` was called since the last query began. There may be a campaign that the query did not find. */
+  #isResumed = false;
   /** The number of consecutive refusals of the platform. */
   #refusals = 0;
   /** The time since which the session is not live, by the monotonic clock; null while it is live. */
@@ -102,6 +107,7 @@ export class CampaignRunner {
 
   /** Makes the runner check for the next message at once, because there is a new campaign or a live session. */
   resume(): void {
+    this.#isResumed = true;
     this.#pause.cut();
     this.#worker.wake();
   }
@@ -121,7 +127,7 @@ export class CampaignRunner {
   /** Stops the runner. The runner sends no further message. */
   stop(): void {
     this.#pause.end();
-    this.#worker.stop();
+    this.#host.dismiss(this.#worker);
   }
 
   async #work(): Promise<void> {
@@ -133,9 +139,10 @@ export class CampaignRunner {
         next = storageRetryMs;
       }
       const wait = next === 'look' ? longestPause : (next ?? 0);
-      this.#waitEndsAt = next === 'look' ? -Infinity : this.#host.time.monotonic() + wait;
+      this.#waitEndsAt = next === 'look' || !this.#active ? -Infinity : this.#host.time.monotonic() + wait;
       // The wall clock may step during a long wait, so the runner checks once a minute.
       if (wait > 0) await this.#pause.wait(Math.min(wait, longestPause));
+      else if (next === null && !this.#pause.ended) this.#host.ended();
     }
   }
 
@@ -143,9 +150,10 @@ export class CampaignRunner {
     const { time, loggedOut, held } = this.#host;
     if (!this.#settled) await this.#host.settle();
     this.#settled = true;
+    this.#isResumed = false;
     const due = await this.#host.next(time.now());
     this.#active = due !== null;
-    if (due === null) return null;
+    if (due === null) return this.#rest();
     const { campaign, recipient } = due;
     // A campaign that has begun does not wait again if the wall clock is put back.
     const wait = campaign.startedAt > 0 ? 0 : campaign.scheduledFor - time.now();
@@ -160,6 +168,13 @@ export class CampaignRunner {
     if (lock !== '') return this.#rested(campaign, lock, heldLookMs);
     const { ms, reason } = await this.#restOf(campaign);
     return ms > 0 ? this.#rested(campaign, reason, ms) : this.#sendLive(campaign, recipient);
+  }
+
+  /** Returns the pause after the last message, which applies to the next campaign as well. Returns null when this pause is over. */
+  #rest(): Next {
+    const { at, pause } = this.#last;
+    const left = at === null ? 0 : at + pause - this.#host.time.monotonic();
+    return left > 0 || this.#isResumed ? Math.max(0, left) : null;
   }
 
   /** Stores the reason of a pause if the reason has changed. */

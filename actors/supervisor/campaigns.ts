@@ -1,4 +1,4 @@
-/** The campaigns of all instances. An instance gets a runner with its first campaign. */
+/** The campaigns of all instances. An instance has a runner while it has a campaign that waits or runs. */
 import type { Campaign, InstanceId, TimeLock } from '../model.ts';
 import { capRetryMs, type Policy } from '../policy/policy.ts';
 import type { Ports } from '../ports.ts';
@@ -129,6 +129,8 @@ export class Campaigns {
       rest: (reason) => this.#rest(id, reason),
       stopAll: (reason) => this.#stopAll(id, reason),
       supervise: (input) => workers.supervise({ ...input, fields: { instance: id } }),
+      dismiss: (worker) => workers.dismiss(worker),
+      ended: () => this.forget(id),
     };
   }
 

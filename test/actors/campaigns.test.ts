@@ -59,6 +59,17 @@ test('campaigns: the first message leaves at once, and each later one after a ra
   stage.world.assertKept();
 });
 
+test('campaigns: the pause after the last message also applies to a campaign that is created afterwards', async () => {
+  const stage = await staged();
+  const at = watch(stage);
+  await create(stage, to('551'));
+  await stage.world.time.pass(1_000);
+  assert.equal((await stage.gateway.campaignStats('r1')).nextAt, null);
+  await create(stage, to('552'));
+  await stage.world.time.pass(20_000);
+  assert.ok(at.length === 2 && at[1]! - at[0]! >= 10_000, at.join());
+});
+
 test('campaigns: a scheduled one sends nothing before its time', async () => {
   const stage = await staged();
   await create(stage, { ...to('551'), scheduledFor: stage.world.time.now() + 2 * 24 * hour });

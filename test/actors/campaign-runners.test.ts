@@ -1,0 +1,75 @@
+/** Tests the life of the runners of campaigns: a runner ends with the last campaign of its instance, and no campaign is left without a runner. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { supervisedWorkers } from '#actors/policy/supervised-workers.ts';
+import { Campaigns } from '#actors/supervisor/campaigns.ts';
+import { instance } from '#test/fakes/records.ts';
+import { settle, testPolicy, World } from '#test/fakes/world.ts';
+
+/** Opens the campaigns of a process without sessions. `runners` returns the number of runners that were started, and of those that still exist. */
+const opened = () => {
+  const world = new World();
+  const { ports } = world;
+  const workers = supervisedWorkers(ports, testPolicy, {});
+  const [supervise, dismiss] = [workers.supervise.bind(workers), workers.dismiss.bind(workers)];
+  let [started, existing] = [0, 0];
+  workers.supervise = (input) => {
+    started += 1;
+    existing += 1;
+    return supervise(input);
+  };
+  workers.dismiss = (worker) => {
+    existing -= 1;
+    dismiss(worker);
+  };
+  const campaigns = new Campaigns({
+    ports,
+    policy: testPolicy,
+    registry: { cell: () => null, cells: new Map(), record: () => instance, status: () => 'disconnected' },
+    waking: { awake: () => Promise.reject(new Error('no session is woken')), keepAwake: () => undefined },
+    workers,
+    open: () => true,
+    held: () => '',
+    during: (_id, work) => work(),
+  });
+  return { world, campaigns, runners: () => [started, existing] };
+};
+
+test('campaigns: a runner without a campaign is dismissed, and the next campaign gets a new one', async () => {
+  const { campaigns, runners } = opened();
+  campaigns.look(instance.id);
+  await settle();
+  assert.deepEqual(runners(), [1, 0]);
+  campaigns.look(instance.id);
+  await settle();
+  assert.deepEqual(runners(), [2, 0]);
+});
+
+test('campaigns: a runner looks again if a campaign may have been created during its query', async () => {
+  const { world, campaigns, runners } = opened();
+  const query = Promise.withResolvers<void>();
+  world.db.holds.set('campaigns.next', query.promise);
+  campaigns.look(instance.id);
+  await settle();
+  campaigns.look(instance.id);
+  world.db.holds.clear();
+  query.resolve();
+  await settle();
+  assert.deepEqual([world.db.count('campaigns.next'), ...runners()], [2, 1, 0]);
+});
+
+test('campaigns: a runner that is stopped for a move to another node is dismissed, and does not end a later runner', async () => {
+  const { world, campaigns, runners } = opened();
+  const first = Promise.withResolvers<void>();
+  world.db.holds.set('campaigns.next', first.promise);
+  campaigns.look(instance.id);
+  await settle();
+  campaigns.forget(instance.id);
+  assert.deepEqual(runners(), [1, 0]);
+  world.db.holds.set('campaigns.next', new Promise(() => undefined));
+  campaigns.look(instance.id);
+  await settle();
+  first.resolve();
+  await settle();
+  assert.deepEqual(runners(), [2, 1]);
+});
