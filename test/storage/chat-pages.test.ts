@@ -170,11 +170,24 @@ test('chat counts: a commit while the database counts is not lost', async () => 
   const counting = Promise.withResolvers<typeof before>();
   const first = fresh.stats('r', () => counting.promise);
   const total = fresh.total('r', 'key', ['archived'], async () => (await counting.promise).kinds.all.total);
-  fresh.note('r', [outcome]);
+  fresh.note('r', [outcome], fresh.counted);
   counting.resolve(before);
   assert.deepEqual([(await first).kinds.all.total, await total], [9, 9]);
   assert.equal((await fresh.stats('r', async () => countChats([emptyChat]))).kinds.all.total, 1, 'counted again');
   assert.equal(await fresh.total('r', 'key', ['archived'], async () => 10), 10, 'counted again');
+});
+
+test('chat counts: a commit that the database counted before its answer arrived is counted once', async () => {
+  const fresh = new ChatCounts(() => now);
+  const added = { before: null, after: emptyChat, changes: {}, unreadAdded: 0 };
+  const totalOf = async (stored: number): Promise<number> =>
+    (await fresh.stats('r', async () => countChats(Array.from({ length: stored }, () => emptyChat)))).kinds.all.total;
+  const begun = fresh.counted;
+  assert.equal(await totalOf(1), 1, 'the chat is stored, and the commit is not noted yet');
+  fresh.note('r', [added], begun);
+  assert.equal(await totalOf(1), 1);
+  fresh.note('r', [added], fresh.counted);
+  assert.equal(await totalOf(0), 2, 'a later commit is added without another query');
 });
 
 test('chat counts: they are counted again after a minute, and after a failed write', async () => {

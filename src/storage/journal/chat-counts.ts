@@ -111,6 +111,8 @@ interface Counts {
   /** Grows with each commit that changes one of the stats. */
   moves: number;
   stats: Tallies | null;
+  /** The value of `ChatCounts.counted` since which `stats` are cached. */
+  countedAt: number;
   readonly totals: LruMap<{ readonly at: number; readonly total: number }>;
 }
 
@@ -128,13 +130,22 @@ const moves = ({ before, after }: ChatOutcome): boolean => before === null || si
 export class ChatCounts {
   readonly #now: () => number;
   readonly #instances = new LruMap<Counts>(limits.instances);
+  #counted = 0;
 
   constructor(now: () => number) {
     this.#now = now;
   }
 
-  /** Updates the counts after a commit with these chats. */
-  note(instance: InstanceId, chats: readonly ChatOutcome[]): void {
+  /** The number of answers of the database that were cached so far. A commit reads this number before its write. */
+  get counted(): number {
+    return this.#counted;
+  }
+
+  /**
+   * Updates the counts after a commit with these chats. `begun`: the value of `counted` before the write. An answer of the database that came during the write
+   * may include the chats already, so it is dropped.
+   */
+  note(instance: InstanceId, chats: readonly ChatOutcome[], begun: number): void {
     const counts = this.#instances.get(instance);
     if (counts === undefined || chats.length === 0) return;
     counts.version += 1;
@@ -142,6 +153,7 @@ export class ChatCounts {
       for (const name of changedNames(chat)) counts.changed.set(name, counts.version);
       if (!moves(chat)) continue;
       counts.moves += 1;
+      if (counts.countedAt > begun) counts.stats = null;
       if (counts.stats === null) continue;
       if (chat.before !== null) add(counts.stats, chat.before, -1);
       add(counts.stats, chat.after, 1);
@@ -159,7 +171,10 @@ export class ChatCounts {
     if (counts.stats !== null) return statsOf(counts.stats);
     const before = counts.moves;
     const stats = await count();
-    if (counts.moves === before) counts.stats = talliesOf(stats);
+    if (counts.moves !== before) return stats;
+    this.#counted += 1;
+    counts.countedAt = this.#counted;
+    counts.stats = talliesOf(stats);
     return stats;
   }
 
@@ -184,6 +199,7 @@ export class ChatCounts {
       changed: new Map(),
       moves: 0,
       stats: null,
+      countedAt: 0,
       totals: new LruMap(limits.filters),
     };
     this.#instances.set(instance, fresh);

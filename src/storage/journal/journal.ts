@@ -288,6 +288,7 @@ const written = async (
 ): Promise<Committed> => {
   const { database, chance, counts, recent, growth, doubt, now } = parts;
   const at = now();
+  const begun = counts.counted;
   const { events, waiting, unrendered } = render(outcome, { instanceId: instance.id, at, eventId: chance.eventId, targets });
   const write = (runner: Runner) => writeOutcome(runner, instance, outcome, { waiting, at });
   // A single statement needs no transaction. The rows that were read before are still valid, because an instance has one writer, which writes in
@@ -303,7 +304,7 @@ const written = async (
   growth.add(outcome.freshMessages.length);
   recent.keep(instance, known, outcome);
   if (outcome.removedChats.length > 0) counts.forget(instance.id);
-  counts.note(instance.id, outcome.chats);
+  counts.note(instance.id, outcome.chats, begun);
   // Statements in batches have changed rows that were not read, so the caches are out of date.
   if (outcome.goneLabels.length + outcome.erasures.length + outcome.merged.length > 0) doubt(instance.id);
   return { events, deliveries, ...(unrendered.length > 0 ? { unrendered } : {}), ...(renamed.length > 0 ? { renamed } : {}) };
