@@ -45,6 +45,7 @@ export function unlink(parts: Parts, device: Device): void {
     parts.links.forget(device);
   });
   announceDevice(parts, device, 'remove');
+  if (connection) parts.presence.setOnline(parts.people.ensure(device.number), device.device, false);
   connection?.finish(deviceRemoved());
   emitPerson(parts, device.number);
 }

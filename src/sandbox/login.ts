@@ -45,7 +45,7 @@ export function createHandler(parts: Parts): ConnectionHandler {
       pairing.end(connection);
       if (!device || links.of(device)) return;
       counters.closed(device.number, Date.now());
-      parts.presence.setOnline(parts.people.ensure(device.number), false);
+      parts.presence.setOnline(parts.people.ensure(device.number), device.device, false);
       emitPerson(parts, device.number);
     },
   };

@@ -19,7 +19,8 @@ export class Presence {
   readonly #groups: Groups;
   /** The times at which people went offline, in Unix milliseconds. A person who is online has no entry. */
   readonly #seen = new Map<string, number>();
-  readonly #online = new Set<string>();
+  /** The available devices of each person who is online. Device 0 is the phone. */
+  readonly #online = new Map<string, Set<number>>();
 
   readonly #maySee: MaySee;
 
@@ -47,7 +48,7 @@ export class Presence {
       device.pushName = name.slice(0, 100);
       this.#people.saveDevice(device);
     }
-    if (type === 'available' || type === 'unavailable') this.setOnline(person, type === 'available');
+    if (type === 'available' || type === 'unavailable') this.setOnline(person, device.device, type === 'available');
   }
 
   isOnline(number: string): boolean {
@@ -76,12 +77,18 @@ export class Presence {
     this.#people.emit({ type: 'presence', of: person.number, chat: group?.jid ?? (other ? jidOf(other, 'pn') : to), state });
   }
 
-  /** Sets the state, and sends it to subscribers and to `also`, if they may see it. */
-  setOnline(person: Person, online: boolean, also?: Person): void {
+  /**
+   * Sets the state of one of the person's devices. The person is available while one of the devices is. Sends the person's state to subscribers and to `also`,
+   * if they may see it.
+   */
+  setOnline(person: Person, device: number, online: boolean, also?: Person): void {
+    const devices = this.#online.get(person.number) ?? new Set();
     if (online) {
-      this.#online.add(person.number);
+      this.#online.set(person.number, devices.add(device));
       this.#seen.delete(person.number);
     } else {
+      devices.delete(device);
+      if (devices.size > 0) return;
       this.#online.delete(person.number);
       this.#seen.set(person.number, Date.now());
     }

@@ -5,7 +5,7 @@ import { after, before, test } from 'node:test';
 import { getBinaryNodeChild, type BinaryNode } from '@whiskeysockets/baileys';
 import sharp from 'sharp';
 import { fetch } from 'undici';
-import type { AccountView } from '#src/sandbox/interface.ts';
+import type { AccountView, PersonView } from '#src/sandbox/interface.ts';
 import { connect, eventually, opened, openSandbox, pair, qrOf, closeCode, type Client, type TestSandbox } from './client.ts';
 
 const ana = '5511999990061';
@@ -26,6 +26,8 @@ before(async () => {
 after(() => cleanUp());
 
 const account = (number = ana): AccountView => sandbox.sandbox.account(number);
+const devicesOf = (number: string): PersonView['devices'] =>
+  sandbox.sandbox.people().find((person) => person.number === number)?.devices ?? [];
 const picture = (): Promise<Buffer> =>
   sharp({ create: { width: 640, height: 640, channels: 3, background: '#a06' } })
     .jpeg()
@@ -108,6 +110,28 @@ test('privacy: hides picture, about and presence from those who may not see them
     false,
   );
   await assert.rejects(sandbox.sandbox.changeAccount(friend, { privacy: { shoes: 'all' } }), /no category shoes/);
+});
+
+test('presence: an account is available while one of its devices is', async () => {
+  const twin = await pair(sandbox, { number: ana, name: 'Ana' });
+  for (const client of [first, twin]) {
+    await client.sock.sendPresenceUpdate('available');
+    // The answer shows that the presence, which has no answer, arrived.
+    await client.sock.onWhatsApp(friend);
+  }
+  const isConnected = (): boolean[] => devicesOf(ana).map(({ connected }) => connected);
+  await twin.end();
+  await eventually(() => isConnected().join() === 'true,false', 'the end of the connection');
+  assert.equal(account().online, true);
+  await first.sock.sendPresenceUpdate('unavailable');
+  await eventually(() => !account().online, 'the absence of both devices');
+  const again = connect(sandbox, twin.auth);
+  await opened(again);
+  await again.sock.sendPresenceUpdate('available');
+  await eventually(() => account().online, 'the presence of the other device');
+  await again.sock.logout();
+  await eventually(() => devicesOf(ana).length === 1, 'the logout');
+  assert.equal(account().online, false);
 });
 
 test('calls: the client refuses one, the caller’s client hears it, and the other device stops ringing', async () => {

@@ -66,7 +66,7 @@ export function messagesRoom(parts: Parts): MessagesMethods {
       const person = people.ensure(number);
       const target = to === undefined ? undefined : targetOf(parts, to, person.withoutNumber ? 'lid' : 'pn');
       if (state === 'available' || state === 'unavailable') {
-        presence.setOnline(person, state === 'available', target && 'person' in target ? target.person : undefined);
+        presence.setOnline(person, 0, state === 'available', target && 'person' in target ? target.person : undefined);
         return;
       }
       if (!target) throw new SandboxError(400, `to: who shall see that ${number} is ${state}`);
