@@ -34,7 +34,7 @@ interface Extra {
   readonly edit?: string;
 }
 
-/** The largest number of messages of a phone. One write in `clearEvery` deletes the older messages of its phone. */
+/** The largest number of messages of a phone. Its first write after a start and each `clearEvery`th one after that delete its older messages. */
 const maxKept = 20_000;
 const clearEvery = 1000;
 
@@ -47,9 +47,13 @@ export class MessageStore {
   readonly #last;
   readonly #chat;
   readonly #clear;
-  #written = 0;
+  readonly #kept: number;
+  /** The writes of each phone since the start. */
+  readonly #written = new Map<string, number>();
 
-  constructor({ sql }: Database) {
+  /** `kept`: the largest number of messages of a phone. */
+  constructor({ sql }: Database, kept = maxKept) {
+    this.#kept = kept;
     this.#put = sql.prepare(
       `INSERT INTO message (owner, id, chat, author, at, attempts, confirmed, content, view, extra) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
        ON CONFLICT (owner, id, author) DO UPDATE SET attempts = excluded.attempts, content = excluded.content, view = excluded.view`,
@@ -70,8 +74,9 @@ export class MessageStore {
     const view = message.view ? encode(message.view) : null;
     const { owner, id, chat, author, at, attempts, confirmed } = message;
     this.#put.run(owner, id, chat, author, at, attempts, confirmed, content, view, encode(message.extra));
-    this.#written += 1;
-    if (this.#written % clearEvery === 0) this.#clear.run(owner, maxKept);
+    const written = this.#written.get(owner) ?? 0;
+    this.#written.set(owner, written + 1);
+    if (written % clearEvery === 0) this.#clear.run(owner, this.#kept);
   }
 
   /** Finds a message by its id, and by its author when `author` is given. */

@@ -1,0 +1,45 @@
+/** Tests the bound of the messages that the simulated platform stores. */
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { Database } from '#src/sandbox/store/database.ts';
+import { MessageStore } from '#src/sandbox/store/messages.ts';
+
+const phones = ['5511988880081', '5511988880082'] as const;
+const kept = 10;
+/** Messages of each phone between two deletions of its older messages. */
+const between = 1000;
+
+let dataDir = '';
+let database: Database;
+
+before(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'sandbox-store-'));
+  database = new Database(dataDir);
+});
+after(async () => {
+  database.close();
+  await rm(dataDir, { recursive: true, force: true });
+});
+
+/** Stores messages of all phones in turns. */
+const write = (store: MessageStore, from: number, to: number): void =>
+  database.atomically(() => {
+    for (let index = from; index < to; index += 1)
+      for (const owner of phones)
+        store.put({ owner, id: `M${index}`, chat: 'c', author: '', at: index, attempts: 0, confirmed: 'none', extra: { addressing: 'pn' } });
+  });
+
+const counts = (store: MessageStore): number[] => phones.map((owner) => store.latest(owner, 10 * between).length);
+
+test('messages: the history of every phone is bounded, also over restarts', () => {
+  const store = new MessageStore(database, kept);
+  write(store, 0, 2 * between);
+  for (const count of counts(store)) assert.ok(count <= kept + between, `${count} messages are stored`);
+  for (const owner of phones) assert.equal(store.latest(owner, 1)[0]?.id, `M${2 * between - 1}`);
+  const again = new MessageStore(database, kept);
+  write(again, 2 * between, 2 * between + 1);
+  assert.deepEqual(counts(again), [kept, kept]);
+});
