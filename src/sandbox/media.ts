@@ -34,15 +34,20 @@ export class Media {
   readonly #folder: string;
   readonly #random: Random;
   readonly #turns = new Map<string, Promise<void>>();
+  readonly #room: number;
+  /** The names of all files. A file that is stored again takes no more room. */
+  readonly #names = new Set<string>();
   /** Size of all files together, in bytes. */
   #bytes = 0;
 
-  constructor(dataDir: string, random: Random) {
+  /** `room`: the largest size of all files together, in bytes. */
+  constructor(dataDir: string, random: Random, room = maxTotal) {
+    this.#room = room;
     this.#folder = join(dataDir, 'media');
     this.#random = random;
     mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
     for (const file of readdirSync(this.#folder)) if (file.endsWith(partSuffix)) rmSync(join(this.#folder, file));
-    for (const file of readdirSync(this.#folder)) this.#bytes += statSync(join(this.#folder, file)).size;
+    for (const file of readdirSync(this.#folder)) this.#count(file, statSync(join(this.#folder, file)).size);
   }
 
   url(directPath: string): string {
@@ -104,8 +109,8 @@ export class Media {
       await rm(part, { force: true });
       return undefined;
     }
-    this.#reserve(size);
     const id = digest.toString('hex');
+    this.#reserve(id, size);
     await rename(part, join(this.#folder, id));
     return pathOf(id);
   }
@@ -114,7 +119,7 @@ export class Media {
   async keep(encrypted: Uint8Array): Promise<string> {
     const id = sha256(encrypted).toString('hex');
     const file = join(this.#folder, id);
-    this.#reserve(encrypted.length);
+    this.#reserve(id, encrypted.length);
     const temporary = `${file}.${this.#random.id()}`;
     await writeFile(temporary, encrypted);
     await rename(temporary, file);
@@ -129,7 +134,7 @@ export class Media {
   /** Stores a small file synchronously. A transaction of the database can therefore include the call. */
   keepNow(file: Uint8Array): string {
     const id = sha256(file).toString('hex');
-    this.#reserve(file.length);
+    this.#reserve(id, file.length);
     writeFileSync(join(this.#folder, id), file);
     return pathOf(id);
   }
@@ -140,8 +145,14 @@ export class Media {
     return { url: this.url(directPath), directPath, fileSha256: sha256(file), fileLength: file.length };
   }
 
-  #reserve(bytes: number): void {
-    if (this.#bytes + bytes > maxTotal) throw new SandboxError(507, 'the media folder is full');
+  #reserve(name: string, bytes: number): void {
+    if (this.#names.has(name)) return;
+    if (this.#bytes + bytes > this.#room) throw new SandboxError(507, 'the media folder is full');
+    this.#count(name, bytes);
+  }
+
+  #count(name: string, bytes: number): void {
+    this.#names.add(name);
     this.#bytes += bytes;
   }
 

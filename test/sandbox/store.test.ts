@@ -1,9 +1,11 @@
-/** Tests the bound of the messages that the simulated platform stores. */
+/** Tests the bounds of the messages and files that the simulated platform stores. */
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { Media, sha256 } from '#src/sandbox/media.ts';
+import { Random } from '#src/sandbox/random.ts';
 import { Database } from '#src/sandbox/store/database.ts';
 import { MessageStore } from '#src/sandbox/store/messages.ts';
 
@@ -42,4 +44,17 @@ test('messages: the history of every phone is bounded, also over restarts', () =
   const again = new MessageStore(database, kept);
   write(again, 2 * between, 2 * between + 1);
   assert.deepEqual(counts(again), [kept, kept]);
+});
+
+test('media: a file that is stored again takes no more room', async () => {
+  const file = Buffer.alloc(60, 'a');
+  const room = 100;
+  const media = new Media(dataDir, new Random(), room);
+  const stored = await Promise.all([media.keep(file), media.keep(file)]);
+  const token = sha256(file).toString('base64url');
+  await writeFile(media.part(token), file);
+  assert.deepEqual(new Set([...stored, media.keepNow(file), await media.adopt(token)]).size, 1);
+  await new Media(dataDir, new Random(), room).keep(file);
+  await media.keep(Buffer.alloc(room - file.length, 'b'));
+  await assert.rejects(media.keep(Buffer.alloc(1, 'c')), /the media folder is full/);
 });
