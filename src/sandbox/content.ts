@@ -149,13 +149,17 @@ export const expirationOf = (message: proto.IMessage): number => {
 export const secretOf = (message: proto.IMessage | undefined): Uint8Array | undefined =>
   message?.messageContextInfo?.messageSecret ?? undefined;
 
+const { SecretEncType } = proto.Message.SecretEncryptedMessage;
+
+/** Returns the attributes of a message. An encrypted edit of a text has those of a text (vinikjkkj/zapo, `src/message/encode/content.ts`). */
 export function stanzaKind(message: proto.IMessage): StanzaKind {
   const content = normalizeMessageContent(message) ?? {};
   if (content.reactionMessage) return { type: 'reaction', 'decrypt-fail': 'hide' };
   if (content.pollUpdateMessage) return { type: 'poll', 'decrypt-fail': 'hide' };
   if (pollOf(content)) return { type: 'poll' };
   if (content.eventMessage) return { type: 'event' };
-  if (content.encEventResponseMessage || content.secretEncryptedMessage) return { type: 'event', 'decrypt-fail': 'hide' };
+  if (content.encEventResponseMessage || content.secretEncryptedMessage?.secretEncType === SecretEncType.EVENT_EDIT)
+    return { type: 'event', 'decrypt-fail': 'hide' };
   const mediatype = mediaType(content);
   return mediatype ? { type: 'media', mediatype } : { type: 'text' };
 }

@@ -31,7 +31,16 @@ const write = (store: MessageStore, from: number, to: number): void =>
   database.atomically(() => {
     for (let index = from; index < to; index += 1)
       for (const owner of phones)
-        store.put({ owner, id: `M${index}`, chat: 'c', author: '', at: index, attempts: 0, confirmed: 'none', extra: { addressing: 'pn' } });
+        store.put({
+          owner,
+          id: `M${index}`,
+          chat: 'c',
+          author: '',
+          at: index,
+          attempts: 0,
+          confirmed: 'none',
+          extra: { addressing: 'pn' },
+        });
   });
 
 const counts = (store: MessageStore): number[] => phones.map((owner) => store.latest(owner, 10 * between).length);

@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import type { proto } from '@whiskeysockets/baileys';
-import { type Client, openSandbox, pair, type TestSandbox } from './client.ts';
+import { type BinaryNode, getBinaryNodeChild, proto } from '@whiskeysockets/baileys';
+import { sealEdit } from '#src/sandbox/messages/polls-and-events.ts';
+import { type Client, eventually, openSandbox, pair, type TestSandbox } from './client.ts';
 
 let sandbox: TestSandbox;
 let cleanUp: () => Promise<void>;
@@ -70,3 +71,34 @@ for (const { title, content, attributes = {}, meta, hidden } of rows) {
     else assert.match(received.hidden ?? '', hidden);
   });
 }
+
+const send = async (content: proto.IMessage, additionalAttributes: Record<string, string> = {}) => {
+  const id = await client.sock.relayMessage(`${friend}@s.whatsapp.net`, content, {
+    messageId: `3EB0${randomBytes(9).toString('hex').toUpperCase()}`,
+    additionalAttributes,
+  });
+  return eventually(() => sandbox.sandbox.received(friend).find((one) => one.id === id), 'the message on the phone');
+};
+
+test('visibility: an encrypted change of a text is shown, with the mark of an edit', async () => {
+  const secret = randomBytes(32);
+  const { id: messageId } = await send({ conversation: 'first', messageContextInfo: { messageSecret: secret } });
+  const jid = `${own}@s.whatsapp.net`;
+  const key = { remoteJid: `${friend}@s.whatsapp.net`, fromMe: true, id: messageId };
+  const protocolMessage = { key, type: proto.Message.ProtocolMessage.Type.MESSAGE_EDIT, editedMessage: { conversation: 'second' } };
+  const sealed = sealEdit({ protocolMessage }, { messageId, secret, author: jid, editor: jid }, randomBytes(12));
+  const content = { secretEncryptedMessage: { targetMessageKey: key, ...sealed } };
+  const marked = await send(content, { edit: '1' });
+  assert.deepEqual([marked.kind, marked.hidden, marked.text], ['secretEncryptedMessage', undefined, 'second']);
+  assert.match((await send(content)).hidden ?? '', /edit="1"/);
+});
+
+test('visibility: an encrypted change of a text by a phone has the stanza of a text', async () => {
+  const got: BinaryNode[] = [];
+  client.sock.ws.on('CB:message', (node: BinaryNode) => void got.push(node));
+  const { id } = await sandbox.sandbox.send(friend, own, { kind: 'text', text: 'first' });
+  const edit = await sandbox.sandbox.send(friend, own, { kind: 'edit', messageId: id, text: 'second', secret: true });
+  const stanza = await eventually(() => got.find(({ attrs }) => attrs['id'] === edit.id), 'the edit');
+  assert.deepEqual([stanza.attrs['type'], stanza.attrs['edit']], ['text', '1']);
+  assert.equal(getBinaryNodeChild(stanza, 'enc')?.attrs['decrypt-fail'], undefined);
+});

@@ -3,7 +3,7 @@ import { proto, unpadRandomMax16 } from '@whiskeysockets/baileys';
 import { deviceKey, jidOf, lidJid, statusJid, type Addressing } from '../address.ts';
 import { isOver } from '../status-posts.ts';
 import { interactiveOf } from '../interactive.ts';
-import { decryptEdit, decryptVote, type PollContext } from './polls-and-events.ts';
+import { decryptVote, openChange, type PollContext } from './polls-and-events.ts';
 import { expirationOf, headsOf, kindOf, mediaFacts, mediaOf, pollOf, secretOf, textOf, toJson } from '../content.ts';
 import type { ReceivedMessage } from '../interface.ts';
 import type { Links } from '../links.ts';
@@ -191,20 +191,18 @@ export class Inbox {
     return { id, chat: group ?? chatOf(sender), from: sender.number, pushName: this.#people.pushName(sender, device), at };
   }
 
-  /** Decrypts the changed event in a message. Returns null if it cannot be decrypted, and undefined if there is no second layer. */
+  /**
+   * Decrypts the changed event or the edit in a message. Returns null if it cannot be decrypted, and undefined if there is no second layer.
+   */
   #inside(person: Person, editor: Person, { secretEncryptedMessage: change }: proto.IMessage): proto.IMessage | null | undefined {
     if (!change) return undefined;
-    const eventId = change.targetMessageKey?.id ?? '';
-    const known = this.#messages.find(person.number, eventId, editor === person ? '' : editor.number);
-    const secret = known?.content?.eventMessage && secretOf(known.content);
-    if (!secret) return null;
+    const messageId = change.targetMessageKey?.id ?? '';
+    const known = this.#messages.find(person.number, messageId, editor === person ? '' : editor.number);
+    const secret = secretOf(known?.content);
+    if (!known?.content || !secret) return null;
     const jids = (['pn', 'lid'] as const).map((addressing) => jidOf(editor, addressing));
-    return (
-      decryptEdit(
-        change,
-        jids.flatMap((creator) => jids.map((other) => ({ eventId, secret, creator, other }))),
-      ) ?? null
-    );
+    const contexts = jids.flatMap((author) => jids.map((other) => ({ messageId, secret, author, editor: other })));
+    return openChange(change, known.content, contexts) ?? null;
   }
 
   /** Returns the text of a message, or the names of the chosen options of a vote. */

@@ -127,7 +127,7 @@ const encryptEdit = (event: proto.Message.IEventMessage, context: EventContext, 
 });
 
 /** Returns the event after the change; undefined if no context decrypts it. */
-export function decryptEdit(
+function decryptEdit(
   { encPayload, encIv }: proto.Message.ISecretEncryptedMessage,
   contexts: readonly EventContext[],
 ): proto.IMessage | undefined {
@@ -142,6 +142,20 @@ export function decryptEdit(
   }
   return undefined;
 }
+
+/** Decrypts a change of an event or an edit of another message; undefined if no context fits. `target`: the message before the change. */
+export const openChange = (
+  change: proto.Message.ISecretEncryptedMessage,
+  target: proto.IMessage,
+  contexts: readonly EditContext[],
+): proto.IMessage | undefined => {
+  if (change.secretEncType === SecretEncType.MESSAGE_EDIT) return openEdit(change, contexts);
+  if (!target.eventMessage) return undefined;
+  return decryptEdit(
+    change,
+    contexts.map(({ messageId, secret, author, editor }) => ({ eventId: messageId, secret, creator: author, other: editor })),
+  );
+};
 
 // Events that simulated people make, change and answer.
 

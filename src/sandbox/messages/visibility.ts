@@ -51,8 +51,11 @@ const fitsFlows: Rule['fits'] = (besides, { interactiveMessage }) => {
   return (biz?.attrs['native_flow_name'] ?? child(child(biz, 'interactive'), 'native_flow')?.attrs['name']) === wanted;
 };
 
-/** Returns true for a change of an event. */
-const eventEdit = ({ secretEncryptedMessage }: proto.IMessage): boolean => secretEncryptedMessage?.secretEncType === 1;
+const { SecretEncType } = proto.Message.SecretEncryptedMessage;
+const secretOfType =
+  (type: proto.Message.SecretEncryptedMessage.SecretEncType) =>
+  ({ secretEncryptedMessage }: proto.IMessage): boolean =>
+    secretEncryptedMessage?.secretEncType === type;
 
 const protocolOf = (type: proto.Message.ProtocolMessage.Type) => (content: proto.IMessage) => content.protocolMessage?.type === type;
 const { Type } = proto.Message.ProtocolMessage;
@@ -79,7 +82,12 @@ const rules: readonly Rule[] = [
     otherwise: 'an event without type="event" and <meta event_type="creation">',
   },
   {
-    of: eventEdit,
+    of: secretOfType(SecretEncType.MESSAGE_EDIT),
+    fits: ({ attrs }) => attrs['edit'] === '1',
+    otherwise: 'an encrypted edit without edit="1"',
+  },
+  {
+    of: secretOfType(SecretEncType.EVENT_EDIT),
     fits: (besides) => besides.attrs['type'] === 'event' && besides.attrs['edit'] === '1' && metaOf(besides)['event_type'] === 'edit',
     otherwise: 'a changed event without type="event", edit="1" and <meta event_type="edit">',
   },
