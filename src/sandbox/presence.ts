@@ -39,7 +39,7 @@ export class Presence {
       const other = this.#people.resolve(to)?.person;
       if (!other || connection.subscriptions.size >= maxSubscriptions) return;
       connection.subscriptions.add(other.number);
-      if (!this.#maySee(other, person, 'online')) return;
+      if (!this.#maySee(other, person, 'online') || !this.#isAvailable(device)) return;
       if (this.#online.has(other.number) || this.#seen.has(other.number))
         connection.send(this.#presenceNode(other, person, to?.endsWith('@lid') === true));
       return;
@@ -72,7 +72,7 @@ export class Presence {
       if (number === person.number) continue;
       const jid = jidOf(person, group?.addressing ?? (to.endsWith('@lid') ? 'lid' : 'pn'));
       const stanza = node('chatstate', group ? { from: group.jid, participant: jid } : { from: jid }, content);
-      for (const device of this.#people.devices(number)) this.#links.sendIfOnline(device, stanza);
+      for (const device of this.#people.devices(number)) if (this.#isAvailable(device)) this.#links.sendIfOnline(device, stanza);
     }
     this.#people.emit({ type: 'presence', of: person.number, chat: group?.jid ?? (other ? jidOf(other, 'pn') : to), state });
   }
@@ -96,10 +96,15 @@ export class Presence {
       const reader = this.#people.deviceByKey(connection.deviceKey);
       const told = connection.subscriptions.has(person.number) || (also !== undefined && reader?.number === also.number);
       const viewer = reader && this.#people.ensure(reader.number);
-      if (!told || !viewer || !connection.active || !this.#maySee(person, viewer, 'online')) continue;
+      if (!told || !viewer || !connection.active || !this.#isAvailable(reader) || !this.#maySee(person, viewer, 'online')) continue;
       connection.send(this.#presenceNode(person, viewer, false));
     }
     this.#people.emit({ type: 'presence', of: person.number, chat: '', state: online ? 'available' : 'unavailable' });
+  }
+
+  /** Returns true if the device is sent typing and the state of others (tulir/whatsmeow `types/events/events.go`, `ChatPresence`). */
+  #isAvailable({ number, device }: Device): boolean {
+    return this.#online.get(number)?.has(device) === true;
   }
 
   #presenceNode(person: Person, viewer: Person, lid: boolean): BinaryNode {

@@ -72,6 +72,8 @@ before(async () => {
   await change({ kind: 'archive', chat: '15550101001', on: true });
   await account.scan(platform, { name: 'Shop', history: { chats: 3, messages: 100, calls: 1, statuses: 1 } });
   await account.reaches('connected');
+  // The platform sends typing and the presence of others only to an account that is available.
+  await account.call('POST', '/instance/presence', { presence: 'available' });
 });
 
 after(async () => {

@@ -142,6 +142,7 @@ inBrowser('events of all eleven types arrive in the listeners of their types, an
   await hears('both streams are open', () => opened('near') === 1 && opened('far') === 1);
   await account.scan(scene.platform, { history: { chats: 1, messages: 2 } });
   await account.reaches('connected');
+  await account.call('POST', '/instance/presence', { presence: 'available' });
   await write('Oi');
   const { id } = (await account.send(contact, 'Hello')).body;
   await sandbox.presence(contact, { state: 'composing', to: account.number });

@@ -1,0 +1,36 @@
+/** Tests what the platform refuses, ignores or withholds although the request is well-formed. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { eventually, openSandbox, pair, type Client, type TestSandbox } from './client.ts';
+
+const ana = '5511999990091';
+const bia = '5511999990092';
+const carl = '5511988880091';
+const jid = (number: string): string => `${number}@s.whatsapp.net`;
+
+let sandbox: TestSandbox;
+let cleanUp: () => Promise<void>;
+let client: Client;
+
+before(async () => {
+  ({ sandbox, cleanUp } = await openSandbox());
+  client = await pair(sandbox, { number: ana, name: 'Ana' });
+  for (const number of [bia, carl]) await sandbox.sandbox.putPerson({ number });
+});
+after(() => cleanUp());
+
+const statesOf = ({ seen }: Client, number: string): (string | undefined)[] =>
+  seen('presence.update').flatMap(({ id, presences }) => (id === jid(number) ? [presences[id]?.lastKnownPresence] : []));
+
+test('presence: a client that is not available is sent neither typing nor the state of others', async () => {
+  await client.sock.presenceSubscribe(jid(carl));
+  for (const isAvailable of [false, true]) {
+    await client.sock.sendPresenceUpdate(isAvailable ? 'available' : 'unavailable');
+    await eventually(() => sandbox.sandbox.account(ana).online === isAvailable, 'the presence');
+    await sandbox.sandbox.presence(carl, { state: 'available' });
+    await sandbox.sandbox.presence(carl, { state: 'composing', to: ana });
+    const { id } = await sandbox.sandbox.send(carl, ana, { kind: 'text', text: 'after' });
+    await client.wait('messages.upsert', ({ messages }) => messages.some(({ key }) => key.id === id));
+    assert.deepEqual(statesOf(client, carl), isAvailable ? ['available', 'composing'] : []);
+  }
+});
