@@ -1,6 +1,7 @@
 /** Tests what the platform refuses, ignores or withholds although the request is well-formed. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import type { BinaryNode } from '@whiskeysockets/baileys';
 import { eventually, openSandbox, pair, type Client, type TestSandbox } from './client.ts';
 
 const ana = '5511999990091';
@@ -33,4 +34,14 @@ test('presence: a client that is not available is sent neither typing nor the st
     await client.wait('messages.upsert', ({ messages }) => messages.some(({ key }) => key.id === id));
     assert.deepEqual(statesOf(client, carl), isAvailable ? ['available', 'composing'] : []);
   }
+});
+
+test('groups: a message that names another addressing than that of the group is refused', async () => {
+  const { jid: group } = await sandbox.sandbox.createGroup({ subject: 'By LID', creator: carl, participants: [ana], addressing: 'lid' });
+  const sentWith = async (addressing: string): Promise<string | undefined> => {
+    const attrs = { to: group, id: client.sock.generateMessageTag(), type: 'text', addressing_mode: addressing };
+    const ack = (await client.sock.query({ tag: 'message', attrs, content: [] })) as BinaryNode;
+    return ack.attrs['error'];
+  };
+  assert.deepEqual([await sentWith('pn'), await sentWith('lid')], ['421', undefined]);
 });

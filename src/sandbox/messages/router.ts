@@ -97,6 +97,8 @@ async function deliver(parts: Parts, device: Device, stanza: BinaryNode): Promis
   if (isGroupJid(to)) {
     const rank = group && rankOf(group, sender.number);
     if (!group || rank === undefined || (group.announce && rank === null)) return group ? '403' : '404';
+    // A sender whose metadata of the group is outdated names another addressing than the group has.
+    if ((stanza.attrs['addressing_mode'] ?? group.addressing) !== group.addressing) return '421';
   }
   if (!stanza.attrs['id'] || stanza.attrs['id'].length > 200) return '400';
   if (!identityShown(parts, device, stanza)) return '400';
