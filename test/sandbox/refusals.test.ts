@@ -20,6 +20,8 @@ before(async () => {
 });
 after(() => cleanUp());
 
+const lid = (number: string): string => `${sandbox.sandbox.people().find((one) => one.number === number)?.lid}@lid`;
+
 const statesOf = ({ seen }: Client, number: string): (string | undefined)[] =>
   seen('presence.update').flatMap(({ id, presences }) => (id === jid(number) ? [presences[id]?.lastKnownPresence] : []));
 
@@ -44,4 +46,21 @@ test('groups: a message that names another addressing than that of the group is 
     return ack.attrs['error'];
   };
   assert.deepEqual([await sentWith('pn'), await sentWith('lid')], ['421', undefined]);
+});
+
+test('groups: a person who is added by LID without the number is refused', async () => {
+  const { jid: group } = await sandbox.sandbox.createGroup({ subject: 'Few', creator: ana, participants: [bia], addressing: 'lid' });
+  const add = async (attrs: BinaryNode['attrs']): Promise<unknown> =>
+    client.sock.query({
+      tag: 'iq',
+      attrs: { to: group, type: 'set', xmlns: 'w:g2' },
+      content: [{ tag: 'add', attrs: {}, content: [{ tag: 'participant', attrs }] }],
+    });
+  await assert.rejects(add({ jid: lid(carl) }), ({ data }: { data?: unknown }) => data === 400);
+  await add({ jid: lid(carl), phone_number: jid(carl) });
+  const members = sandbox.sandbox
+    .groups()
+    .find((one) => one.jid === group)
+    ?.participants.map(({ number }) => number);
+  assert.deepEqual(members, [ana, bia, carl]);
 });

@@ -59,17 +59,16 @@ const errorOf = (parts: Parts, group: Group | undefined, me: Person, { person, e
   refusalOf(parts, group, me, person) ?? (person && !parts.tokens.isShown(person, me, element, 'privacy') ? ('403' as const) : undefined);
 
 /**
- * Refuses new members in the form of older clients. Since 2026-08-06 requests name people by LID and add the number (tulir/whatsmeow 39b719ba,
- * 1142895b). People without a LID are named by number.
+ * Refuses new members who are named by LID without the number (WhiskeySockets/Baileys 2001). With the new forms, refuses those named by number. Since
+ * 2026-08-06 requests name people by LID and add the number (tulir/whatsmeow 39b719ba, 1142895b). People without a LID are named by number.
  */
 function checkNewcomers({ parts }: DeviceQuery, parent: BinaryNode | undefined): void {
-  if (!parts.versions.newForms) return;
   for (const { attrs } of children(parent, 'participant')) {
     const person = parts.people.resolve(attrs['jid'])?.person;
     if (!exists(person)) continue;
     const { jid, phone_number: number } = attrs;
     const hasNumber = number === jidOf(person, 'pn') || (number === undefined && person.withoutNumber);
-    if (jid?.endsWith('@lid') ? !hasNumber : !person.withoutLid) throw new SandboxError(400, 'bad-request');
+    if (jid?.endsWith('@lid') ? !hasNumber : parts.versions.newForms && !person.withoutLid) throw new SandboxError(400, 'bad-request');
   }
 }
 
