@@ -2,7 +2,7 @@
 import { proto } from '@whiskeysockets/baileys';
 import { jidOf, toldPn } from './address.ts';
 import type { CallStep } from './interface.ts';
-import { firstChild, node, platformJid, unixSeconds, type BinaryNode } from './nodes.ts';
+import { child, firstChild, node, platformJid, unixSeconds, type BinaryNode } from './nodes.ts';
 import type { Parts } from './parts.ts';
 import type { Device, Person } from './people.ts';
 import type { Connection } from './wire/connection.ts';
@@ -49,7 +49,8 @@ export function acceptCall(parts: Parts, connection: Connection, device: Device,
     connection.send(node('ack', { class: 'call', id, from: to?.replace(/^@/, '') ?? platformJid, error }, content));
   switch (asked?.tag) {
     case 'reject':
-      return ack(reject(parts, device, asked.attrs['call-id'] ?? ''));
+      // A rejection with a privacy token is acknowledged, and the call rings on (tulir/whatsmeow 1182).
+      return ack(child(asked, 'tctoken') ? undefined : reject(parts, device, asked.attrs['call-id'] ?? ''));
     case 'link_create':
       return ack(undefined, [node('link_create', { token: Buffer.from(`${device.number} ${id}`).toString('base64url') })]);
     default:

@@ -1,5 +1,6 @@
 /** Tests what the platform refuses, ignores or withholds although the request is well-formed. */
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import type { BinaryNode } from '@whiskeysockets/baileys';
 import { eventually, openSandbox, pair, type Client, type TestSandbox } from './client.ts';
@@ -63,4 +64,21 @@ test('groups: a person who is added by LID without the number is refused', async
     .find((one) => one.jid === group)
     ?.participants.map(({ number }) => number);
   assert.deepEqual(members, [ana, bia, carl]);
+});
+
+test('calls: a call that is rejected with a privacy token goes on', async () => {
+  const { id } = await sandbox.sandbox.call(bia, ana, { step: 'offer' });
+  const reject = async (...children: BinaryNode[]): Promise<void> => {
+    const content = [{ tag: 'reject', attrs: { 'call-id': id, 'call-creator': lid(bia), count: '0' }, content: children }];
+    await client.sock.query({ tag: 'call', attrs: { from: lid(ana), to: lid(bia), id: client.sock.generateMessageTag() }, content });
+  };
+  const steps = (): readonly string[] =>
+    sandbox.sandbox
+      .callLog()
+      .find((one) => one.id === id)
+      ?.steps.map(({ step }) => step) ?? [];
+  await reject({ tag: 'tctoken', attrs: {}, content: randomBytes(16) });
+  assert.deepEqual(steps(), ['offer']);
+  await reject();
+  assert.deepEqual(steps(), ['offer', 'reject']);
 });
