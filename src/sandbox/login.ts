@@ -1,5 +1,6 @@
 /** The course of a connection after its handshake: registration or login, then the dispatch of every stanza. */
 import { proto } from '@whiskeysockets/baileys';
+import { isGroupJid } from './address.ts';
 import { acceptCall } from './calls.ts';
 import { versionOf } from './client-versions.ts';
 import { answerQuery } from './iq/table.ts';
@@ -109,7 +110,7 @@ function accept(parts: Parts, connection: Connection, stanza: BinaryNode): void 
       parts.presence.fromClient(connection, device, stanza);
       break;
     case 'chatstate':
-      if (!parts.versions.newForms || stanza.attrs['from'] === undefined) parts.presence.chatstateFromClient(device, stanza);
+      if (!parts.versions.newForms || isNewChatState(parts, stanza)) parts.presence.chatstateFromClient(device, stanza);
       break;
     case 'call':
       acceptCall(parts, connection, device, stanza);
@@ -121,6 +122,10 @@ function accept(parts: Parts, connection: Connection, stanza: BinaryNode): void 
       parts.log.info({ tag: stanza.tag.slice(0, 40) }, 'stanza.unknown');
   }
 }
+
+/** Returns true for typing in the form since 2026-08-04: to a LID or a group, and without a sender (tulir/whatsmeow 1494ba73). */
+const isNewChatState = ({ people }: Parts, { attrs: { from, to = '' } }: BinaryNode): boolean =>
+  from === undefined && (to.endsWith('@lid') || isGroupJid(to) || people.resolve(to)?.person.withoutLid === true);
 
 /** Processes messages and receipts of one client in order. A failure affects only its own stanza. */
 function inOrder(parts: Parts, connection: Connection, work: () => Promise<void>): void {

@@ -82,3 +82,17 @@ test('calls: a call that is rejected with a privacy token goes on', async () => 
   await reject();
   assert.deepEqual(steps(), ['offer', 'reject']);
 });
+
+test('typing: with the new forms, typing to a number has no effect', async () => {
+  sandbox.sandbox.requireVersion({ newForms: true });
+  const type = (to: string): Promise<void> =>
+    client.sock.sendNode({ tag: 'chatstate', attrs: { to }, content: [{ tag: 'composing', attrs: {} }] });
+  const seen: string[] = [];
+  const stop = sandbox.sandbox.subscribe((event) => void (event.type === 'presence' && event.of === ana && seen.push(event.state)));
+  await type(jid(bia));
+  await type(lid(bia));
+  await client.sock.fetchBlocklist();
+  stop();
+  sandbox.sandbox.requireVersion({});
+  assert.deepEqual(seen, ['composing']);
+});
