@@ -28,10 +28,11 @@ make() {
   rm -- *.tgz
 }
 
-# run BASE CACHE USER COMMAND: runs a command in a fresh folder of the user, which gets the archive on standard input. Everything but
-# npm's cache is written to memory. Names and certificates are those of the machine below.
+# run BASE CACHE USER COMMAND MODULES: runs a command in a fresh folder of the user, which gets the archive on standard input. Everything but
+# npm's cache is written to memory. Names and certificates are those of the machine below. MODULES: installed packages, which the command
+# sees but cannot change, or empty.
 run() {
-  base=$1 cache=$2 user=$3 command=$4
+  base=$1 cache=$2 user=$3 command=$4 modules=$5
   mount --bind "$base" "$base"
   mount --bind "$cache" "$base/srv/npm-cache"
   for file in /etc/resolv.conf /etc/hosts /etc/ssl/certs/ca-certificates.crt; do
@@ -46,6 +47,11 @@ run() {
   mkdir "$base/srv/user/dormouse"
   tar -xf - -C "$base/srv/user/dormouse" --no-same-owner
   chroot "$base" chown -R "$user:" /srv/user
+  if [ -n "$modules" ]; then
+    mkdir "$base/srv/user/dormouse/node_modules"
+    mount --bind "$modules" "$base/srv/user/dormouse/node_modules"
+    mount -o remount,bind,ro "$base/srv/user/dormouse/node_modules"
+  fi
   # This script stays the first process of its namespace: the kernel forgets whose end is its end too when a process changes its user.
   chroot --userspec="$user" "$base" sh -c "cd /srv/user/dormouse; $command" </dev/null || exit $?
 }

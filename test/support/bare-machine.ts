@@ -15,14 +15,16 @@ export interface MachineUser {
   /** The installed versions of Node.js and npm. */
   readonly node: string;
   readonly npm: string;
+  /** True if the user installs the packages. An installation takes most of the time of a test, so the other users see those of this checkout. */
+  readonly installs: boolean;
 }
 
-/** One user for each major version of Node that the README allows. */
+/** One user for each major version of Node that the README allows. The oldest and the newest version install, once as root and once not. */
 export const machineUsers: readonly MachineUser[] = [
-  { name: 'root', node: '20.20.2', npm: '10.8.2' },
-  { name: 'maker', node: '22.23.3', npm: '10.9.9' },
-  { name: 'maker', node: '24.21.0', npm: '11.21.2' },
-  { name: 'root', node: '26.10.0', npm: '12.2.0' },
+  { name: 'root', node: '20.20.2', npm: '10.8.2', installs: true },
+  { name: 'maker', node: '22.23.3', npm: '10.9.9', installs: false },
+  { name: 'root', node: '24.21.0', npm: '11.21.2', installs: false },
+  { name: 'maker', node: '26.10.0', npm: '12.2.0', installs: true },
 ];
 
 const script = join(root, 'test/support/bare-machine.sh');
@@ -131,7 +133,8 @@ export class BareMachine {
     const base = await machineBase();
     const cache = user.name === 'root' ? await npmSetting('cache') : join(base, '..', 'npm-cache');
     mkdirSync(cache, { recursive: true });
-    const args = [...isolated, script, 'run', base, cache, user.name, command];
+    const modules = user.installs ? '' : join(root, 'node_modules');
+    const args = [...isolated, script, 'run', base, cache, user.name, command, modules];
     const child = spawn('setpriv', args, { env: { ...(await environmentOf(user)), ...env } });
     const files = spawn('sh', ['-c', 'git ls-files -z --cached --others --exclude-standard | tar -cf - --null -T -'], { cwd: root });
     files.stdout.pipe(child.stdin);
