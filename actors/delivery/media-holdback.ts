@@ -34,12 +34,14 @@ interface Held {
   readonly hasPassed: Promise<void>;
 }
 
-/** Returns the chat in whose order the entry is recorded; null if the entry belongs to no chat. */
+/** Returns the chat in whose order the entry is recorded; null if the entry waits for no other entry. */
 const chatOf = (entry: Entry): string | null => {
   switch (entry.kind) {
-    case 'message':
+    // An own message is stored before its frame. Its later `Sent` status does not pass the holdback.
     case 'queued':
     case 'composed':
+      return null;
+    case 'message':
     case 'postEdited':
       return entry.message.chatId;
     case 'chat':

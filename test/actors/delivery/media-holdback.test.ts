@@ -40,6 +40,7 @@ class Desk {
 
 const nameOf = (entry: Entry): string => {
   if (entry.kind === 'message') return entry.message.messageId + (entry.message.fileUrl === '' ? '' : '+file');
+  if (entry.kind === 'queued') return `queued ${entry.message.messageId}`;
   return entry.kind === 'status' ? `status of ${entry.messageIds[0]}` : entry.kind;
 };
 const arrived = (messageId: string, chatId: string, type: Message['type']): Entry => ({
@@ -70,6 +71,14 @@ test('media gate: a message leaves with its file, and later messages of its chat
   assert.deepEqual(desk.recorded, ['1', '4', '2+file', '3', 'status of 3', 'chatRead']);
   desk.take(text('5'));
   assert.equal(desk.recorded.at(-1), '5', 'the chat is free again');
+});
+
+test('media gate: an own message that is about to leave is stored at once, also while its chat waits for a file', async () => {
+  const desk = new Desk();
+  desk.take(picture('1'), { kind: 'queued', message: { ...message, messageId: 'own', chatId: 'a' }, chat: { chatId: 'a' } });
+  assert.deepEqual(desk.recorded, ['queued own']);
+  await desk.come('1');
+  assert.deepEqual(desk.recorded, ['queued own', '1+file']);
 });
 
 test('media gate: files of one chat may arrive in any order, and its messages leave in theirs', async () => {
