@@ -109,7 +109,7 @@ async function sendLater(
   const chat = cell.link.chatOf(given.number);
   if (!chat.ok) return chat;
   // A message to a known number is sent to the form of the number that the platform knows. An unknown number is looked up when the message is sent.
-  const chatId = cell.recipients.remembered(chat.value.chatId) ?? chat.value.chatId;
+  const chatId = (await cell.recipients.known(chat.value)) ?? chat.value.chatId;
   const number = chatId === chat.value.chatId ? given.number : chatId;
   const whole = await filled(ports, cell, null, { ...given, number }, chatId);
   if (!whole.ok) return whole;

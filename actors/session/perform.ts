@@ -133,6 +133,14 @@ export class Recipients {
     return this.#keep(chat.chatId, answer, null).businessName;
   }
 
+  /** Returns the id to write to from memory or storage, without a look-up. Returns null for an unknown number, or for a number without an account. */
+  async known(chat: Addressed): Promise<string | null> {
+    const { chatId, forms } = chat;
+    if (forms.length === 0) return null;
+    const found = this.#remembered(chatId) ?? (await this.#stored([chat])).get(chatId);
+    return found?.chatId || null;
+  }
+
   /** Returns the cached id to write to, or null. */
   remembered(chatId: string): string | null {
     return this.#remembered(chatId)?.chatId ?? null;
@@ -151,14 +159,22 @@ export class Recipients {
     return answers;
   }
 
-  async #find(chats: readonly Addressed[], lookUp: LookUp): Answers {
+  /** Returns the stored facts of numbers by chat id. */
+  async #stored(chats: readonly Addressed[]): Promise<Map<string, Known>> {
     const { policy, store, time, claim } = this.#input;
     const now = time.now();
     const limits = { knownSince: now - policy.knownFor, absentSince: now - policy.absentFor };
     const forms = chats.map((chat) => chat.forms);
-    const stored = await store.find(claim().instanceId, forms, limits);
     const found = new Map<string, Known>();
+    const stored = await store.find(claim().instanceId, forms, limits);
     for (const [at, row] of stored.entries()) if (row) found.set(chats[at]!.chatId, this.#keep(chats[at]!.chatId, row, row.at));
+    return found;
+  }
+
+  async #find(chats: readonly Addressed[], lookUp: LookUp): Answers {
+    const { store, time, claim } = this.#input;
+    const now = time.now();
+    const found = await this.#stored(chats);
     const strangers = chats.filter(({ chatId }) => !found.has(chatId));
     if (strangers.length === 0) return done(found);
     const asked = await this.#ask(strangers, lookUp);

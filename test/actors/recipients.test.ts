@@ -50,6 +50,23 @@ test('recipients: the form in the reply of the platform is the chat, also for th
   assert.deepEqual([asked.length, chatsOf(stage)], [1, [jid('9551'), jid('9551')]]);
 });
 
+test('recipients: a message of the asynchronous queue is stored under the form that an earlier process looked up', async () => {
+  const { stage, asked } = await lookingUp({ [jid('551')]: jid('9551') });
+  const known = { chatId: jid('9551'), businessName: '', at: stage.world.time.now() };
+  for (const form of ['551', '9551']) stage.world.db.lookups.set(`r1 ${jid(form)}`, known);
+  const queued = await send(stage, '551', { async: true });
+  await stage.world.time.pass(1_000);
+  const stored = [...stage.world.db.messages.values()].map(({ chatId, status }) => [chatId, status]);
+  assert.deepEqual([queued.ok && queued.value.chatId, stored, asked], [jid('9551'), [[jid('9551'), 'Sent']], []]);
+});
+
+test('recipients: the asynchronous queue takes a number that an earlier look-up did not find, and asks nothing meanwhile', async () => {
+  const { stage, asked } = await lookingUp({});
+  stage.world.db.lookups.set(`r1 ${jid('551')}`, { chatId: '', businessName: '', at: stage.world.time.now() });
+  const queued = await send(stage, '551', { async: true });
+  assert.deepEqual([queued.ok && queued.value.chatId, asked], [jid('551'), []]);
+});
+
 test('recipients: a number without an account is refused, cached for a time, and then looked up again', async () => {
   const { stage, asked } = await lookingUp({});
   const first = await send(stage, '551');
