@@ -25,7 +25,7 @@ import { fillPlaceholders, hasPlaceholders } from '../text.ts';
 import type { SendOptions } from '../views.ts';
 import { pauseUnless } from '../waiting.ts';
 import { type Addressable, type Operable, performIn, type Recorded } from './perform.ts';
-import type { Typing } from './typing.ts';
+import { renewEvery, type Typing } from './typing.ts';
 
 /** A session that sends messages. */
 export interface Sendable extends Addressable {
@@ -161,8 +161,11 @@ export async function accept(cell: Recorded, message: Message, key: UsedSendKey 
 export async function prepare(ports: SendPorts, cell: Operable, signal: AbortSignal, message: Message, how: Preparation): Promise<void> {
   const { chatId, mediaType } = message;
   if (how.delay > 0 && chatId !== statusChat && !isChannelId(chatId)) {
-    await performIn(cell, signal, 'chat.typing', { chatId, state: mediaType === 'ptt' ? 'recording' : 'composing' });
-    await pauseUnless(signal, ports.time, how.delay);
+    const state = mediaType === 'ptt' ? 'recording' : 'composing';
+    for (let left = how.delay; left > 0 && !signal.aborted; left -= renewEvery) {
+      await performIn(cell, signal, 'chat.typing', { chatId, state });
+      await pauseUnless(signal, ports.time, Math.min(left, renewEvery));
+    }
     await performIn(cell, signal, 'chat.typing', { chatId, state: 'paused' });
   }
   if (!how.readChat && !how.readMessages) return;

@@ -76,3 +76,15 @@ test('files: recording is shown before a voice message, and typing before the ot
   assert.ok((await sent).ok);
   assert.deepEqual(stage.link().calls, ['recording 551@s.whatsapp.net', 'paused 551@s.whatsapp.net']);
 });
+
+test('files: a long recording is shown until its end, because phones forget it after some 25 s', async () => {
+  const stage = await staged();
+  const voice: Send = { ...send, content: { ...media, as: 'ptt' } };
+  const sent = stage.gateway.send('r1', voice, { ...options, delay: 25_000 });
+  await stage.world.time.pass(10);
+  await stage.world.time.pass(24_000);
+  assert.deepEqual([stage.link().calls, stage.link().sent.length], [Array(3).fill('recording 551@s.whatsapp.net'), 0]);
+  await stage.world.time.pass(1_000);
+  assert.ok((await sent).ok);
+  assert.equal(stage.link().calls.at(-1), 'paused 551@s.whatsapp.net');
+});
