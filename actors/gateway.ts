@@ -33,7 +33,7 @@ import type { Ports, SignInStore } from './ports.ts';
 import { Supervisor } from './supervisor.ts';
 
 export { isExcluded } from './delivery/webhook-config.ts';
-export { buttonsWarning, isWebAddress } from './policy/content-rules.ts';
+export { contentWarning, isWebAddress } from './policy/content-rules.ts';
 export { exportParts, importOutcomes } from './views/moving.ts';
 export { actorEventTypes, actorSorts, origins } from './views/inspector.ts';
 export { eventDescriptions } from './session/chart-descriptions.ts';

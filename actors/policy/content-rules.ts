@@ -48,12 +48,22 @@ const buttonsRule = ({ text, buttons, legacy }: ButtonsContent): string | null =
   return labelProblem(buttons);
 };
 
-/** Returns a warning about parts that some phones do not show; null if every phone shows the whole message. The message is sent nevertheless. */
-export const buttonsWarning = (content: Pick<ButtonsContent, 'buttons'>): string | null => {
+/** Returns a warning about buttons that some phones do not show; null if every phone shows them all. */
+const buttonsWarning = (content: Pick<ButtonsContent, 'buttons'>): string | null => {
   const { replies, links } = countsOf(content);
   if (replies > 0 && links > 0) return 'some WhatsApp apps do not show replies beside buttons that open a link, call or copy';
   if (replies > most.replies) return `some WhatsApp apps show at most ${most.replies} replies`;
   return links > most.links ? `some WhatsApp apps show at most ${most.links} buttons that open a link, call or copy` : null;
+};
+
+/** The kinds of media without a caption. */
+const captionless: ReadonlySet<MediaKind> = new Set(['ptv', 'audio', 'myaudio', 'ptt', 'sticker']);
+
+/** Returns a warning about parts that are left out, or that some phones do not show; null if there are none. The message is sent nevertheless. */
+export const contentWarning = (content: SendContent): string | null => {
+  if (content.kind === 'buttons') return buttonsWarning(content);
+  if (content.kind !== 'media' || content.caption === '' || !captionless.has(content.as)) return null;
+  return `media of the type ${content.as} has no caption: the text was left out`;
 };
 
 const listRule = ({ text, button, sections }: ListContent): string | null => {

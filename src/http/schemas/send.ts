@@ -52,7 +52,9 @@ export const SentAnswer = (further: Readonly<Record<string, TSchema>> = {}) =>
           ...further,
         }),
         warning: optional(
-          Type.String({ description: 'Parts of the message that some apps do not show; the message was sent all the same' }),
+          Type.String({
+            description: 'Parts of the message that were left out, or that some apps do not show; the message was sent all the same',
+          }),
         ),
       }),
     ],

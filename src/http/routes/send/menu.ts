@@ -55,6 +55,15 @@ const contents: Readonly<Record<(typeof types)[number], (menu: Menu) => Result<S
     })),
 };
 
+/** Fields that a type of menu cannot show. */
+const unshown: Readonly<Record<(typeof types)[number], readonly ('footerText' | 'imageButton')[]>> = {
+  button: [],
+  button_legacy: [],
+  list: ['imageButton'],
+  poll: ['footerText', 'imageButton'],
+  carousel: ['imageButton'],
+};
+
 /** Makes the rows. `fileBytes` is the size of the largest picture, in bytes. */
 export const menuRows = (fileBytes: number) => [
   sendRow({
@@ -97,6 +106,10 @@ export const menuRows = (fileBytes: number) => [
         .flatMap((field) => ['required', 'minLength', 'minItems'].map((rule) => [`${field}:${rule}`, missing]))
         .concat([['type:enum', missing]]),
     ),
+    warning(body) {
+      const left = unshown[body.type].filter((field) => (body[field] ?? '').trim() !== '');
+      return left.length === 0 ? null : `a menu of the type ${body.type} has ${left.map((field) => `no ${field}`).join(' and ')}`;
+    },
     content: (body) => contents[body.type](body),
   }),
 ];

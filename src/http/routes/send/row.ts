@@ -1,7 +1,7 @@
 /** The row of a send: the fields of one kind of content, and the function that turns the fields into content. All other parts are the same for all sends. */
 import type { FastifyRequest } from 'fastify';
 import { type Static, type TObject, type TProperties, type TSchema, Type } from 'typebox';
-import { buttonsWarning, type Message, type Result, type Send, type SendContent, type SendOptions } from '#actors/gateway.ts';
+import { contentWarning, type Message, type Result, type Send, type SendContent, type SendOptions } from '#actors/gateway.ts';
 import { messageView } from '#src/contract/views.ts';
 import { commaList, type InvalidTexts } from '../../body.ts';
 import { platformFields } from '../../errors.ts';
@@ -79,6 +79,8 @@ interface SendSpec<Fields extends TProperties> {
   readonly bodyLimit?: BodyLimit;
   /** Returns true if `replyid` names a message to be quoted. Default: true. */
   readonly quotes?: (body: Body<Fields>) => boolean;
+  /** Returns a warning about fields that are not part of the content, or null. */
+  readonly warning?: (body: Body<Fields>) => string | null;
   /** Fields of `response` beside status and message. */
   readonly response?: {
     readonly shape: Readonly<Record<string, TSchema>>;
@@ -173,10 +175,9 @@ export const sendThrough = async (
   return mapResult(await gateway.send(id, send, options), (sent) => ({ sent, owner: gateway.view(id)?.record.owner ?? '' }));
 };
 
-const warningOf = (content: SendContent): { readonly warning?: string } => {
-  const warning = content.kind === 'buttons' ? buttonsWarning(content) : null;
-  return warning === null ? {} : { warning };
-};
+/** Returns the field `warning` of an answer, if a part of the content is left out or not shown by some phones. */
+export const warningOf = (content: SendContent, warning = contentWarning(content)): { readonly warning?: string } =>
+  warning === null ? {} : { warning };
 
 export const queued = 'Message queued successfully';
 
@@ -230,7 +231,7 @@ export const sendRow = <const Fields extends TProperties>(spec: SendSpec<Fields>
       return mapResult(await sendThrough(call, { label, body: whole, known, left, send }), ({ sent, owner }) => ({
         ...messageView(sent, owner),
         response: { status: 'success', message, ...spec.response?.of(sent) },
-        ...warningOf(content.value),
+        ...warningOf(content.value, spec.warning?.(whole) ?? undefined),
       }));
     },
   });

@@ -15,7 +15,7 @@ import { messageView } from '#src/contract/views.ts';
 import { mapResult, type Route, route } from '../../route.ts';
 import { Count, OneOf, optional, Text } from '../../schemas/common.ts';
 import { sendHeaders, sendOptions, StatusAnswer } from '../../schemas/send.ts';
-import { queued, sendRefusals, sendThrough, storedText } from './row.ts';
+import { queued, sendRefusals, sendThrough, storedText, warningOf } from './row.ts';
 import { bodyLimitOf, isAddress } from './media.ts';
 
 /** Red, green and blue of the colours 1 to 19. The hues follow the names of the interface: yellow, green, blue, lilac, magenta, pink, brown, grey. */
@@ -158,7 +158,10 @@ export const statusRows = (fileBytes: number): readonly Route[] => [
         send: sendOf(call.body, content.value),
       };
       const text = call.body.async === true ? queued : sent;
-      return mapResult(await sendThrough(call, sending), ({ sent, owner }) => answerOf(sent, owner, text));
+      return mapResult(await sendThrough(call, sending), ({ sent, owner }) => ({
+        ...answerOf(sent, owner, text),
+        ...warningOf(content.value),
+      }));
     },
   }),
 ];
