@@ -22,7 +22,7 @@ import {
 } from '../model.ts';
 import { dayMs, quietFor, timeLeft, type CampaignWork } from '../policy/campaign-policy.ts';
 import { contentProblem } from '../policy/content-rules.ts';
-import type { NewRecipient } from '../ports.ts';
+import { type NewRecipient, StorageFailure } from '../ports.ts';
 import { recipientProblem } from '../session/campaign-send.ts';
 import type { WithCells, WithPolicy, WithPorts } from './host.ts';
 import type { Registry } from '../supervisor/registry.ts';
@@ -202,10 +202,28 @@ async function create(
     const remainingMs = estimated(host, id, [made], active)[0]?.remainingMs ?? 0;
     const answer = done({ id: campaign.id, count: recipients.length, duplicates, failed: failed.length, remainingMs });
     const used = key && { ...key, messageId: campaign.id, at: campaign.created, answer };
-    await ports.campaigns.create({ instanceId: id, epoch: cell.record.epoch }, campaign, whole, used);
+    try {
+      await ports.campaigns.create({ instanceId: id, epoch: cell.record.epoch }, campaign, whole, used);
+    } catch (error) {
+      if (error instanceof StorageFailure) settleUnanswered(host, id, campaign.id, used !== null);
+      throw error;
+    }
     campaigns.look(id);
     return answer;
   });
+}
+
+/**
+ * Settles a campaign whose creation got no answer of storage, so that storage may have it. A retry under the same key gets the stored answer, and the
+ * campaign is sent. A retry without a key creates another campaign, and this one is removed.
+ */
+function settleUnanswered({ campaigns, chores }: Host, id: InstanceId, campaign: string, hasKey: boolean): void {
+  if (hasKey) return campaigns.look(id);
+  // The work ends without a result if the process stops or the instance moves to another node. The campaign then stays.
+  campaigns.discard(id, campaign).then(
+    () => chores.wakeRemover(),
+    () => undefined,
+  );
 }
 
 const claimOf = ({ registry }: Host, id: InstanceId): Claim => ({ instanceId: id, epoch: registry.record(id)?.epoch ?? 0 });

@@ -85,6 +85,19 @@ export class Campaigns {
     this.#runners.delete(id);
   }
 
+  /**
+   * Marks a campaign as `deleting` if storage has it. Used after a creation without an answer of storage, because the client creates the campaign again.
+   * Retries while storage is unavailable. Rejects with `EpochLost` if the instance moved to another node.
+   */
+  async discard(id: InstanceId, campaign: string): Promise<void> {
+    const { registry, ports } = this.#input;
+    await untilStored(this.#pause, () => {
+      const claim = { instanceId: id, epoch: registry.record(id)?.epoch ?? 0 };
+      return ports.campaigns.change(claim, campaign, ['waiting', 'sending', 'paused', 'done'], 'deleting', ports.time.now());
+    });
+    this.resume(id);
+  }
+
   /** Pauses every campaign of the instance, including campaigns that are scheduled for later. */
   async pauseAll(id: InstanceId, reason: string): Promise<void> {
     for (const campaign of await this.#input.ports.campaigns.list(id, false, mostListed))

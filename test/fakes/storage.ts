@@ -84,11 +84,15 @@ export class FakeDatabase {
   /** Promises that delay answers, by the name of the statement. The statement runs first, and its answer waits for the promise. */
   readonly holds = new Map<string, Promise<void>>();
 
+  /** Names of statements whose next answer is lost. The statement runs, and its caller gets a failure. */
+  readonly losses = new Set<string>();
+
   async run<T>(name: string, statement: () => T): Promise<T> {
     this.statements.push(name);
     await Promise.resolve();
     if (this.away) throw new StorageUnavailable('the database is away');
     const answer = statement();
+    if (this.losses.delete(name)) throw new StorageUnavailable('the answer was lost');
     await this.holds.get(name);
     return answer;
   }

@@ -1,0 +1,54 @@
+/** Tests creations that storage applied although its answer was lost. The client gets an error and tries again. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { CampaignInput } from '#actors/gateway.ts';
+import { StorageFailure } from '#actors/ports.ts';
+import { campaignSend } from '#test/support/campaign-rows.ts';
+import { type Stage, staged } from './stage.ts';
+
+const campaign: CampaignInput = {
+  info: '',
+  delayMin: 10_000,
+  delayMax: 20_000,
+  scheduledFor: 0,
+  shared: { ...campaignSend, content: { kind: 'text', text: 'Hi', preview: null } },
+  recipients: [{ number: '551', own: null }],
+};
+
+const create = async (stage: Stage, input: CampaignInput): Promise<string> => {
+  const made = await stage.world.answerOf(stage.gateway.createCampaign('r1', input));
+  assert.ok(made.ok, JSON.stringify(made));
+  return made.value.id;
+};
+
+test('lost answer: a campaign without a key is removed, so that the retry sends its messages once', async () => {
+  const stage = await staged();
+  stage.world.db.losses.add('campaigns.create');
+  await assert.rejects(create(stage, campaign), StorageFailure);
+  await stage.world.time.pass(3_000);
+  const id = await create(stage, campaign);
+  await stage.world.time.pass(60_000);
+  const listed = (await stage.gateway.campaigns('r1', null)).map((one) => [one.id, one.status]);
+  assert.deepEqual([listed, stage.link().sent.length], [[[id, 'done']], 1]);
+});
+
+test('lost answer: the removal of a campaign is retried while storage is away', async () => {
+  const stage = await staged();
+  const { db, time } = stage.world;
+  db.losses.add('campaigns.create');
+  db.losses.add('campaigns.change');
+  await assert.rejects(create(stage, { ...campaign, scheduledFor: time.now() + 60_000 }), StorageFailure);
+  await time.pass(60_000);
+  assert.deepEqual([await stage.gateway.campaigns('r1', null), stage.link().sent], [[], []]);
+});
+
+test('lost answer: a campaign under a key is sent, and its retry gets the stored answer', async () => {
+  const stage = await staged();
+  stage.world.db.losses.add('campaigns.create');
+  const keyed = { ...campaign, once: { key: 'k', request: 'r' } };
+  await assert.rejects(create(stage, keyed), StorageFailure);
+  await stage.world.time.pass(60_000);
+  const id = await create(stage, keyed);
+  const listed = (await stage.gateway.campaigns('r1', null)).map((one) => [one.id, one.status]);
+  assert.deepEqual([listed, stage.link().sent.length], [[[id, 'done']], 1]);
+});
