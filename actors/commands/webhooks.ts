@@ -19,6 +19,7 @@ import {
   type Result,
   type Webhook,
 } from '../model.ts';
+import { StorageFailure } from '../ports.ts';
 import type { WithCells, WithPolicy, WithPorts } from './host.ts';
 import type { Registry } from '../supervisor/registry.ts';
 import type { Dispatcher } from '../supervisor/dispatcher.ts';
@@ -89,19 +90,52 @@ const writerOf = (host: WebhookHost) => {
 
 type Writer = ReturnType<typeof writerOf>;
 
-const changeOwn = async (host: WebhookHost, writer: Writer, id: InstanceId, input: WebhookInput): Promise<Result<SavedWebhooks>> => {
+/**
+ * The ids of new webhooks whose creation got no answer of storage, by instance. Storage may have such a webhook. The next new webhook of the instance, as a
+ * rule the client's retry, replaces it under the same id.
+ */
+class NewIds {
+  readonly #unanswered = new Map<InstanceId, string>();
+
+  /** Creates a webhook under the id. Keeps the id if storage does not answer. */
+  async use(instance: InstanceId, id: string, create: () => Promise<Result<string>>): Promise<Result<string>> {
+    try {
+      const created = await create();
+      if (created.ok) this.#unanswered.delete(instance);
+      return created;
+    } catch (error) {
+      if (error instanceof StorageFailure) this.#unanswered.set(instance, id);
+      throw error;
+    }
+  }
+
+  /** Returns the id for a new webhook of the instance. An id that is in use meanwhile is not used again. */
+  next(instance: InstanceId, { ports, dispatcher }: WebhookHost): string {
+    const id = this.#unanswered.get(instance);
+    return id !== undefined && dispatcher.webhooks.get(id) === null ? id : ports.chance.hex(12);
+  }
+}
+
+const changeOwn = async (
+  host: WebhookHost,
+  writer: Writer,
+  newIds: NewIds,
+  id: InstanceId,
+  input: WebhookInput,
+): Promise<Result<SavedWebhooks>> => {
   const { ports, dispatcher, registry } = host;
   const epoch = registry.record(id)?.epoch ?? 0;
   const objection = writer.objectionTo(input);
   if (objection !== null) return refuse('invalid', objection);
-  const situation = { instanceId: id, current: dispatcher.webhooks.receivers(id), newId: ports.chance.hex(12), now: ports.time.now() };
+  const situation = { instanceId: id, current: dispatcher.webhooks.receivers(id), newId: newIds.next(id, host), now: ports.time.now() };
   const change = changeOf(situation, input);
   if (!change.ok) return change;
   const most = host.policy.webhooksPerInstance;
   const isNew = 'save' in change.value && change.value.save.id === situation.newId;
   if (isNew && situation.current.length >= most) return refuse('invalid', `Maximum number of webhooks per instance reached (${most})`);
-  const revealed =
-    'save' in change.value ? await writer.save(change.value.save, epoch, input) : await writer.remove(change.value.remove, id, epoch);
+  const store = (): Promise<Result<string>> =>
+    'save' in change.value ? writer.save(change.value.save, epoch, input) : writer.remove(change.value.remove, id, epoch);
+  const revealed = await (isNew ? newIds.use(id, situation.newId, store) : store());
   return revealed.ok ? done({ webhooks: dispatcher.webhooks.receivers(id), revealed: revealed.value }) : revealed;
 };
 
@@ -133,12 +167,13 @@ const changeGlobal = async (host: WebhookHost, writer: Writer, given: WebhookInp
 export function webhookCommands(host: WebhookHost): WebhookCommands {
   const { dispatcher } = host;
   const writer = writerOf(host);
+  const newIds = new NewIds();
   /** The mutex allows one change at a time for each owner, because two concurrent simple-mode requests must not create two webhooks. */
   const mutex = new KeyedMutex();
 
   return {
     webhooks: (id) => dispatcher.webhooks.receivers(id),
-    saveWebhook: (id, input) => mutex.run(id, () => changeOwn(host, writer, id, input)),
+    saveWebhook: (id, input) => mutex.run(id, () => changeOwn(host, writer, newIds, id, input)),
     globalWebhook: () => dispatcher.webhooks.receivers(null)[0] ?? null,
     saveGlobalWebhook: (input) => mutex.run('', () => changeGlobal(host, writer, input)),
   };

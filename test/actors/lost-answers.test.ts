@@ -52,3 +52,14 @@ test('lost answer: a campaign under a key is sent, and its retry gets the stored
   const listed = (await stage.gateway.campaigns('r1', null)).map((one) => [one.id, one.status]);
   assert.deepEqual([listed, stage.link().sent.length], [[[id, 'done']], 1]);
 });
+
+for (const action of ['', 'add'] as const)
+  test(`lost answer: the retry of a new webhook replaces it, action '${action}'`, async () => {
+    const { world, gateway } = await staged();
+    const add = (url: string) => gateway.saveWebhook('r1', { action, id: '', url, events: ['all'], enabled: true });
+    world.db.losses.add('webhooks.save');
+    await assert.rejects(world.answerOf(add('http://receiver.test/1')), StorageFailure);
+    for (const url of ['http://receiver.test/1', 'http://receiver.test/2']) assert.ok((await world.answerOf(add(url))).ok);
+    const stored = [...world.db.webhooks.values()].map(({ url }) => url);
+    assert.deepEqual(stored, action === '' ? ['http://receiver.test/2'] : ['http://receiver.test/1', 'http://receiver.test/2']);
+  });
