@@ -1,5 +1,5 @@
 /** The instances that this node owns, the validity of the lease under which it owns them, and the commands that use them. */
-import type { Claim, InstanceId, Result } from '../model.ts';
+import { type Claim, type InstanceId, type Result, unknownInstance } from '../model.ts';
 import type { Time } from '../ports.ts';
 import { Pause } from '../waiting.ts';
 import type { ClusterPolicy } from './policy.ts';
@@ -141,8 +141,12 @@ export class LeaseTerm {
   }
 }
 
-/** Returns true if nothing left the process, so that a retry is safe. */
+/**
+ * Returns true if nothing left the process, so that a retry is safe. A command that gets no cell, because its session was closed meanwhile, refuses with
+ * `unknownInstance`.
+ */
 const wasNotSent = (value: unknown): boolean => {
+  if (value === unknownInstance) return true;
   const { ok, refusal } = (typeof value === 'object' && value !== null ? value : {}) as Partial<Extract<Result<never>, { ok: false }>>;
   return ok === false && refusal?.reason === 'notSent';
 };
