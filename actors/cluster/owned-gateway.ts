@@ -2,6 +2,7 @@
 import { done, type InstanceId, type Result } from '../model.ts';
 import type { Gateway } from '../views.ts';
 import type { Cluster } from './cluster.ts';
+import type { Command } from './commands.ts';
 
 // The table names the node that answers each method of the gateway in a cluster. A new method does not compile without a row.
 //
@@ -175,6 +176,7 @@ const remembered: ReadonlySet<string> = new Set([
 
 type Method = (subject: string, ...rest: readonly unknown[]) => Promise<unknown>;
 type Args = readonly unknown[];
+type Preparation = (...args: Args) => Promise<Result<Args>>;
 
 /** Finds the instance of a command. Null means that no such instance exists, or that its owner has nothing to do. This node then answers. */
 interface Subjects {
@@ -187,17 +189,35 @@ type Preparations = Readonly<Record<string, (...args: readonly never[]) => Promi
 
 const isRouted = (answerer: Answerer): answerer is Exclude<Answerer, 'any'> => answerer !== 'any';
 
+/**
+ * Returns the arguments that travel, and the call on this node. The arguments are prepared once, because a command may ask several nodes and then run
+ * here, and an address may give its file only once. A call on this node before any preparation prepares nothing.
+ */
+const routed = (
+  local: Method,
+  prepare: Preparation | undefined,
+  given: readonly [string, ...Args],
+): Pick<Command<unknown>, 'args' | 'here'> => {
+  let prepared: Promise<Result<Args>> | undefined;
+  return {
+    args: () => (prepared ??= Promise.resolve(prepare?.(...given) ?? done(given))),
+    async here() {
+      const ready = prepared === undefined ? done(given) : await prepared;
+      return ready.ok ? local(...(ready.value as [string, ...Args])) : ready;
+    },
+  };
+};
+
 export const ownedGateway = <G extends Gateway>(gateway: G, cluster: Cluster, subjects: Subjects, preparations: Preparations): G => {
   const owned: Record<string, Method> = {};
   for (const [method, answerer] of Object.entries(answerers)) {
     if (!isRouted(answerer)) continue;
     const local = gateway[method as keyof Gateway] as unknown as Method;
-    const prepare = preparations[method] as ((...args: Args) => Promise<Result<Args>>) | undefined;
+    const prepare = preparations[method] as Preparation | undefined;
     owned[method] = async (subject, ...rest) => {
       const id = answerer === 'hook' ? await subjects.hook(subject, rest[0] as Readonly<Record<string, unknown>>) : subjects.owner(subject);
       if (id === null) return local(subject, ...rest);
-      const args = async (): Promise<Result<Args>> => prepare?.(subject, ...rest) ?? done([subject, ...rest]);
-      const command = { id, method, args, here: () => local(subject, ...rest) };
+      const command = { id, method, ...routed(local, prepare, [subject, ...rest]) };
       if (answerer === 'reader') return cluster.question(command);
       const result = await cluster.command({ ...command, here: command.here as () => Promise<Result<unknown>> });
       // A client that reads its own change from this node must see the change.
