@@ -110,6 +110,8 @@ async function connect(
     cell.keeper.note({ wanted });
     return filled;
   }
+  // A pairing that ended during the save noted `offline`. The next restart would not restore the new session.
+  if (cell.record.wanted === 'offline') cell.keeper.note({ wanted: 'online' });
   cell.connect({ ...deviceLook(cell.record), ...(phone === undefined ? {} : { phone }) }, by);
   if (begins) await endPasskeyCode(host, cell);
   await cell.waitFor(hasAnswer(options), host.policy.connectAnswer);

@@ -139,6 +139,33 @@ test('connect: a pairing that replaces another one has its full time', async () 
   assert.equal(stage.status(), 'disconnected');
 });
 
+test('connect: a pairing that ends while the next connect is stored leaves the new session wanted online', async () => {
+  const stage = await staged([unpaired]);
+  const calls = await begin(stage, qr);
+  stage.link().say({ type: 'platform.handshaken' });
+  await show(stage);
+  await stage.world.answerOf(Promise.all(calls));
+  await stage.world.time.pass(115_000);
+  const stored = Promise.withResolvers<void>();
+  stage.world.db.holds.set('instances.update', stored.promise);
+  const again = stage.gateway.connect('r1', qr);
+  await stage.world.time.pass(10_000);
+  assert.equal(stage.status(), 'disconnected');
+  stage.world.db.holds.delete('instances.update');
+  stored.resolve();
+  await settle();
+  stage.link().say({ type: 'platform.handshaken' });
+  await show(stage);
+  assert.ok((await stage.world.answerOf(again)).ok);
+  stage.link().say({ type: 'platform.paired', identity });
+  await settle();
+  stage.link().end(515);
+  await settle();
+  stage.link().login();
+  await settle();
+  assert.deepEqual([stage.status(), stage.wanted()], ['connected', 'online']);
+});
+
 test('connect: if the platform makes no code for a number the caller is told, and another number works', async () => {
   const stage = await staged([unpaired]);
   const [call] = await begin(stage, codeA);
