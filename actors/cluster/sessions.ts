@@ -112,7 +112,7 @@ export class ClusterSessions implements OwnedSessions {
   }
 
   async close(id: InstanceId, hurry: boolean): Promise<void> {
-    await this.#close(id, hurry);
+    if (!(await this.#close(id, hurry))) return;
     const left = this.#input.left(id);
     if (!hurry) await left;
   }
@@ -172,15 +172,21 @@ export class ClusterSessions implements OwnedSessions {
     return new Set([...pending.map(({ instanceId }) => instanceId), ...working, ...replying, ...wakeable.map(({ id }) => id)]);
   }
 
-  async #close(id: InstanceId, hurry: boolean): Promise<void> {
+  /** Returns false if a hurried close overtook this close, and the node has taken the instance again since. */
+  async #close(id: InstanceId, hurry: boolean): Promise<boolean> {
     const { registry, uses, ports, policy, campaigns, forgetBeside } = this.#input;
     const grace = policy.stopGrace ?? usualStopGrace;
+    const cell = registry.cells.get(id);
+    const isOvertaken = (): boolean => registry.cells.has(id) && registry.cells.get(id) !== cell;
     // New work is refused first, then work under way gets time to end.
     campaigns.forget(id);
     forgetBeside(id);
     if (!hurry) await within(ports.time, grace, uses.ended(id));
-    const cell = registry.cells.get(id);
-    if (!cell) return uses.forget(id);
+    if (isOvertaken()) return false;
+    if (!cell || !registry.cells.has(id)) {
+      uses.forget(id);
+      return true;
+    }
     await cell.close(hurry);
     if (!hurry && uses.count(id) > 0) {
       // Commands that the close cut short free their keys and record their outcome before the recorder ends.
@@ -188,11 +194,13 @@ export class ClusterSessions implements OwnedSessions {
       await cell.stored();
     }
     if (!hurry) await this.#posted(cell, Math.max(grace, policy.postTimeout ?? 0));
+    if (isOvertaken()) return false;
     uses.forget(id);
     cell.end();
     registry.drop(id);
     // Data that arrived during the close is dropped from the caches. The next owner reads this data.
     forgetBeside(id);
+    return true;
   }
 
   #isAtRest(cell: Cell): boolean {

@@ -87,6 +87,49 @@ test('sessions: a close waits for a post under way up to the time-out of the pos
   assert.ok((steps[1]?.[1] ?? 0) < 9_000, 'it ends soon after the post');
 });
 
+for (const [point, isBeforeClose] of [
+  ['waits for commands', true],
+  ['closes its connection', false],
+] as const)
+  test(`sessions: a close that ${point} spares the session that began after a hurried close`, async () => {
+    const [time, steps] = [new FakeTime(), [] as string[]];
+    const waits = new Promise<void>((resolve) => void time.setTimeout(resolve, 2_000));
+    const cellOf = (name: string) => ({
+      record: { ...instance, id: 'r1', profileName: name },
+      close: async (hurry: boolean) => {
+        steps.push(`${name} closed`);
+        if (!hurry) await waits;
+      },
+      stored: async () => undefined,
+      courier: () => null,
+      end: () => void steps.push(`${name} ended`),
+    });
+    const cells = ['old', 'new'].map(cellOf);
+    const registry = new Registry(() => cells.shift() as never);
+    registry.add({ ...instance, id: 'r1' });
+    const uses = new Uses(time);
+    const sessions = new ClusterSessions({
+      ports: { time },
+      policy: { stopGrace: 3_000 },
+      registry,
+      dispatcher: { webhooks: { receiving: () => [] } },
+      campaigns: { forget: () => undefined },
+      uses,
+      forgetBeside: () => undefined,
+      left: async () => void steps.push('left'),
+    } as never);
+    if (isBeforeClose) void uses.during('r1', () => waits);
+    const closing = sessions.close('r1', false);
+    await time.pass(100);
+    await sessions.close('r1', true);
+    registry.add({ ...instance, id: 'r1' });
+    steps.length = 0;
+    await time.pass(20_000);
+    await closing;
+    assert.deepEqual(steps, []);
+    assert.equal(registry.cells.get('r1')?.record.profileName, 'new');
+  });
+
 test('sessions: a batch with a damaged row starts the other sessions, and the row is stored as offline', async () => {
   const time = new FakeTime();
   const all = [
