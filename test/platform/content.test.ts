@@ -7,6 +7,7 @@ import { contentView, spelled } from '#src/contract/message.ts';
 import { contentJson } from '#src/platform/events/library-values.ts';
 import type { Directory } from '#src/platform/wire/jid.ts';
 import { convertMessage } from '#src/platform/events/from-messages.ts';
+import { mediaFacts } from '#src/platform/outbound/media-stream.ts';
 
 const me = { pn: '5511900000001@s.whatsapp.net', lid: '111111111111111@lid', name: 'Ana' };
 const friend = { pn: '5511900000002@s.whatsapp.net', lid: '222222222222222@lid' };
@@ -197,6 +198,19 @@ const decodedKinds: readonly (readonly [string, proto.IMessage, Record<string, u
 for (const [title, message, expected] of decodedKinds) {
   test(`content: ${title}`, () => assert.deepEqual(facts(from(message)), expected));
 }
+
+for (const wrapper of ['lottieStickerMessage', 'groupMentionedMessage', 'botInvokeMessage'] as const)
+  test(`content: ${wrapper} shows the message inside, and its file can be downloaded`, () => {
+    const inner = { [wrapper]: { message: { ephemeralMessage: { message: { stickerMessage: media } } } } };
+    const message = from({ ephemeralMessage: { message: inner } });
+    assert.deepEqual([message.messageType, message.mediaType, contentView(message.content)], ['StickerMessage', 'sticker', mediaContent]);
+    assert.equal(mediaFacts(message, false)?.size, 12);
+  });
+
+test('content: a wrapper without a message inside keeps its own kind', () => {
+  const { messageType, mediaType } = from({ lottieStickerMessage: {} });
+  assert.deepEqual([messageType, mediaType], ['LottieStickerMessage', 'sticker']);
+});
 
 const generatedKinds: readonly (readonly [string, AnyMessageContent, Record<string, unknown>])[] = [
   [

@@ -246,8 +246,22 @@ const besides = new Set([
   'fastRatchetKeySenderKeyDistributionMessage',
 ]);
 
-/** Returns the content inside its wrappers (view once, disappearing, with caption, edited). */
-export const unwrapped = (message: Content | null | undefined): Content | undefined => normalizeMessageContent(message ?? undefined);
+/** Wrappers that the library does not know. */
+const otherWrappers = ['lottieStickerMessage', 'groupMentionedMessage', 'botInvokeMessage'] as const satisfies readonly (keyof Content)[];
+
+/** The largest number of these wrappers around a content. The library has the same bound for the other wrappers. */
+const mostWrappers = 5;
+
+/** Returns the content inside its wrappers (view once, disappearing, with caption, edited). An empty wrapper is returned itself. */
+export const unwrapped = (message: Content | null | undefined): Content | undefined => {
+  let content = normalizeMessageContent(message ?? undefined);
+  for (let depth = 0; depth < mostWrappers; depth += 1) {
+    const wrapper = otherWrappers.find((name) => content?.[name]?.message);
+    if (wrapper === undefined) break;
+    content = normalizeMessageContent(content?.[wrapper]?.message ?? undefined);
+  }
+  return content;
+};
 
 /** Returns the kind of a message. Returns null if it has no content that a person wrote. A kind that is missing in `readers` has the type `unknown`. */
 export const kindOf = (message: Content): Kind | null => {
