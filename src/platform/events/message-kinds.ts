@@ -263,6 +263,20 @@ export const unwrapped = (message: Content | null | undefined): Content | undefi
   return content;
 };
 
+const captioned = ['imageMessage', 'videoMessage', 'documentMessage'] as const satisfies readonly (keyof Content)[];
+
+/** Returns the content of a message with another text and the same other fields, as edits need. Returns null for kinds without a text. */
+export const withOtherText = (message: Content, text: string): Content | null => {
+  const content = unwrapped(message);
+  if (content === undefined) return null;
+  if (typeof content.conversation === 'string' || content.extendedTextMessage) {
+    const context = content.extendedTextMessage?.contextInfo;
+    return { extendedTextMessage: { text, ...(context ? { contextInfo: context } : {}) } };
+  }
+  const kind = captioned.find((name) => content[name]);
+  return kind === undefined ? null : { [kind]: { ...content[kind], caption: text } };
+};
+
 /** Returns the kind of a message. Returns null if it has no content that a person wrote. A kind that is missing in `readers` has the type `unknown`. */
 export const kindOf = (message: Content): Kind | null => {
   for (const [name, value] of Object.entries(message)) {

@@ -3,7 +3,7 @@ import { generateWAMessageFromContent, proto, type WAMessageKey } from '@whiskey
 import { done, type Entry, includesPerson, type Message, newPost, progress, refuse, type Result } from '#actors/model.ts';
 import type { Outcome } from '#actors/ports.ts';
 import { fromMessage } from '../events/from-messages.ts';
-import { unwrapped } from '../events/message-kinds.ts';
+import { withOtherText } from '../events/message-kinds.ts';
 import { isChannel, isGroup } from '../wire/jid.ts';
 import { answered } from '../wire/outcomes.ts';
 import { contentOf, newMessageId } from './compose.ts';
@@ -105,20 +105,6 @@ const editWindow = 15 * 60_000;
 export const reaction = ({ key }: Target, text: string, now: number): About => ({
   reactionMessage: { key, text, senderTimestampMs: now },
 });
-
-const captioned = ['imageMessage', 'videoMessage', 'documentMessage'] as const satisfies readonly (keyof proto.IMessage)[];
-
-/** Returns the content of a message with another text and the same other fields, as edits need. Returns null for kinds without a text. */
-const withOtherText = (message: proto.IMessage, text: string): proto.IMessage | null => {
-  const content = unwrapped(message);
-  if (content === undefined) return null;
-  if (typeof content.conversation === 'string' || content.extendedTextMessage) {
-    const context = content.extendedTextMessage?.contextInfo;
-    return { extendedTextMessage: { text, ...(context ? { contextInfo: context } : {}) } };
-  }
-  const kind = captioned.find((name) => content[name]);
-  return kind === undefined ? null : { [kind]: { ...content[kind], caption: text } };
-};
 
 export const onlyOwn = 'only own messages can be edited';
 
