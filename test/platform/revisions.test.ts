@@ -4,7 +4,10 @@ import { test } from 'node:test';
 import { proto } from '@whiskeysockets/baileys';
 import type { Message } from '#actors/model.ts';
 import { edit, pin } from '#src/platform/outbound/about.ts';
+import { compose } from '#src/platform/outbound/compose.ts';
+import type { LiveConnection } from '#src/platform/outbound/live-connection.ts';
 import { message as sample } from '#test/contract/samples.ts';
+import { plainDirectory } from './plain-directory.ts';
 
 const at = sample.timestamp;
 const minutes = (count: number): number => at + count * 60_000;
@@ -67,3 +70,39 @@ test('pin: it has a duration or none, and is refused in a channel', () => {
   );
   assert.equal(pin(targetOf(text, { chatId: '1@newsletter' }), 86_400, at), 'message pinning is not supported for newsletters');
 });
+
+const secret = { messageContextInfo: { messageSecret: Uint8Array.of(1) } };
+const quotes: readonly (readonly [title: string, stored: Message, expected: proto.IMessage])[] = [
+  ['a text', targetOf(text, { edited: '' }).message, text],
+  [
+    'an edited text with its present text',
+    targetOf({ ...text, ...secret }, { edited: 'E', text: 'new' }).message,
+    { extendedTextMessage: { text: 'new' } },
+  ],
+  [
+    'an edited caption with its present text',
+    targetOf({ imageMessage: { directPath: '/p', caption: 'old' } }, { edited: 'E', text: 'new' }).message,
+    { imageMessage: { directPath: '/p', caption: 'new' } },
+  ],
+  [
+    'an edited event with its first content',
+    targetOf({ eventMessage: { name: 'Party' } }, { edited: 'E', text: 'Feast' }).message,
+    { eventMessage: { name: 'Party' } },
+  ],
+];
+
+for (const [title, stored, expected] of quotes)
+  test(`reply: it quotes ${title}`, async () => {
+    const connection: Partial<LiveConnection> = {
+      directory: plainDirectory,
+      stored: async () => stored,
+      loadMappings: async () => undefined,
+      timer: async () => 0,
+    };
+    const content = { kind: 'text' as const, text: 'yes', preview: null };
+    const send = { number: stored.chatId, replyTo: stored.messageId, mentions: [], forward: false, content };
+    const composed = await compose(send, null, connection as LiveConnection);
+    assert.ok(composed.ok && composed.value.raw);
+    const { quotedMessage } = proto.Message.decode(composed.value.raw).extendedTextMessage?.contextInfo ?? {};
+    assert.deepEqual(proto.Message.toObject(proto.Message.fromObject(quotedMessage ?? {})), expected);
+  });

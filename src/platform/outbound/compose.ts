@@ -5,6 +5,7 @@ import { done, newPost, refuse, type Group, type Message, type Result, type Send
 import type { LiveConnection } from './live-connection.ts';
 import { bare, type Directory, isChannel, isGroup, isLid, personJid, resolveTarget } from '../wire/jid.ts';
 import { convertMessage } from '../events/from-messages.ts';
+import { withOtherText } from '../events/message-kinds.ts';
 import { audienceOf } from './audience.ts';
 import type { Composer, StoredForm } from './composer.ts';
 import {
@@ -56,7 +57,7 @@ const composerOf = (content: SendContent): Composer<SendContent> => composers[co
 /** Returns true if the composition of a send uploads a file, which may take long. */
 export const hasUpload = ({ content }: Send): boolean => composerOf(content).uploads === true;
 
-/** Converts a stored message into the library's form of a quoted message. Returns null if it has no content. */
+/** Converts a stored message into the library's form of a quoted message, with the text of its last edit. Returns null if it has no content. */
 const quotable = (stored: Message): WAMessage | null => {
   if (stored.raw === null) return null;
   const key = {
@@ -65,7 +66,9 @@ const quotable = (stored: Message): WAMessage | null => {
     fromMe: stored.fromMe,
     ...(stored.isGroup ? { participant: stored.sender } : {}),
   };
-  return { key, message: proto.Message.decode(stored.raw) };
+  // An edit changes the stored text, and not the stored content.
+  const message = proto.Message.decode(stored.raw);
+  return { key, message: (stored.edited === '' ? null : withOtherText(message, stored.text)) ?? message };
 };
 
 const mentionJid = (mention: string): string => (mention.includes('@') ? bare(mention) : personJid(mention.replace(/\D/g, '')));
