@@ -82,6 +82,16 @@ export interface Session {
 
 // Functions that combine parts of a session.
 
+/** Makes a session, and closes its route if that fails. */
+export const orCloseRoute = <T>(route: Pick<LiveRoute, 'close'>, make: () => T): T => {
+  try {
+    return make();
+  } catch (error) {
+    route.close();
+    throw error;
+  }
+};
+
 /** Creates the `OwnPicture` of a session, which tracks the profile picture of the account. */
 export const ownPictureOf = (
   sock: Pick<WASocket, 'profilePictureUrl'>,

@@ -26,7 +26,7 @@ import { withOwnReaders } from '../inbound/own-readers.ts';
 import { createEventPipeline, type EventPipeline } from '../events/event-pipeline.ts';
 import { ForgedKeyNotes } from '../keys/forged-keys.ts';
 import { HistoryFiles } from '../outbound/history-files.ts';
-import { keysStored, ownPictureOf, type Session, type SessionOptions } from './session-options.ts';
+import { keysStored, orCloseRoute, ownPictureOf, type Session, type SessionOptions } from './session-options.ts';
 import { socketConfig } from './socket-config.ts';
 import { guard, makeGuarded } from './socket-guards.ts';
 import type { LiveConnection } from '../outbound/live-connection.ts';
@@ -84,8 +84,6 @@ class LiveSession implements Session {
     this.#transmissions = new Transmissions({ timeoutMs: deadlines.send, now: options.now });
     this.#pipeline = this.#createPipeline();
     auth.holdVersions(() => this.#stored());
-    this.#expect(deadlines.open, () => silenceOf(this.#sock.ws.isOpen, options.url));
-    this.#watchdog = setInterval(() => this.#watch(), Math.ceil(deadlines.silence / 6));
     // With `now`, a send fails at once while the database is unavailable.
     const loadMappings: LiveConnection['loadMappings'] = (jids) => auth.load('lid-mapping', mappingKeysOf(jids), 'now');
     const group: LiveConnection['group'] = (jid) => this.#groups.get(jid);
@@ -128,6 +126,9 @@ class LiveSession implements Session {
       tokenIssued: (jid) => auth.tokenIssued(isLid(jid) ? jid : this.#directory.lid(jid) || jid, options.now()),
     };
     followAcks({ ...this.connection, stumbled: (error) => this.#stumbled('devices', error) });
+    // The timers begin last. If the socket cannot be made, nothing would stop them.
+    this.#expect(deadlines.open, () => silenceOf(this.#sock.ws.isOpen, options.url));
+    this.#watchdog = setInterval(() => this.#watch(), Math.ceil(deadlines.silence / 6));
   }
 
   readonly lastFrameAt = (): number => this.#lastFrame.at;
@@ -393,4 +394,4 @@ class LiveSession implements Session {
 }
 
 /** Opens a connection. Throws if the socket cannot be made, for example because of an invalid address. */
-export const openSession = (options: SessionOptions): Session => new LiveSession(options);
+export const openSession = (options: SessionOptions): Session => orCloseRoute(options.route, () => new LiveSession(options));
