@@ -11,6 +11,18 @@ export interface Person {
   readonly lid: string;
 }
 
+/** A Brazilian mobile number: the area code, optionally the ninth digit, and eight digits, of which the first marks a mobile number. */
+const brazilian = /^55([1-9]\d)(9?)([6-9]\d{7})$/;
+
+/**
+ * Returns the forms under which the platform may know a number. The given form is the first. Accounts of Brazilian mobile numbers are known with or
+ * without the ninth digit. Other numbers have one form, because a number with one more or one less digit may belong to another person.
+ */
+export const numberForms = (digits: string): readonly string[] => {
+  const [, area, ninth, rest = ''] = brazilian.exec(digits) ?? [];
+  return area === undefined ? [digits] : [digits, `55${area}${ninth === '' ? '9' : ''}${rest}`];
+};
+
 // People whom an account knows: entries of its address book, and people whose name the platform has reported.
 
 /** A known person; unique by (instance, contactId). */

@@ -1,5 +1,5 @@
 /** Addresses of the platform: their kinds, the forms that a client may write, and the directory of known people and groups. */
-import { isChannelId, type ParentCommunity, type Person } from '#actors/model.ts';
+import { isChannelId, numberForms, type ParentCommunity, type Person } from '#actors/model.ts';
 
 // The kinds of addresses, and the forms that a client may write.
 
@@ -47,17 +47,8 @@ export const bare = (jid: string | null | undefined): string => {
 export const personJid = (digits: string): string => digits + personSuffix;
 export const lidJid = (digits: string): string => digits + lidSuffix;
 
-/** A Brazilian mobile number: the area code, optionally the ninth digit, and eight digits, of which the first marks a mobile number. */
-const brazilian = /^55([1-9]\d)(9?)([6-9]\d{7})$/;
-
-/**
- * Returns the addresses under which the platform may know a number. The given address is the first. Accounts of Brazilian mobile numbers are known with or
- * without the ninth digit. Other numbers have one form, because a number with one more or one less digit may belong to another person.
- */
-export const formsOf = (jid: string): readonly string[] => {
-  const [, area, ninth, rest = ''] = brazilian.exec(userOf(jid)) ?? [];
-  return area === undefined ? [jid] : [jid, personJid(`55${area}${ninth === '' ? '9' : ''}${rest}`)];
-};
+/** Returns the addresses under which the platform may know a number (see `numberForms`). The given address is the first. */
+export const formsOf = (jid: string): readonly string[] => [jid, ...numberForms(userOf(jid)).slice(1).map(personJid)];
 
 export type Target = { readonly ok: true; readonly jid: string } | { readonly ok: false; readonly message: string };
 
