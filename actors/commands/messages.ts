@@ -123,7 +123,8 @@ export function historyCommands(host: Host): HistoryMethods {
   const begin = async (cell: HistorySession, signal: AbortSignal, id: InstanceId, requestId: string, ask: HistoryAsk) => {
     const chat = cell.link.chatOf(ask.number);
     if (!chat.ok) return chat;
-    const { chatId } = chat.value;
+    // The phone knows the chat under one form of a number, which is also the stored form.
+    const { chatId } = (await host.ports.chats.get(id, chat.value.chatId)) ?? chat.value;
     const questions = await questionsOf(host, id, chatId, ask);
     if (!questions.ok) return questions;
     const [first, ...others] = questions.value;

@@ -6,6 +6,7 @@ import {
   type ChatTally,
   type Contact,
   identityChangedAt,
+  numberForms,
   parentCommunity,
   type ParentCommunity,
   type Picture,
@@ -35,9 +36,16 @@ const groupNumber = /^\d{16,}$|^\d{5,}-\d{5,}$/;
 const withOwner = /^\d{5,}:(?!\d{1,4}(?:@|$))(.+)$/;
 const withDevice = /^([\w.-]+?)(?:_\d+)?(?::\d+)?@([\w.]+)$/;
 
+const personServer = 's.whatsapp.net';
+
+/** Returns the possible ids of a person with this number. The platform knows a Brazilian mobile number with or without its ninth digit. */
+const ofPerson = (number: string): readonly string[] => numberForms(number).map((form) => `${form}@${personServer}`);
+
 /** Returns the possible ids for a number without a suffix, which does not show the kind of the chat. */
-const ofAnyKind = (number: string): readonly string[] =>
-  ['s.whatsapp.net', 'g.us', 'lid', 'newsletter'].map((server) => `${number}@${server}`);
+const ofAnyKind = (number: string): readonly string[] => [
+  ...ofPerson(number),
+  ...['g.us', 'lid', 'newsletter'].map((server) => `${number}@${server}`),
+];
 
 /** Returns the chat ids that a client may mean by this text, the most likely id first. */
 export const chatIdsOf = (name: string): readonly string[] => {
@@ -45,10 +53,13 @@ export const chatIdsOf = (name: string): readonly string[] => {
   const owned = withOwner.exec(written)?.[1];
   if (owned !== undefined) return owned.includes('@') ? chatIdsOf(owned) : ofAnyKind(owned);
   const [, user, server] = withDevice.exec(written) ?? [];
-  if (user !== undefined && server !== undefined) return [`${user}@${servers[server] ?? server}`];
+  if (user !== undefined && server !== undefined) {
+    const present = servers[server] ?? server;
+    return present === personServer ? ofPerson(user) : [`${user}@${present}`];
+  }
   if (groupNumber.test(written)) return ofAnyKind(written);
   const digits = written.replaceAll(/\D/g, '');
-  return writtenNumber.test(written) && digits !== '' && digits.length <= mostDigits ? [`${digits}@s.whatsapp.net`] : [written];
+  return writtenNumber.test(written) && digits !== '' && digits.length <= mostDigits ? ofPerson(digits) : [written];
 };
 
 /**

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { done, refuse, type Message, type Result } from '#actors/model.ts';
 import type { LookedUp, Outcome } from '#actors/ports.ts';
 import { lateAnswer, refused } from '#src/platform/wire/outcomes.ts';
+import { chat as sampleChat } from '#test/contract/samples.ts';
 import { options, refusalOf, staged, text, type Stage } from './stage.ts';
 
 const jid = (number: string): string => `${number}@s.whatsapp.net`;
@@ -142,4 +143,18 @@ test('recipients: the asynchronous queue repeats a lookup that the platform did 
   assert.equal(stage.link().sent.length, 0);
   await stage.world.time.pass(6_000);
   assert.equal(stage.link().sent.length, 1);
+});
+
+test('recipients: a request for history names the chat by the stored form of its Brazilian number', async () => {
+  const stage = await staged(['r1']);
+  stage.world.db.putChat({ ...sampleChat, instanceId: 'r1', chatId: jid('553187654321'), chatLid: '' });
+  const asked: string[] = [];
+  stage.link().handle = (operation) => {
+    if (operation.name !== 'message.history') return refuse('notSupported', operation.name);
+    asked.push(operation.input.chatId);
+    return done({ requestId: 'Q' });
+  };
+  const wish = { messageId: '', at: null, fromMe: false, count: 5, requestId: 'R', exact: false, alternates: true, wait: 0 };
+  await stage.world.answerOf(stage.gateway.requestHistory('r1', { ...wish, number: '5531987654321' }));
+  assert.deepEqual(asked, [jid('553187654321')]);
 });

@@ -24,10 +24,23 @@ const forms: readonly (readonly [given: string, id: string])[] = [
   ['120363000000000001@newsletter', '120363000000000001@newsletter'],
   ['status@broadcast', 'status@broadcast'],
 ];
-for (const [given, id] of forms) test(`chatIdsOf: ${given} names ${id}`, () => assert.deepEqual(chatIdsOf(given), [id]));
+for (const [given, id] of forms) test(`chatIdsOf: ${given} names ${id}`, () => assert.equal(chatIdsOf(given)[0], id));
+
+const brazilians: readonly (readonly [given: string, ids: readonly string[]])[] = [
+  ['5511999999999', [person, '551199999999@s.whatsapp.net']],
+  ['+55 11 9999-9999', ['551199999999@s.whatsapp.net', person]],
+  ['551199999999:3@c.us', ['551199999999@s.whatsapp.net', person]],
+  ['4915112345678', ['4915112345678@s.whatsapp.net']],
+  ['551132345678', ['551132345678@s.whatsapp.net']],
+  ['551199999999@lid', ['551199999999@lid']],
+];
+for (const [given, ids] of brazilians)
+  test(`chatIdsOf: ${given} names ${ids.length === 1 ? 'one chat' : 'both forms of a Brazilian number'}`, () =>
+    assert.deepEqual(chatIdsOf(given), ids));
 
 const quick: readonly (readonly [given: string, id: string])[] = [
   ['5511988887777:5511999999999', person],
+  ['5511988887777:551199999999', person],
   [fastChatId('5511988887777', group), group],
   [fastChatId('5511988887777', '1000000001@lid'), '1000000001@lid'],
   [fastChatId('5511988887777', '551199999999-1400000000@g.us'), '551199999999-1400000000@g.us'],
