@@ -15,6 +15,7 @@ import {
   element,
   firstSettings,
   type Handlers,
+  inKnownForms,
   membersAnswer,
   membersElement,
   participantOf,
@@ -55,7 +56,7 @@ const ofJoin: Meanings = {
 const alreadyMember = 304;
 
 /** Converts the addresses that a client wrote into ids of people. Refuses an address that is not a person. */
-const jidsOf = async (connection: LiveConnection, people: readonly string[]): Promise<Result<readonly string[]>> => {
+const jidsOf = (people: readonly string[]): Result<readonly string[]> => {
   const jids: string[] = [];
   for (const [place, name] of people.entries()) {
     const target = resolveTarget(name);
@@ -65,8 +66,7 @@ const jidsOf = async (connection: LiveConnection, people: readonly string[]): Pr
       });
     jids.push(target.jid);
   }
-  await connection.loadMappings(jids);
-  return done([...new Set(jids)]);
+  return done(jids);
 };
 
 /** Adds the privacy token of a person, if the account has one (tulir/whatsmeow 8528b5e0). */
@@ -146,9 +146,9 @@ export const groupHandlers: Handlers<GroupOperations> = {
     const { directory } = connection;
     const objection = notCarried(name);
     if (objection !== null) return objection;
-    const jids = await jidsOf(connection, people);
+    const jids = jidsOf(people);
     if (!jids.ok) return jids;
-    const others = jids.value.filter((jid) => jid !== directory.me.pn && jid !== directory.me.lid);
+    const others = (await inKnownForms(connection, jids.value)).filter((jid) => jid !== directory.me.pn && jid !== directory.me.lid);
     if (others.length === 0) return refuse('invalid', 'participants must name at least one person beside the account');
     const participants = await newcomers(connection, others, 'create');
     const create = element('create', { subject: name }, [...participants, ...firstSettings]);
@@ -224,13 +224,12 @@ export const groupHandlers: Handlers<GroupOperations> = {
 
   'group.members': async (connection, { groupId, action, people }) => {
     const { directory } = connection;
-    const jids = await jidsOf(connection, people);
-    if (!jids.ok) return jids;
+    const written = jidsOf(people);
+    if (!written.ok) return written;
     const known = await connection.groups.get(groupId);
+    const jids = await inKnownForms(connection, written.value, known?.members);
     const participants =
-      action === 'add'
-        ? await newcomers(connection, jids.value, action)
-        : jids.value.map((jid) => participantOf(jid, action, known, directory));
+      action === 'add' ? await newcomers(connection, jids, action) : jids.map((jid) => participantOf(jid, action, known, directory));
     const asked = await meant(connection, ask(connection, groupId, 'set', membersElement(action, participants)), {});
     if (!asked.ok) return asked;
     const outcomes = outcomesIn(membersAnswer(asked.value, action), directory);

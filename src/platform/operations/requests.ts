@@ -2,7 +2,7 @@
  * Shared parts of operations: the type of a handler, requests about groups, pictures and receipts, and look-ups of addresses.
  */
 import { type BinaryNode, generateMessageIDV2, getBinaryNodeChild, proto, type WASocket } from '@whiskeysockets/baileys';
-import { type Group, type GroupSettings, includesPerson, type ReadKey } from '#actors/model.ts';
+import { type Group, type GroupSettings, includesPerson, type Person, type ReadKey } from '#actors/model.ts';
 import type { GroupWish, LookedUp, MembersAction, OperationControl, Outcome } from '#actors/ports.ts';
 import type { LiveConnection } from '../outbound/live-connection.ts';
 import {
@@ -10,10 +10,12 @@ import {
   addressesOf,
   bare,
   type Directory,
+  formsOf,
   isChannel,
   isGroup,
   isLid,
   isPerson,
+  knownForm,
   personJid,
   personServer,
   userOf,
@@ -254,6 +256,23 @@ export const lidOf = async (connection: LiveConnection, pn: string): Promise<str
   await connection.loadMappings([pn]);
   if (isPerson(pn) && directory.lid(pn) === '' && pn !== directory.me.pn) await lookUpNumbers(sock, [[pn]]);
   return directory.lid(pn);
+};
+
+/**
+ * Returns the addresses of these people in the forms under which the platform knows them, without duplicates. Queries unknown Brazilian numbers in both forms,
+ * in one request. A number without an account stays as it is. Rejects if the platform refuses. `members`: people whose numbers are known.
+ */
+export const inKnownForms = async (
+  { directory, sock, loadMappings }: LiveConnection,
+  jids: readonly string[],
+  members: readonly Person[] = [],
+): Promise<readonly string[]> => {
+  await loadMappings(jids.flatMap(formsOf));
+  const isOpen = (jid: string): boolean => isPerson(jid) && formsOf(jid).length > 1 && knownForm(directory, jid, members) === null;
+  const unknown = jids.filter(isOpen);
+  const found = unknown.length === 0 ? [] : await lookUpNumbers(sock, unknown.map(formsOf));
+  const accounts = new Map(unknown.map((jid, place) => [jid, found[place]?.chatId || jid]));
+  return [...new Set(jids.map((jid) => accounts.get(jid) ?? knownForm(directory, jid, members) ?? jid))];
 };
 
 /** Loads the LIDs of these people into the directory. Queries unknown LIDs from the platform in one request. Rejects if the platform refuses. */

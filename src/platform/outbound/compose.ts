@@ -3,7 +3,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { generateWAMessageFromContent, getContentType, normalizeMessageContent, proto, type WAMessage } from '@whiskeysockets/baileys';
 import { done, newPost, refuse, type Group, type Message, type Result, type Send, type SendContent } from '#actors/model.ts';
 import type { LiveConnection } from './live-connection.ts';
-import { bare, type Directory, isChannel, isGroup, isLid, personJid, resolveTarget } from '../wire/jid.ts';
+import { bare, type Directory, formsOf, isChannel, isGroup, isLid, knownForm, personJid, resolveTarget } from '../wire/jid.ts';
 import { convertMessage } from '../events/from-messages.ts';
 import { withOtherText } from '../events/message-kinds.ts';
 import { audienceOf } from './audience.ts';
@@ -73,10 +73,15 @@ const quotable = (stored: Message): WAMessage | null => {
 
 const mentionJid = (mention: string): string => (mention.includes('@') ? bare(mention) : personJid(mention.replace(/\D/g, '')));
 
-/** Returns the addresses of mentioned people. In groups with LID addressing, a known LID is used. */
+/** Returns the addresses of mentioned people, in the form that the account knows. In groups with LID addressing, a known LID is used. */
 const mentioned = (mentions: readonly string[], group: Group | null, directory: Directory): string[] => {
-  if (mentions.includes('all')) return (group?.members ?? []).map(({ id }) => id);
-  return mentions.map(mentionJid).map((jid) => (group?.addressing === 'lid' && !isLid(jid) ? directory.lid(jid) || jid : jid));
+  const members = group?.members ?? [];
+  if (mentions.includes('all')) return members.map(({ id }) => id);
+  return mentions.map(mentionJid).map((written) => {
+    const jid = knownForm(directory, written, members) ?? written;
+    if (group?.addressing !== 'lid' || isLid(jid)) return jid;
+    return directory.lid(jid) || members.find(({ pn }) => pn === jid)?.lid || jid;
+  });
 };
 
 /** The decoded contents of messages that this process composed. The key is the encoded form, which all copies of a message share. */
@@ -109,7 +114,7 @@ export const recordOf = (full: WAMessage, directory: Directory, shown: StoredFor
 /** Builds the context: mentions, the mark of a forwarded message, and the timer of the chat. */
 const contextOf = async (jid: string, send: Send, connection: LiveConnection): Promise<proto.IContextInfo | null> => {
   const group = isGroup(jid) && send.mentions.length > 0 ? await connection.group(jid) : null;
-  await connection.loadMappings([jid, ...send.mentions.map(mentionJid)]);
+  await connection.loadMappings([jid, ...send.mentions.flatMap((mention) => formsOf(mentionJid(mention)))]);
   const mentions = mentioned(send.mentions, group, connection.directory);
   const expiration = await connection.timer(jid);
   if (mentions.length === 0 && !send.forward && expiration === 0) return null;

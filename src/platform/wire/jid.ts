@@ -116,6 +116,13 @@ export const addressesOf = (directory: Directory, ...jids: readonly (string | nu
   return { pn: pn || (lid === '' ? '' : directory.pn(lid)), lid: lid || (pn === '' ? '' : directory.lid(pn)) };
 };
 
+/**
+ * Returns the form of a number under which the account knows the person: its own number, a number with a known LID, or the number of one of `members`.
+ * Returns null for an unknown person.
+ */
+export const knownForm = (directory: Directory, jid: string, members: readonly Person[] = []): string | null =>
+  formsOf(jid).find((form) => isMe(directory, form) || directory.lid(form) !== '' || members.some(({ pn }) => pn === form)) ?? null;
+
 /** Returns a person. `id`: the first address that the platform names. `others`: further addresses of the same person. */
 export const personOf = (
   directory: Directory,
