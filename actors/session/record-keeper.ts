@@ -4,7 +4,7 @@
  * If a field changes twice, the later change wins in memory and in storage, for notes and for saves.
  */
 import { Mutex, Pause } from '../waiting.ts';
-import { patched, type InstancePatch, type InstanceRecord } from '../model.ts';
+import { patched, unreadableIn, type InstancePatch, type InstanceRecord } from '../model.ts';
 import { StorageFailure, type InstanceStore, type Log, type Time } from '../ports.ts';
 import type { SupervisedWorker, SupervisedWorkers } from '../policy/supervised-workers.ts';
 
@@ -48,7 +48,10 @@ export class RecordKeeper {
     this.#worker.wake();
   }
 
-  /** Changes storage first, then memory. Commands use this method, because their caller must get the failure. */
+  /**
+   * Changes storage first, then memory. Commands use this method, because their caller must get the failure. A retry undoes a failed save, because storage may
+   * have applied the change without an answer.
+   */
   save(patch: InstancePatch): Promise<void> {
     const { instances, time } = this.#input;
     return this.#mutex.run(async () => {
@@ -56,7 +59,8 @@ export class RecordKeeper {
       try {
         await instances.update(this.record.id, this.record.epoch, patch);
       } catch (error) {
-        this.#putBack(replaced);
+        // The statement may have run, so the retry restores the values of memory.
+        this.#putBack(error instanceof StorageFailure ? this.#known(namesOf(patch)) : replaced);
         throw error;
       }
       this.record = { ...patched(this.record, { ...patch, ...this.#noted }), updated: time.now() };
@@ -126,6 +130,13 @@ export class RecordKeeper {
     const noted = Object.entries(this.#noted);
     this.#noted = Object.fromEntries(noted.filter(([name]) => !names.includes(name)));
     return Object.fromEntries(noted.filter(([name]) => names.includes(name)));
+  }
+
+  /** Returns the values of memory. Leaves out sealed fields that cannot be decrypted, because the retry would overwrite their rows. */
+  #known(names: readonly (keyof InstancePatch)[]): InstancePatch {
+    const isKnown = (name: keyof InstancePatch): boolean =>
+      (name !== 'token' && name !== 'proxy' && name !== 'aiApikey') || !unreadableIn(this.record, name);
+    return Object.fromEntries(names.filter(isKnown).map((name) => [name, this.record[name]]));
   }
 
   /** Puts fields back that were not stored. Newer notes win. */

@@ -93,6 +93,41 @@ test('record-keeper: the last change wins, in memory and in storage, whether not
   assert.deepEqual([keeper.record.wanted, stored()?.wanted], ['online', 'online']);
 });
 
+test('record-keeper: a save whose answer is lost is undone in storage, and a newer note wins', async () => {
+  const { world, keeper, stored } = kept();
+  const before = keeper.record;
+  const loseAnswer = (): (() => void) => {
+    const hold = Promise.withResolvers<void>();
+    world.db.holds.set('instances.update', hold.promise);
+    return () => {
+      world.db.holds.clear();
+      hold.reject(new StorageUnavailable('no answer'));
+    };
+  };
+  const lose = loseAnswer();
+  const saved = assert.rejects(keeper.save({ wanted: 'unlinked', token: 'new', owner: '1' }), StorageUnavailable);
+  await settle();
+  assert.equal(stored()?.token, 'new');
+  keeper.note({ owner: '2' });
+  lose();
+  await saved;
+  await keeper.flush();
+  assert.deepEqual([keeper.record.wanted, keeper.record.token, keeper.record.owner], [before.wanted, before.token, '2']);
+  assert.deepEqual([stored()?.wanted, stored()?.token, stored()?.owner], [before.wanted, before.token, '2']);
+});
+
+test('record-keeper: a save that fails does not overwrite a token that cannot be decrypted', async () => {
+  const { world, input, stored } = kept();
+  const damaged = new RecordKeeper({ ...input, record: { ...input.record, token: '', unreadable: 'token' } });
+  const { token } = stored()!;
+  world.db.away = true;
+  await assert.rejects(damaged.save({ token: 'new', name: 'other' }), StorageUnavailable);
+  world.db.away = false;
+  await world.time.pass(1000);
+  assert.deepEqual([stored()?.token, damaged.waiting], [token, 0]);
+  assert.equal(world.time.armed, 0);
+});
+
 test('record-keeper: saves run one after the other', async () => {
   const { keeper, stored } = kept();
   await Promise.all(['a', 'b', 'c'].map((name) => keeper.save({ name })));
