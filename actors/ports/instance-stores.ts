@@ -47,6 +47,8 @@ export interface RemovalStore {
   pending(): Promise<readonly Removal[]>;
   /** Removes one batch. Returns false if no rows are left. Safe to repeat, also after a crash. */
   removePiece(removal: Removal): Promise<boolean>;
+  /** Ends an interrupted removal of an instance's rows. The next removal begins with the first rows, because later rows may precede its last batch. */
+  rewind(id: InstanceId): void;
 }
 
 /** The name of the setting that holds the admin token as a hash. */

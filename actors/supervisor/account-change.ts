@@ -21,6 +21,20 @@ export interface AccountChangeHost {
   forgetBeside(id: InstanceId): void;
 }
 
+/** Removes the rows of the former account. Returns the number of batches. */
+async function removeRows({ ports: { removals, time }, mayAct }: AccountChangeHost, id: InstanceId): Promise<number> {
+  try {
+    let pieces = 0;
+    for (; mayAct(id) && (await removals.removePiece({ kind: 'account', id })); pieces += 1)
+      await new Promise<void>((resolve) => void time.setTimeout(resolve, restMs));
+    // Rows of the former account may be left, so the mark stays.
+    if (!mayAct(id)) throw new StorageUnavailable('the instance is leaving this process');
+    return pieces;
+  } finally {
+    removals.rewind(id);
+  }
+}
+
 /** Replaces the stored account by the paired one. The call is safe to repeat after a failure. */
 export async function beginAnew(host: AccountChangeHost, cell: Cell, identity: Identity): Promise<void> {
   const { ports, campaigns } = host;
@@ -32,14 +46,7 @@ export async function beginAnew(host: AccountChangeHost, cell: Cell, identity: I
   await campaigns.pauseAll(id, reason);
   campaigns.forget(id);
   await cell.recorder.recorded();
-  let pieces = 0;
-  const removePiece = async (): Promise<boolean> => host.mayAct(id) && ports.removals.removePiece({ kind: 'account', id });
-  while (await removePiece()) {
-    pieces += 1;
-    await new Promise<void>((resolve) => void ports.time.setTimeout(resolve, restMs));
-  }
-  // Rows of the former account may be left, so the mark stays.
-  if (!host.mayAct(id)) throw new StorageUnavailable('the instance is leaving this process');
+  const pieces = await removeRows(host, id);
   // Couriers have some of the removed rows in memory, and would retry them under the new account.
   cell.root.renewCouriers();
   cell.history.clear();

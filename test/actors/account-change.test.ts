@@ -19,7 +19,8 @@ test('account change: a removal that ends with the ownership of the instance kee
     history: { clear: () => undefined },
   } as unknown as Cell;
   let pieces = 0;
-  const removals = { ...ports.removals, removePiece: async () => (pieces += 1) < 5 };
+  const rewound: string[] = [];
+  const removals = { ...ports.removals, removePiece: async () => (pieces += 1) < 5, rewind: (id: string) => void rewound.push(id) };
   const host = {
     ports: { ...ports, removals },
     campaigns: { pauseAll: async () => undefined, forget: () => undefined },
@@ -32,4 +33,5 @@ test('account change: a removal that ends with the ownership of the instance kee
   await time.pass(1_000);
   await rejected;
   assert.deepEqual(saved, [{ accountLeaves: true }]);
+  assert.deepEqual(rewound, [cell.record.id], 'the next removal begins with the first row');
 });

@@ -242,6 +242,7 @@ export class FakeRemovals implements RemovalStore {
       this.#db.removals = this.#db.removals.filter((removal) => removal.id !== id);
       return false;
     });
+  rewind = (): void => undefined;
 }
 
 export class FakeOutbox implements OutboxStore {

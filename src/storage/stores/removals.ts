@@ -221,5 +221,6 @@ export const createRemovalStore = (database: Database): RemovalStore => {
       await database.rows(removalStatements[kind], [id]);
       return false;
     },
+    rewind: (id) => cursors.forget(id),
   };
 };
