@@ -32,13 +32,18 @@ export interface WebhookStore {
 
 /** A removed object that still has rows. */
 export interface Removal {
-  /**
-   * The kind of object. `account`: the data of an instance's account; its settings, webhooks, deliveries and credentials stay. `keys`: keys of an
-   * ended session.
-   */
-  readonly kind: 'instance' | 'webhook' | 'campaign' | 'account' | 'keys';
+  /** The kind of object. `keys`: keys of an ended session. */
+  readonly kind: 'instance' | 'webhook' | 'campaign' | 'keys';
   /** The id. For a campaign: the id of its instance, a space, and the id of the campaign. */
   readonly id: string;
+}
+
+/** The data of an instance's former account. The settings, webhooks and credentials of the instance stay. */
+interface AccountRemoval {
+  readonly kind: 'account';
+  readonly id: InstanceId;
+  /** The epoch of the instance. A removal with an outdated epoch rejects with `EpochLost`, because the next owner may have rows of the new account. */
+  readonly epoch: number;
 }
 
 /** Deletes the rows of removed objects in batches of bounded size, because an object may have millions of rows. */
@@ -46,7 +51,7 @@ export interface RemovalStore {
   /** Returns unfinished removals, including those that an earlier process began. */
   pending(): Promise<readonly Removal[]>;
   /** Removes one batch. Returns false if no rows are left. Safe to repeat, also after a crash. */
-  removePiece(removal: Removal): Promise<boolean>;
+  removePiece(removal: Removal | AccountRemoval): Promise<boolean>;
   /** Ends an interrupted removal of an instance's rows. The next removal begins with the first rows, because later rows may precede its last batch. */
   rewind(id: InstanceId): void;
 }

@@ -2,7 +2,7 @@
  * Removes the traces of the former account after another account was paired with the caller's consent. Pending work of the former account ends with a
  * reason. The rows of the former account are removed before the first message is sent.
  */
-import type { InstanceId } from '../model.ts';
+import type { InstanceId, InstanceRecord } from '../model.ts';
 import { type Identity, type Ports, StorageUnavailable } from '../ports.ts';
 import type { Cell } from '../session/cell.ts';
 import type { Campaigns } from './campaigns.ts';
@@ -22,10 +22,10 @@ export interface AccountChangeHost {
 }
 
 /** Removes the rows of the former account. Returns the number of batches. */
-async function removeRows({ ports: { removals, time }, mayAct }: AccountChangeHost, id: InstanceId): Promise<number> {
+async function removeRows({ ports: { removals, time }, mayAct }: AccountChangeHost, { id, epoch }: InstanceRecord): Promise<number> {
   try {
     let pieces = 0;
-    for (; mayAct(id) && (await removals.removePiece({ kind: 'account', id })); pieces += 1)
+    for (; mayAct(id) && (await removals.removePiece({ kind: 'account', id, epoch })); pieces += 1)
       await new Promise<void>((resolve) => void time.setTimeout(resolve, restMs));
     // Rows of the former account may be left, so the mark stays.
     if (!mayAct(id)) throw new StorageUnavailable('the instance is leaving this process');
@@ -46,7 +46,7 @@ export async function beginAnew(host: AccountChangeHost, cell: Cell, identity: I
   await campaigns.pauseAll(id, reason);
   campaigns.forget(id);
   await cell.recorder.recorded();
-  const pieces = await removeRows(host, id);
+  const pieces = await removeRows(host, cell.record);
   // Couriers have some of the removed rows in memory, and would retry them under the new account.
   cell.root.renewCouriers();
   cell.history.clear();

@@ -3,9 +3,10 @@
  * the webhook is deleted last, so that the next start finds an interrupted removal.
  */
 import type { Removal, RemovalStore } from '#actors/ports.ts';
-import type { Database, Statement } from '../postgres/database.ts';
+import type { Database, Runner, Statement } from '../postgres/database.ts';
 import { LeavingKeys } from '../vault/leaving-keys.ts';
 import { tallied } from '../journal/tallies.ts';
+import { checkOwned, type Owned } from '../ownership.ts';
 
 /** The largest number of rows that one statement deletes. */
 const pieceRows = 2_000;
@@ -85,6 +86,8 @@ export const removalStatements = {
     name: 'removal-webhooks',
     text: `select id, instance_id = $1 as own from webhook where instance_id = $1 or instance_id is null`,
   },
+  /** Locks the row of an instance ($1) against a change of its epoch ($2). */
+  claim: { name: 'removal-claim', text: `select 1 as owned from instance where id = $1 and epoch = $2 for key share` },
   ...(Object.fromEntries(Object.entries(tables).map(([table, key]) => [table, ofInstance(table, key)])) as Record<
     keyof typeof tables,
     Statement
@@ -154,11 +157,20 @@ class Cursors {
   }
 }
 
+/** Returns a runner that rejects with `EpochLost` and changes nothing, unless the instance has this epoch. */
+const ownedBy = (database: Database, id: string, epoch: number): Runner => ({
+  rows: (statement, values) =>
+    database.transaction(async (runner) => {
+      checkOwned(await runner.rows<Owned>(removalStatements.claim, [id, epoch]));
+      return runner.rows(statement, values);
+    }),
+});
+
 /** Returns a function that runs a statement, and returns true if it removed rows. */
 const removeBy =
-  (database: Database) =>
+  (runner: Runner) =>
   async (statement: Statement, values: readonly unknown[]): Promise<boolean> => {
-    const [row] = await database.rows<{ count: number }>(statement, values);
+    const [row] = await runner.rows<{ count: number }>(statement, values);
     return (row?.count ?? 0) > 0;
   };
 
@@ -179,43 +191,45 @@ export const createRemovalStore = (database: Database): RemovalStore => {
     // The archive comes after the outbox. A courier that archives a delivery meanwhile has either committed by now, or finds no row to archive.
     (await remove(removalStatements.archive, [id, pieceRows]));
 
-  const tablePiece = async (instance: string, table: keyof typeof tables): Promise<boolean> => {
+  const tablePiece = async (runner: Runner, instance: string, table: keyof typeof tables): Promise<boolean> => {
     const [cursor] = cursors.get(instance, table) ?? [table === 'inbound' ? -1 : ''];
-    const [row] = await database.rows<{ last: string | null }>(removalStatements[table], [instance, pieceRows, cursor]);
+    const [row] = await runner.rows<{ last: string | null }>(removalStatements[table], [instance, pieceRows, cursor]);
     cursors.set(instance, table, [row?.last ?? cursor]);
     return typeof row?.last === 'string';
   };
-  const archivePiece = async (instance: string, webhook: string): Promise<boolean> => {
+  const archivePiece = async (runner: Runner, instance: string, webhook: string): Promise<boolean> => {
     const cursor = cursors.get(instance, webhook) ?? [false, -1, -1];
     const values = [webhook, instance, pieceRows, ...cursor];
-    const [last] = await database.rows<{ dead: boolean; at: number; seq: number }>(removalStatements.sharedArchive, values);
+    const [last] = await runner.rows<{ dead: boolean; at: number; seq: number }>(removalStatements.sharedArchive, values);
     if (last) cursors.set(instance, webhook, [last.dead, last.at, last.seq]);
     return last !== undefined;
   };
-  const eventsPiece = async (instance: string, webhook: string): Promise<boolean> =>
-    (await remove(removalStatements.sharedOutbox, [webhook, instance, pieceRows])) || archivePiece(instance, webhook);
+  const eventsPiece = async (runner: Runner, instance: string, webhook: string): Promise<boolean> =>
+    (await removeBy(runner)(removalStatements.sharedOutbox, [webhook, instance, pieceRows])) || archivePiece(runner, instance, webhook);
   const instancePiece = async (id: string): Promise<boolean> => {
-    for (const table of tablesOfInstances) if (await tablePiece(id, table)) return true;
+    for (const table of tablesOfInstances) if (await tablePiece(database, id, table)) return true;
     const webhooks = await database.rows<{ id: string; own: boolean | null }>(removalStatements.webhooks, [id]);
-    for (const webhook of webhooks) if (await (webhook.own ? webhookPiece(webhook.id) : eventsPiece(id, webhook.id))) return true;
+    for (const webhook of webhooks) if (await (webhook.own ? webhookPiece(webhook.id) : eventsPiece(database, id, webhook.id))) return true;
     cursors.forget(id);
     return false;
   };
 
-  const accountPiece = async (id: string): Promise<boolean> => {
-    for (const table of tablesOfAccounts) if (await tablePiece(id, table)) return true;
+  const accountPiece = async (id: string, epoch: number): Promise<boolean> => {
+    const runner = ownedBy(database, id, epoch);
+    for (const table of tablesOfAccounts) if (await tablePiece(runner, id, table)) return true;
     // Waiting events of the old account would be delivered under the new account. The same applies to past events that a client replays.
     for (const webhook of await database.rows<{ id: string }>(removalStatements.webhooks, [id]))
-      if (await eventsPiece(id, webhook.id)) return true;
+      if (await eventsPiece(runner, id, webhook.id)) return true;
     cursors.forget(id);
     return false;
   };
 
   return {
     pending: () => database.rows<Removal>(removalStatements.pending, []),
-    async removePiece({ kind, id }) {
+    async removePiece(removal) {
+      if (removal.kind === 'account') return accountPiece(removal.id, removal.epoch);
+      const { kind, id } = removal;
       if (kind === 'campaign') return campaignPiece(database, id);
-      if (kind === 'account') return accountPiece(id);
       if (kind === 'keys') return leaving.piece(id);
       if (await (kind === 'instance' ? instancePiece(id) : webhookPiece(id))) return true;
       await database.rows(removalStatements[kind], [id]);
