@@ -26,6 +26,8 @@ export interface WebhookStore {
   some(ids: readonly string[]): Promise<readonly Webhook[]>;
   /** Adds or replaces the webhook. `epoch` is that of its instance, or 0 for a global webhook. Rejects with `EpochLost` for a former owner. */
   save(webhook: Webhook, epoch: number): Promise<void>;
+  /** Disables the webhook if it still has this address. Changes no other field, because another change may be under way. Fails like `save`. */
+  disable(webhook: Pick<Webhook, 'id' | 'instanceId' | 'url'>, epoch: number): Promise<void>;
   /** Hides the webhook from all other methods. `RemovalStore` deletes the deliveries of the webhook later. Fails like `save`. */
   remove(webhook: Pick<Webhook, 'id' | 'instanceId'>, epoch: number): Promise<void>;
 }

@@ -145,11 +145,10 @@ export class Dispatcher {
     const { webhooks, log } = this.#input.ports;
     const now = this.webhooks.get(id);
     if (!now?.enabled || now.url !== url || now.unreadable !== undefined) return;
-    const disabled = { ...now, enabled: false };
-    this.set(disabled);
+    this.set({ ...now, enabled: false });
     log.warn({ webhook: id }, 'webhook.disabled');
     const epoch = instanceId === null ? 0 : (this.#input.record(instanceId)?.epoch ?? 0);
-    webhooks.save(disabled, epoch).catch((error: unknown) => {
+    webhooks.disable({ id, url, instanceId }, epoch).catch((error: unknown) => {
       // A node that lost the instance cannot store the change. The next owner posts to the same address, and disables the webhook itself.
       if (!(error instanceof EpochLost)) log.error({ webhook: id, error }, 'webhook.notDisabled');
     });

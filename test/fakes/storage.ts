@@ -216,6 +216,12 @@ export class FakeWebhooks implements WebhookStore {
       if (webhook.instanceId !== null) this.#db.claim({ instanceId: webhook.instanceId, epoch });
       this.#db.webhooks.set(webhook.id, webhook);
     });
+  disable = ({ id, instanceId, url }: Pick<Webhook, 'id' | 'instanceId' | 'url'>, epoch: number) =>
+    this.#db.run('webhooks.disable', () => {
+      if (instanceId !== null) this.#db.claim({ instanceId, epoch });
+      const known = this.#db.webhooks.get(id);
+      if (known?.url === url) this.#db.webhooks.set(id, { ...known, enabled: false });
+    });
   remove = ({ id, instanceId }: Pick<Webhook, 'id' | 'instanceId'>, epoch: number) =>
     this.#db.run('webhooks.remove', () => {
       if (instanceId !== null) this.#db.claim({ instanceId, epoch });

@@ -286,6 +286,11 @@ both('webhooks: are stored, changed, and gone when they are removed', async (at)
   assert.deepEqual(await found(), [saved]);
   await webhooks.save({ ...saved, secret: '', headers: {}, enabled: false }, 1);
   assert.deepEqual(await found(), [{ ...saved, secret: '', headers: {}, enabled: false }]);
+  await webhooks.save(saved, 1);
+  await webhooks.disable({ ...saved, url: sample.url }, 1);
+  assert.deepEqual(await found(), [saved]);
+  await webhooks.disable(saved, 1);
+  assert.deepEqual(await found(), [{ ...saved, enabled: false }]);
   await webhooks.remove({ id: at.hook, instanceId: at.id }, 1);
   await webhooks.remove({ id: 'unknown', instanceId: at.id }, 1);
   assert.deepEqual(await found(), []);

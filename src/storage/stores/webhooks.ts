@@ -84,6 +84,14 @@ const webhookStatements = {
           where webhook.instance_id is not distinct from excluded.instance_id)
       select count(*)::int as owned from owned`,
   },
+  /** $4: the address that the webhook must have. */
+  disable: {
+    name: 'webhook-disable',
+    text: `with ${owned},
+      disabled as (
+        update webhook set enabled = false where id = $3 and instance_id is not distinct from $1 and url = $4 and not removed and ${mayWrite})
+      select count(*)::int as owned from owned`,
+  },
   /** Marks a webhook as removed. The store of removals deletes its deliveries in batches. */
   remove: {
     name: 'webhook-remove',
@@ -127,6 +135,10 @@ export const createWebhookStore = (database: UnitDatabase, opener: Opener): Webh
       return rows.map((row) => webhookOf(row, opener));
     }),
   save: (webhook, epoch) => saveWebhook(database, webhook, epoch, opener),
+  async disable({ id, instanceId, url }, epoch) {
+    const rows = await database.rows<Owned>(webhookStatements.disable, [instanceId, epoch, id, url]);
+    if (instanceId !== null) checkOwned(rows);
+  },
   async remove({ id, instanceId }, epoch) {
     const rows = await database.rows<Owned>(webhookStatements.remove, [instanceId, epoch, id]);
     if (instanceId !== null) checkOwned(rows);

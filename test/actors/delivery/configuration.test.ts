@@ -54,6 +54,23 @@ test('configuration: a late 410 of an old address does not switch the new addres
   assert.deepEqual([webhook?.enabled, webhook?.url], [true, change.url]);
 });
 
+test('configuration: a 410 during a change does not store the former configuration', async () => {
+  const { world, gateway, record } = await delivering();
+  const answer = Promise.withResolvers<Attempt>();
+  const stored = Promise.withResolvers<void>();
+  world.receiver.answer = ({ url }) => (url === change.url ? { ok: true, status: 200 } : answer.promise);
+  await record();
+  world.db.holds.set('webhooks.save', stored.promise);
+  const changed = gateway.saveWebhook('r1', change);
+  await settle();
+  answer.resolve({ ok: false, status: 410, error: 'gone' });
+  await settle();
+  stored.resolve();
+  await changed;
+  const { enabled, url } = world.db.webhooks.get('w1')!;
+  assert.deepEqual([enabled, url], [true, change.url]);
+});
+
 test('configuration: a 410 is stored', async () => {
   const { world, gateway, record } = await delivering();
   world.receiver.answer = () => ({ ok: false, status: 410, error: 'gone' });
