@@ -174,7 +174,7 @@ export class ClusterSessions implements OwnedSessions {
 
   /** Returns false if a hurried close overtook this close, and the node has taken the instance again since. */
   async #close(id: InstanceId, hurry: boolean): Promise<boolean> {
-    const { registry, uses, ports, policy, campaigns, forgetBeside } = this.#input;
+    const { registry, uses, ports, policy, campaigns, dispatcher, forgetBeside } = this.#input;
     const grace = policy.stopGrace ?? usualStopGrace;
     const cell = registry.cells.get(id);
     const isOvertaken = (): boolean => registry.cells.has(id) && registry.cells.get(id) !== cell;
@@ -198,6 +198,7 @@ export class ClusterSessions implements OwnedSessions {
     uses.forget(id);
     cell.end();
     registry.drop(id);
+    dispatcher.leave(id);
     // Data that arrived during the close is dropped from the caches. The next owner reads this data.
     forgetBeside(id);
     return true;

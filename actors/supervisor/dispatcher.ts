@@ -83,6 +83,14 @@ export class Dispatcher {
     for (const { id } of this.webhooks.own(instance)) this.remove(id);
   }
 
+  /** Drops the circuits and the health of an instance that moves to another node. Its webhooks stay. */
+  leave(instance: InstanceId): void {
+    for (const webhook of this.webhooks.own(instance)) {
+      this.#forgetHealth(webhook);
+      this.#circuits.delete(webhook.id);
+    }
+  }
+
   /** Returns the time before which nothing is sent to the webhook, because its receiver failed; 0 if sending is not paused. In Unix milliseconds. */
   pausedUntil(webhookId: string): number {
     const until = this.#circuits.get(webhookId)?.until ?? 0;

@@ -129,7 +129,7 @@ export class ExploredNode implements SessionHost {
       policy: { stopGrace: 3_000 } as never,
       workers: new SupervisedWorkers({ ...ports, policy, random, fields: {} }),
       registry: this.registry,
-      dispatcher: { webhooks: { receiving: () => [] } } as never,
+      dispatcher: { webhooks: { receiving: () => [] }, leave: () => undefined } as never,
       since: 0,
       campaigns: { look: () => undefined, forget: () => undefined },
       wake: () => undefined,

@@ -28,7 +28,7 @@ const stepsOf = async (afterMs: number): Promise<readonly string[]> => {
     ports: { time },
     policy: { stopGrace: 3_000 },
     registry: { cells: new Map([['r1', cell]]), drop: () => undefined },
-    dispatcher: { webhooks: { receiving: () => [] } },
+    dispatcher: { webhooks: { receiving: () => [] }, leave: (id: string) => void steps.push(`left ${id}`) },
     campaigns: { forget: () => undefined },
     uses,
     forgetBeside: () => undefined,
@@ -46,10 +46,10 @@ const stepsOf = async (afterMs: number): Promise<readonly string[]> => {
 };
 
 test('sessions: a command that loses its connection records its end before the session ends', async () =>
-  assert.deepEqual(await stepsOf(200), ['closed', 'recorded', 'stored', 'ended']));
+  assert.deepEqual(await stepsOf(200), ['closed', 'recorded', 'stored', 'ended', 'left r1']));
 
 test('sessions: the wait for a command that never ends is limited', async () =>
-  assert.deepEqual(await stepsOf(5_000), ['closed', 'stored', 'ended', 'recorded']));
+  assert.deepEqual(await stepsOf(5_000), ['closed', 'stored', 'ended', 'left r1', 'recorded']));
 
 test('sessions: a close waits for a post under way up to the time-out of the post, beyond the grace of the stop', async () => {
   const [time, steps] = [new FakeTime(), [] as (readonly [what: string, at: number])[]];
@@ -71,7 +71,7 @@ test('sessions: a close waits for a post under way up to the time-out of the pos
     ports: { time },
     policy: { stopGrace: 3_000, postTimeout: 10_000 },
     registry: { cells: new Map([['r1', cell]]), drop: () => undefined },
-    dispatcher: { webhooks: { receiving: () => [{ id: 'w1' }] } },
+    dispatcher: { webhooks: { receiving: () => [{ id: 'w1' }] }, leave: () => undefined },
     campaigns: { forget: () => undefined },
     uses: new Uses(time),
     forgetBeside: () => undefined,
