@@ -163,11 +163,13 @@ export class Dispatcher {
   }
 
   #judged(webhookId: string, row: Delivery, outcome: Attempt): void {
+    const webhook = this.webhooks.get(webhookId);
+    // The webhook was removed during the attempt.
+    if (webhook === null) return;
     const health = this.#health.get(webhookId) ?? new ReceiverHealth();
     this.#health.set(webhookId, health);
     health.judge(row, outcome, this.#input.ports.time.now());
-    const instance = this.webhooks.get(webhookId)?.instanceId ?? null;
-    if (instance !== null) this.#setFailing(instance, webhookId, health.isFailing);
+    if (webhook.instanceId !== null) this.#setFailing(webhook.instanceId, webhookId, health.isFailing);
   }
 
   #setFailing(instance: InstanceId, webhookId: string, isFailing: boolean): void {

@@ -1,4 +1,4 @@
-/** Tests what the dispatcher remembers of the receivers of webhooks whose instance moves to another node. */
+/** Tests what the dispatcher remembers of the receivers of webhooks that are removed, or whose instance moves to another node. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Dispatcher } from '#actors/supervisor/dispatcher.ts';
@@ -31,7 +31,7 @@ function failing() {
     fail();
   }
   assert.deepEqual([dispatcher.broken.length, dispatcher.openCircuits, dispatcher.failing('r1')?.id], [1, 1, 'w1']);
-  return { dispatcher };
+  return { dispatcher, fail };
 }
 
 test('dispatcher: a node reports no receiver of an instance that left it', () => {
@@ -39,4 +39,11 @@ test('dispatcher: a node reports no receiver of an instance that left it', () =>
   dispatcher.leave('r1');
   assert.deepEqual([dispatcher.broken, dispatcher.openCircuits, dispatcher.failures('w1')], [[], 0, 0]);
   assert.deepEqual([dispatcher.health('w1'), dispatcher.failing('r1'), dispatcher.webhooks.own('r1').length], [null, null, 1]);
+});
+
+test('dispatcher: an attempt that ends after the removal of its webhook is not remembered', () => {
+  const { dispatcher, fail } = failing();
+  dispatcher.remove('w1');
+  fail();
+  assert.equal(dispatcher.health('w1'), null);
 });
