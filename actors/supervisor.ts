@@ -252,6 +252,7 @@ export class Supervisor {
     this.#restore.forget(id);
     this.campaigns.forget(id);
     this.dispatcher.forget(id);
+    this.#ownership?.forget(id);
     this.#tellReaders((reader) => reader.forget?.(id));
   }
 

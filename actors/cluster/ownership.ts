@@ -157,7 +157,7 @@ export class Ownership {
   readonly uses: Uses;
   /** Epochs of the instances that this node owns. */
   readonly #owned = new Map<InstanceId, number>();
-  /** The last epoch of each instance that this node ever owned. */
+  /** The last epoch of each instance that this node ever owned, except removed instances. */
   readonly #epochs = new Map<InstanceId, number>();
   /** The closes of sessions under way, by instance. */
   readonly #leaving = new Map<InstanceId, Promise<void>>();
@@ -179,7 +179,13 @@ export class Ownership {
 
   /** Returns the last epoch under which this node owned the instance, or null if it never did. */
   lastEpochOf(id: InstanceId): number | null {
-    return this.#epochs.get(id) ?? null;
+    return this.#owned.get(id) ?? this.#epochs.get(id) ?? null;
+  }
+
+  /** Drops the data of a removed instance. */
+  forget(id: InstanceId): void {
+    this.#epochs.delete(id);
+    this.uses.forget(id);
   }
 
   /** Instances that this node owns, with their epochs. */

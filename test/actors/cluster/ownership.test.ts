@@ -1,4 +1,4 @@
-/** Tests commands of a node whose session is closed for the next owner while they run. */
+/** Tests commands of a node whose session is closed while they run, and what the node remembers of its instances. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Ownership } from '#actors/cluster/ownership.ts';
@@ -32,4 +32,17 @@ for (const [title, answer] of [
 test('ownership: a command that may have had an effect is answered, although its session was closed meanwhile', async () => {
   for (const answer of [done('sent'), refuse('unknown', 'no answer'), refuse('notFound', 'Chat not found')])
     assert.deepEqual(await run(answer, true), { value: answer });
+});
+
+test('ownership: a node remembers the last epoch of an instance until the instance is removed', () => {
+  const ownership = new Ownership(new FakeTime(), usualClusterPolicy);
+  ownership.begin('r1', 3);
+  ownership.uses.note('r1');
+  ownership.forget('r1');
+  assert.equal(ownership.lastEpochOf('r1'), 3, 'the lease is still held');
+  ownership.begin('r1', 4);
+  ownership.end('r1');
+  assert.equal(ownership.lastEpochOf('r1'), 4);
+  ownership.forget('r1');
+  assert.deepEqual([ownership.lastEpochOf('r1'), ownership.uses.lastAt('r1')], [null, -Infinity]);
 });
