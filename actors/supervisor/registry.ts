@@ -23,7 +23,10 @@ export class Registry {
   }
 
   register(record: InstanceRecord): void {
+    const former = this.#records.get(record.id)?.token ?? '';
     this.#records.set(record.id, record);
+    // Another node may have replaced the token.
+    if (former !== this.record(record.id)?.token && this.#tokens.get(former) === record.id) this.#tokens.delete(former);
     this.#index(record.token, record.id);
   }
 
