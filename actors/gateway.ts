@@ -115,6 +115,8 @@ export interface RunningGateway extends Gateway {
   readonly madeAdminToken: string | null;
   /** Restores the sessions after a start. Commands work meanwhile. */
   restore(): Promise<void>;
+  /** Reports the end of an outage of the database. Deliveries may wait of which no courier knows. */
+  storageBack(): void;
   /** Moves sessions to other nodes before a stop, within the given number of milliseconds. Has no effect without a cluster. */
   drain(ms: number): Promise<void>;
   /** Closes every session, and resolves when accepted work is stored. */
@@ -301,6 +303,7 @@ export async function createGateway({ ports, policy, baseUrl, adminToken, signIn
     },
     madeAdminToken: admin.made,
     restore: () => supervisor.restore(),
+    storageBack: () => supervisor.outboxSearch.wake(),
     drain: (ms) => supervisor.drain(ms),
     async stop() {
       numbersLog.stop();

@@ -24,7 +24,7 @@ import { Hibernation, hibernationSweeps } from './session/hibernation.ts';
 import { type PeriodicWorker, supervisedWorkers, type SupervisedWorkers } from './policy/supervised-workers.ts';
 import { beginAnew, type AccountChangeHost } from './supervisor/account-change.ts';
 import { Campaigns } from './supervisor/campaigns.ts';
-import { Capacity, Restore, Waking } from './supervisor/waking.ts';
+import { Capacity, OutboxSearch, Restore, Waking } from './supervisor/waking.ts';
 import { Cells } from './supervisor/cells.ts';
 import { Chores } from './supervisor/chores.ts';
 import { ClockWatch } from './supervisor/clock-watch.ts';
@@ -66,6 +66,7 @@ export class Supervisor {
   readonly #hibernation: Hibernation;
   readonly #sweeps: PeriodicWorker;
   readonly #restore: Restore;
+  readonly outboxSearch: OutboxSearch;
   readonly #faults: CommonFaults;
   readonly downloads: Downloads;
   readonly chores: Chores;
@@ -98,6 +99,7 @@ export class Supervisor {
     const open = (): boolean => this.accepting;
     // In a cluster, each takeover handles the unfinished work of the former owner. The restore then has no such work to look for, hence `since` is 0.
     this.#restore = new Restore({ ports, registry, since: cluster ? 0 : this.since, open });
+    this.outboxSearch = this.#createOutboxSearch(open);
     this.#capacity = new Capacity({ max: policy.maxConnected, registry, open, restore: this.#restore });
     this.#hibernation = new Hibernation({ ports, policy: policy.hibernation, room: () => this.#capacity.room });
     const waking = new Waking({ registry, capacity: this.#capacity, hibernation: this.#hibernation, timeout: policy.wakeTimeout });
@@ -121,6 +123,11 @@ export class Supervisor {
       hibernation: this.#hibernation,
       sleepers,
     });
+  }
+
+  #createOutboxSearch(open: () => boolean): OutboxSearch {
+    const { ports, registry, workers } = this;
+    return new OutboxSearch({ ports, registry, workers, open, nudgeOthers: async (id, ids) => this.cluster?.others.nudge(id, ids) });
   }
 
   #createDownloads(): Downloads {
@@ -228,6 +235,7 @@ export class Supervisor {
     this.#tellReaders((reader) => reader.stop?.());
     this.watchers.end();
     this.#sweeps.stop();
+    this.outboxSearch.stop();
     this.campaigns.stop();
     this.workers.stop();
     this.dispatcher.sweeper.stop();

@@ -352,6 +352,7 @@ export async function startService(settings: Settings, processLog: RootLog, vers
       ...gatewayInputOf(settings, storage),
       cluster: await clusterOf(settings, storage, { version, log, now: () => ports.time.now(), onOpen }),
     });
+    storage.onHealth((up) => void (up && gateway.storageBack()));
     let stopped: Promise<void> | null = null;
     const stopGateway = (): Promise<void> => (stopped ??= gateway.stop());
     closers.add('gateway', stopGateway);

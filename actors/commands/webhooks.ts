@@ -23,6 +23,7 @@ import { StorageFailure } from '../ports.ts';
 import type { WithCells, WithPolicy, WithPorts } from './host.ts';
 import type { Registry } from '../supervisor/registry.ts';
 import type { Dispatcher } from '../supervisor/dispatcher.ts';
+import type { OutboxSearch } from '../supervisor/waking.ts';
 import type { Chores } from '../supervisor/chores.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import type {
@@ -213,6 +214,7 @@ type DeliveryHost = WithPorts<'chance' | 'chatwoot' | 'deliveries' | 'envelope' 
   readonly cluster: Pick<Cluster, 'others'> | null;
   readonly dispatcher: Dispatcher;
   readonly registry: Registry;
+  readonly outboxSearch: Pick<OutboxSearch, 'wake'>;
 };
 
 type DeliveryCommands = Pick<WebhookMethods, 'deliveries' | 'delivery' | 'replay' | 'testWebhook'>;
@@ -323,7 +325,11 @@ async function replay(host: DeliveryHost, webhooks: readonly Webhook[], filter: 
     // Events that the webhook no longer subscribes to would be dropped on delivery.
     const wanted = types.filter((type) => listensTo(events, type));
     const query = { webhook: id, events: ids, types: wanted, states, from, to, limit: limit - count };
-    const back = await host.ports.deliveries.replay(query);
+    const back = await host.ports.deliveries.replay(query).catch((error: unknown) => {
+      // The database may have moved the rows all the same.
+      host.outboxSearch.wake(id);
+      throw error;
+    });
     for (const one of back) count += one.count;
     await nudge(
       host,

@@ -97,6 +97,8 @@ export class Recorder {
   #group: Item[] = [];
   /** True if a commit of the batch began. Its outcome is unknown after a crash. */
   #begun = false;
+  /** True if a caller left a batch whose commit failed. The database may have stored the entry of this caller all the same. */
+  #isUnreported = false;
   #working = false;
   /** True if entries arrived during the last commit. */
   #busy = false;
@@ -286,7 +288,9 @@ export class Recorder {
     const done = this.#group.splice(0, count);
     this.#begun = false;
     this.#busy = this.#items.length > 0;
-    this.#announce(committed, again);
+    const isUnreported = this.#isUnreported;
+    this.#isUnreported = false;
+    this.#announce(committed, again || isUnreported);
     for (const { settle } of done) settle?.(null, committed);
     this.#reach();
   }
@@ -330,6 +334,7 @@ export class Recorder {
   async #outlast(error: Error, pause = retryMs): Promise<void> {
     this.#away = error;
     for (const { settle } of [...this.#group, ...this.#items]) settle?.(error);
+    this.#isUnreported ||= this.#group.some(({ urgent }) => urgent);
     this.#group = this.#group.filter(({ urgent }) => !urgent);
     this.#items = this.#items.filter(({ urgent }) => !urgent);
     if (this.#group.length > 0) await this.#retryPause.wait(pause);

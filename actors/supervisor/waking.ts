@@ -1,12 +1,13 @@
 /** Starts the sessions that should run: restores those of an earlier run, and wakes hibernated sessions for calls that need them. */
 import { done, type InstanceId, notConnected, type Refusal, refuse, type Result, unknownInstance, type Wanted } from '../model.ts';
 import { capRetryMs } from '../policy/policy.ts';
+import type { SupervisedWorker, SupervisedWorkers } from '../policy/supervised-workers.ts';
 import type { Ports } from '../ports.ts';
 import type { Cell } from '../session/cell.ts';
 import type { Hibernation } from '../session/hibernation.ts';
 import { failAllInterrupted, restoreQueues } from '../session/queue-host.ts';
 import { beginningOf, damageOf, isToBeSetAside, setAsideDamaged } from '../session/status.ts';
-import { untilStored } from '../waiting.ts';
+import { Pause, untilStored } from '../waiting.ts';
 import type { Registry } from './registry.ts';
 
 // Restores the sessions of an earlier run, with their actors, their queues and the pending rows of the outbox.
@@ -120,6 +121,64 @@ export class Restore {
 
   #pause(ms: number): Promise<void> {
     return new Promise((resolve) => void this.#input.ports.time.setTimeout(resolve, ms));
+  }
+}
+
+// The search for deliveries of which no courier knows. After an outage, the outbox may have rows of commits without an answer. The database may also have
+// lost the removal of delivered rows, because these commits do not wait for the disk.
+
+interface OutboxSearchInput {
+  readonly ports: Pick<Ports, 'outbox' | 'time'>;
+  readonly registry: Registry;
+  readonly workers: SupervisedWorkers;
+  /** Returns false before the instances are loaded and during a stop. Nothing is searched then. */
+  readonly open: () => boolean;
+  /** Makes the couriers on other nodes read the outbox; does nothing without a cluster. Never rejects. */
+  readonly nudgeOthers: (webhookId: string, ids: readonly InstanceId[]) => Promise<void>;
+}
+
+/** The pause before a search. Statements that the server still executes for lost connections end meanwhile. In milliseconds. */
+const searchAfterMs = 5_000;
+
+export class OutboxSearch {
+  readonly #input: OutboxSearchInput;
+  readonly #worker: SupervisedWorker;
+  readonly #pause: Pause;
+  /** Webhooks whose rows may belong to instances of other nodes. */
+  readonly #shared = new Set<string>();
+
+  constructor(input: OutboxSearchInput) {
+    this.#input = input;
+    this.#pause = new Pause(input.ports.time);
+    this.#worker = input.workers.supervise({ name: 'outboxSearch', run: () => this.#run() });
+  }
+
+  /** Searches the outbox after some seconds. `webhookId`: a webhook whose couriers on other nodes read the outbox too. */
+  wake(webhookId?: string): void {
+    if (webhookId !== undefined) this.#shared.add(webhookId);
+    this.#worker.wake();
+  }
+
+  stop(): void {
+    this.#worker.stop();
+    this.#pause.end();
+  }
+
+  async #run(): Promise<void> {
+    const { ports, registry, open, nudgeOthers } = this.#input;
+    await this.#pause.wait(searchAfterMs);
+    const shared = [...this.#shared];
+    const pending = open() ? await untilStored(this.#pause, () => ports.outbox.pending()) : [];
+    if (!open()) return;
+    for (const { instanceId, webhookId } of pending) registry.cell(instanceId)?.nudge(webhookId);
+    for (const id of shared) {
+      this.#shared.delete(id);
+      const elsewhere = pending.filter(({ webhookId, instanceId }) => webhookId === id && !registry.owns(instanceId));
+      await nudgeOthers(
+        id,
+        elsewhere.map(({ instanceId }) => instanceId),
+      );
+    }
   }
 }
 

@@ -83,6 +83,8 @@ export interface Storage extends Stores {
   healthy(): boolean;
   /** Returns the reasons why the database does not work, for readiness; empty if the database works. */
   troubles(): readonly string[];
+  /** Calls the function at the beginning of an outage of the database with false, and at its end with true. The function must not throw. */
+  onHealth(listener: (up: boolean) => void): void;
   /** Returns the time of the database's clock. In Unix milliseconds. */
   clock(): Promise<number>;
   /** Returns the space that the database uses. The query is cheap: it reads the sizes of files and samples of tables. */
@@ -197,6 +199,7 @@ const storageOf = ({ pools, server, tenancy }: Base, upkeep: SealedUpkeep, { log
     resealed: upkeep.ended,
     healthy: () => pools.healthy(),
     troubles: () => pools.troubles(),
+    onHealth: (listener) => pools.onHealth(listener),
     clock: () => clockOf(queries),
     databaseUse: () => readUsage(queries),
     usage: () => pools.usage(),

@@ -95,20 +95,28 @@ export class Health {
   readonly #away: Condition;
   readonly #full: Condition;
   readonly #breakages: Breakages;
+  readonly #listeners: ((up: boolean) => void)[] = [];
   /** The text of the last failure. */
   #reason = '';
 
   /** `place`: fields that identify the database in log lines. */
   constructor(log: Log, probes: Probes, place: DatabaseLabel = {}) {
-    this.#away = new Condition(probes.answers, probeInterval, (holds) =>
-      holds ? log.error({ reason: this.#reason, ...place }, 'storage.unavailable') : log.info({}, 'storage.available'),
-    );
+    this.#away = new Condition(probes.answers, probeInterval, (holds) => {
+      if (holds) log.error({ reason: this.#reason, ...place }, 'storage.unavailable');
+      else log.info({}, 'storage.available');
+      for (const listener of this.#listeners) listener(!holds);
+    });
     this.#full = new Condition(
       () => probes.writes().then(() => this.#full.note(false)),
       writeInterval,
       (holds) => (holds ? log.error({ reason: this.#reason, ...place }, 'storage.diskFull') : log.info({}, 'storage.diskHasRoom')),
     );
     this.#breakages = new Breakages(log, place);
+  }
+
+  /** Calls the function at the beginning of an outage with false, and at its end with true. The function must not throw. */
+  listen(listener: (up: boolean) => void): void {
+    this.#listeners.push(listener);
   }
 
   /** False from a `StorageUnavailable` until later work or a probe succeeds. */

@@ -137,6 +137,8 @@ export interface Pools {
   healthy(): boolean;
   /** See `Health`. */
   troubles(): readonly string[];
+  /** See `Health.listen`. */
+  onHealth(listener: (up: boolean) => void): void;
   usage(): readonly ({ readonly name: string } & PoolUsage)[];
   close(): Promise<void>;
 }
@@ -206,6 +208,7 @@ export const openPools = async ({ sizes, shared, limits, place, ...options }: Po
     sharedCommits,
     healthy: () => health.up,
     troubles: () => health.troubles,
+    onHealth: (listener) => health.listen(listener),
     usage: () => Object.entries(all).map(([name, pool]) => ({ name, ...pool.usage() })),
     close: async () => void (await Promise.all(Object.values(all).map((pool) => pool.close()))),
   };

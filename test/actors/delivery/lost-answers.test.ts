@@ -1,0 +1,76 @@
+/** Tests deliveries of commits and replays that the database applied without an answer. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { StorageUnavailable } from '#actors/ports.ts';
+import { staged } from '#test/actors/stage.ts';
+import { delivery } from '#test/fakes/records.ts';
+import { settle, type World } from '#test/fakes/world.ts';
+import { Bench, entry } from './recorder-bench.ts';
+
+const hooked = (world: World): void => void world.hook({ id: 'w1', instanceId: 'r1', url: 'http://hook.test' });
+const row = (seq: number, { time }: World) => delivery(seq, 'chat', { webhookId: 'w1', instanceId: 'r1', at: time.now() });
+
+test('lost answers: the commit after a failed append may find rows that no call reported', async () => {
+  const bench = new Bench();
+  bench.away = true;
+  await assert.rejects(bench.recorder.append(entry(1)), StorageUnavailable);
+  bench.away = false;
+  await settle();
+  await bench.recorder.append(entry(2));
+  await bench.recorder.append(entry(3));
+  assert.deepEqual(
+    [bench.groups, bench.told],
+    [
+      [[2], [3]],
+      [true, false],
+    ],
+  );
+});
+
+test('lost answers: some seconds after an outage the couriers search the outbox once', async () => {
+  const { world, gateway } = await staged(['r1', { id: 'r2', wanted: 'offline' }], {}, hooked);
+  const before = world.receiver.posts.length;
+  world.db.outbox.set(901, row(901, world));
+  await world.time.pass(60_000);
+  assert.equal(world.receiver.posts.length, before, 'no courier knows of the row');
+  gateway.storageBack();
+  gateway.storageBack();
+  await world.time.pass(1_000);
+  assert.equal(world.receiver.posts.length, before, 'statements under way end first');
+  await world.time.pass(20_000);
+  assert.deepEqual([world.receiver.posts.length, world.db.outbox.size], [before + 1, 0]);
+  assert.ok(world.db.statements.filter((name) => name === 'outbox.pending').length <= 3);
+});
+
+test('lost answers: an outage that goes on delays the search, and a stop ends it', async () => {
+  const { world, gateway } = await staged(['r1'], {}, hooked);
+  const before = world.receiver.posts.length;
+  world.db.outbox.set(901, row(901, world));
+  gateway.storageBack();
+  world.db.away = true;
+  await world.time.pass(30_000);
+  world.db.away = false;
+  await world.time.pass(10_000);
+  assert.equal(world.receiver.posts.length, before + 1);
+  gateway.storageBack();
+  await world.answerOf(gateway.stop());
+  assert.equal(world.time.armed, 0);
+});
+
+test('lost answers: the deliveries of a replay without an answer are sent', async () => {
+  const { world, gateway } = await staged(['r1'], {}, hooked);
+  const before = world.receiver.posts.length;
+  const { deliveries } = world.ports;
+  world.db.archive.push({ ...row(901, world), dead: true, endedAt: world.time.now(), status: 500, error: '' });
+  const replay = deliveries.replay;
+  Object.assign(deliveries, {
+    replay: async (...given: Parameters<typeof replay>) => {
+      await replay(...given);
+      throw new StorageUnavailable('the answer was lost');
+    },
+  });
+  await assert.rejects(world.answerOf(gateway.replay('r1', { ids: ['e901'], limit: 10 })), StorageUnavailable);
+  assert.equal(world.db.outbox.size, 1);
+  await world.time.pass(20_000);
+  assert.deepEqual([world.receiver.posts.length, world.db.outbox.size], [before + 1, 0]);
+});
