@@ -41,8 +41,8 @@ export interface Journal {
    * changed. Safe to repeat. Rejects with `EpochLost` if the epoch is outdated or the instance is gone.
    */
   addArchived(claim: Claim, rows: ArchivedRows): Promise<number>;
-  /** Clears the cache of the instance, because rows of the instance were removed. */
-  forget(instance: InstanceId): void;
+  /** Clears the cache of the instance, or of all instances (null), because their rows changed without the journal. */
+  forget(instance: InstanceId | null): void;
 }
 
 // Entries that the journal refused because of their data. The entries are stored until a person retries or discards them.

@@ -134,6 +134,15 @@ const chatsOf = ({ journal, queries }: Pools, counts: ChatCounts): Storage['chat
   return { ...createChatStore(queries, counts), get, timers };
 };
 
+const journalOf = (pools: Pools, counts: ChatCounts, now: () => number): Storage['journal'] => {
+  const messageId = (): string => `r${randomBytes(4).toString('hex').slice(0, 7)}`;
+  const chance = { chatId: () => `r${randomBytes(7).toString('hex')}`, eventId: () => randomUUID(), messageId };
+  const journal = createJournal(pools.journal, chance, now, counts);
+  // After a failover the database may lack the last commits. A cached chat would then be updated without a row.
+  pools.onHealth(() => journal.forget(null));
+  return journal;
+};
+
 const operatorsOf = (
   { queries, sweeps }: Pools,
   opener: Opener,
@@ -146,8 +155,6 @@ const operatorsOf = (
 });
 
 const storageOf = ({ pools, server, tenancy }: Base, upkeep: SealedUpkeep, { log, now = Date.now, noteTime }: StorageOptions): Storage => {
-  const messageId = (): string => `r${randomBytes(4).toString('hex').slice(0, 7)}`;
-  const chance = { chatId: () => `r${randomBytes(7).toString('hex')}`, eventId: () => randomUUID(), messageId };
   const counts = new ChatCounts(now);
   let closing: Promise<void> | null = null;
   const { keys, journal, queries, sweeps, sharedCommits } = pools;
@@ -163,7 +170,7 @@ const storageOf = ({ pools, server, tenancy }: Base, upkeep: SealedUpkeep, { log
   return {
     instances: createInstanceStore(journal, opener, now),
     webhooks: createWebhookStore(journal, opener),
-    journal: createJournal(journal, chance, now, counts),
+    journal: journalOf(pools, counts, now),
     // Queries of sessions by key use the pool of the journal, so that they do not wait behind lists and searches.
     messages: { ...createMessageStore(journal), find: createMessageStore(queries).find },
     chats: chatsOf(pools, counts),

@@ -129,7 +129,7 @@ const moves = ({ before, after }: ChatOutcome): boolean => before === null || si
 
 export class ChatCounts {
   readonly #now: () => number;
-  readonly #instances = new LruMap<Counts>(limits.instances);
+  #instances = new LruMap<Counts>(limits.instances);
   #counted = 0;
 
   constructor(now: () => number) {
@@ -160,9 +160,10 @@ export class ChatCounts {
     }
   }
 
-  /** Invalidates the counts of the instance after a write that failed or may have failed. */
-  forget(instance: InstanceId): void {
-    this.#instances.delete(instance);
+  /** Invalidates the counts of the instance, or of all instances (null), after a write that failed or may have failed. */
+  forget(instance: InstanceId | null): void {
+    if (instance === null) this.#instances = new LruMap(limits.instances);
+    else this.#instances.delete(instance);
   }
 
   /** Returns the counts by kind, label and attendant. `count` queries the database. Its answer is cached unless a commit changed the counts meanwhile. */

@@ -272,8 +272,8 @@ interface JournalParts {
   readonly recent: JournalCache;
   /** The growth of the table of messages. */
   readonly growth: TableGrowth;
-  /** Invalidates the caches of the instance, because they may be out of date. */
-  readonly doubt: (instance: string) => void;
+  /** Invalidates the caches of the instance, or of all instances (null), because they may be out of date. */
+  readonly doubt: (instance: string | null) => void;
   now(): number;
 }
 
@@ -339,7 +339,7 @@ export const createJournal = (database: Database, chance: JournalChance, now: ()
   const mutex = new KeyedMutex();
   const recent = new JournalCache(now);
   const growth = new TableGrowth(database, 'message', ['instance_id', 'message_id', 'chat_id']);
-  const doubt = (instance: string): void => {
+  const doubt = (instance: string | null): void => {
     recent.forget(instance);
     counts.forget(instance);
   };

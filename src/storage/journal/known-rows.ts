@@ -293,9 +293,9 @@ export class JournalCache {
     for (const { messageId } of revisedMessages) this.#drop(`${instance} ${messageId}`);
   }
 
-  /** Invalidates the cache of the instance after a write that failed or may have failed. */
-  forget(instance: string): void {
-    for (const shelf of [this.#waiting, this.#sent, this.#chats]) shelf.forget(`${instance} `);
+  /** Invalidates the cache of the instance, or of all instances (null), after a write that failed or may have failed. */
+  forget(instance: string | null): void {
+    for (const shelf of [this.#waiting, this.#sent, this.#chats]) shelf.forget(instance === null ? '' : `${instance} `);
   }
 
   #put(key: string, message: StoredMessage): void {
