@@ -29,7 +29,8 @@ export interface RecorderInput {
   readonly meter: Pick<Meter, 'unstored'>;
   readonly workers: Pick<SupervisedWorkers, 'supervise'>;
   readonly limits: { readonly maxWait: number; readonly maxBatch: number };
-  commit(entries: readonly Entry[]): Promise<Committed>;
+  /** `again`: see `Journal.commit`. */
+  commit(entries: readonly Entry[], again: boolean): Promise<Committed>;
   /**
    * Keeps an entry that storage refuses for its content. Rejects with `StorageFailure` if the call should be retried. Any other rejection means that
    * the entry cannot be kept.
@@ -266,7 +267,10 @@ export class Recorder {
       this.#begun = true;
       let committed: Committed;
       try {
-        committed = await this.#input.commit(items.map(({ entry }) => entry));
+        committed = await this.#input.commit(
+          items.map(({ entry }) => entry),
+          again,
+        );
       } catch (error) {
         const cause = asError(error);
         // A batch that took too long is committed entry by entry.
@@ -286,7 +290,8 @@ export class Recorder {
     this.#away = null;
     this.#slow.over();
     const done = this.#group.splice(0, count);
-    this.#begun = false;
+    // The commit without an answer may also have stored the entries that are left.
+    this.#begun = again && this.#group.length > 0;
     this.#busy = this.#items.length > 0;
     const isUnreported = this.#isUnreported;
     this.#isUnreported = false;
@@ -322,7 +327,7 @@ export class Recorder {
     }
     const second = this.#group[1];
     if (second === undefined) return;
-    const committed = await this.#input.commit([second.entry]).catch(() => null);
+    const committed = await this.#input.commit([second.entry], true).catch(() => null);
     if (committed === null) return;
     this.#group.splice(1, 1);
     this.#slow.otherStored();

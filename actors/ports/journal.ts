@@ -16,6 +16,7 @@ export interface RenamedMessage extends Pick<Message, 'messageId' | 'chatId' | '
 
 /** The outcome of one commit. */
 export interface Committed {
+  /** The events to publish. An event of an earlier commit without an answer is included, and its deliveries are not. */
   readonly events: readonly GatewayEvent[];
   readonly deliveries: readonly Delivery[];
   /** Absent if all events were rendered. */
@@ -28,12 +29,13 @@ export interface Committed {
 export interface Journal {
   /**
    * Commits the entries in order, all or nothing. `targets` returns the webhooks of an event. Each webhook gets a delivery row. Committing the
-   * same entries again is harmless. Rejects with `EpochLost` if `epoch` is outdated.
+   * same entries again is harmless. `again`: true if an earlier commit of these entries had no answer. Rejects with `EpochLost` if `epoch` is outdated.
    */
   commit(
     instance: Pick<InstanceRecord, 'id' | 'owner' | 'epoch'>,
     entries: readonly Entry[],
     targets: (event: GatewayEvent) => readonly string[],
+    again?: boolean,
   ): Promise<Committed>;
   /**
    * Stores rows of an archive between two commits, without events. A stored message or contact stays as it is. A stored chat without lead fields gets

@@ -25,7 +25,7 @@ export const recorderOf = ({ ports, policy, record, targets, workers, committed 
     meter: ports.meter,
     workers,
     limits: policy.recorder,
-    commit: (entries) => ports.journal.commit(record(), entries, targets),
+    commit: (entries, again) => ports.journal.commit(record(), entries, targets, again),
     committed,
     async keep(entry, error) {
       const { id: instanceId, epoch } = record();

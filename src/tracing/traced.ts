@@ -95,9 +95,9 @@ const tracedPlatform = (spans: Spans, platform: Platform, arrivals: Arrivals): P
 const tracedJournal = (spans: Spans, journal: Journal, arrivals: Arrivals): Journal => ({
   forget: (instance) => journal.forget(instance),
   addArchived: (claim, rows) => journal.addArchived(claim, rows),
-  async commit(instance, entries, targets) {
+  async commit(instance, entries, targets, again) {
     const began = Date.now();
-    const committed = await journal.commit(instance, entries, targets);
+    const committed = await journal.commit(instance, entries, targets, again);
     const at = Math.min(began, ...entries.flatMap((entry) => arrivals.get(entry) ?? []));
     for (const { id, type, messageType } of committed.events) {
       const attributes = { 'dormouse.instance': instance.id, 'dormouse.event': id, 'dormouse.message_type': messageType };

@@ -46,6 +46,7 @@ export class FakeJournal implements Journal {
     instance: Parameters<Journal['commit']>[0],
     entries: readonly Entry[],
     targets: (event: GatewayEvent) => readonly string[],
+    again = false,
   ): Promise<Committed> {
     return this.#db.run('journal.commit', () => {
       const { id, owner, epoch } = instance;
@@ -58,7 +59,7 @@ export class FakeJournal implements Journal {
         contacts: contactsOf(this.#db, id),
         definitions: this.#db.definitionsOf(id),
       };
-      const { ids, outcome } = this.#reduced(known, owner, entries);
+      const { ids, outcome } = this.#reduced(known, owner, entries, again);
       const { events, waiting, unrendered } = render(outcome, {
         instanceId: id,
         at: this.#time.now(),
@@ -73,11 +74,11 @@ export class FakeJournal implements Journal {
     });
   }
 
-  #reduced(known: Known, owner: string, entries: readonly Entry[]): { readonly ids: ShortIds; readonly outcome: Outcome } {
+  #reduced(known: Known, owner: string, entries: readonly Entry[], again: boolean): { readonly ids: ShortIds; readonly outcome: Outcome } {
     const ids = new ShortIds(() => this.nextMessageId());
     const taken = new Set(known.messages.map(({ id }) => id));
     for (;;) {
-      const outcome = reduceEntries(known, owner, ids.applied(entries), () => `r${this.#chance.hex(7)}`);
+      const outcome = reduceEntries(known, owner, ids.applied(entries), () => `r${this.#chance.hex(7)}`, again);
       const isTaken = outcome.freshMessages.some(({ id }) => taken.has(id));
       ids.redraw(outcome.freshMessages, taken);
       if (!ids.part(outcome.freshMessages) && !isTaken) return { ids, outcome };

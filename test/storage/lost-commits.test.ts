@@ -22,3 +22,25 @@ test('lost commits: after an outage the journal updates no chat from its cache',
   await one.commit(arrived(fresh({ text: 'second' })));
   assert.equal((await one.chat(chatId))?.lastMessageText, 'second');
 });
+
+test('lost commits: a repeated commit returns the events of its stored messages, and no delivery', async () => {
+  const storage = await database.storage();
+  const { record, webhookId } = await new Bench(storage, 'rlost03').store();
+  const entries = [{ kind: 'chatRead', chatId } as const, arrived(fresh())];
+  const commit = (again: boolean) => storage.journal.commit(record, entries, () => [webhookId], again);
+  const [first, repeated, plain] = [await commit(false), await commit(true), await commit(false)];
+  assert.deepEqual(
+    [first, repeated, plain].map(({ events, deliveries }) => [events.length, deliveries.length]),
+    [
+      [1, 1],
+      [1, 0],
+      [1, 1],
+    ],
+  );
+  assert.deepEqual(repeated.events[0]?.message, first.events[0]?.message);
+  assert.deepEqual(
+    plain.events.map(({ type }) => type),
+    ['chats'],
+    'a first commit reads the chat, and finds the message stored',
+  );
+});

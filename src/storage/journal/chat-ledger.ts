@@ -131,7 +131,7 @@ const changed = (chat: Chat, changes: ChatChanges): Chat => {
   return changes.extra === undefined ? next : { ...next, extra: withoutNulls({ ...chat.extra, ...changes.extra }) };
 };
 
-const newChat = (chatId: string, id: string): Chat => {
+export const newChat = (chatId: string, id: string): Chat => {
   const phone = phoneOf(chatId);
   return { ...emptyChat, id, chatId, isGroup: isGroupId(chatId), phone, name: phone };
 };

@@ -316,14 +316,15 @@ const attempt = async (
   instance: Writer & { readonly owner: string },
   given: readonly Entry[],
   targets: Targets,
+  again: boolean,
 ): Promise<Committed> => {
   const { database, chance, recent } = parts;
   const entries = await withPresentPeople(database, instance.id, given);
   if (entries.length === 0) return nothing;
-  const known = recent.known(instance, entries) ?? (await readKnown(database, instance.id, entries));
+  const known = (again ? null : recent.known(instance, entries)) ?? (await readKnown(database, instance.id, entries));
   const ids = new ShortIds(chance.messageId);
   for (;;) {
-    const outcome = reduceEntries(known, instance.owner, ids.applied(entries), chance.chatId);
+    const outcome = reduceEntries(known, instance.owner, ids.applied(entries), chance.chatId, again);
     if (ids.part(outcome.freshMessages)) continue;
     try {
       return await written(parts, instance, { known, outcome, renamed: ids.renamed(outcome.freshMessages) }, targets);
@@ -356,17 +357,17 @@ export const createJournal = (database: Database, chance: JournalChance, now: ()
           doubt(claim.instanceId);
         }
       }),
-    commit: (instance, entries, targets) =>
+    commit: (instance, entries, targets, again = false) =>
       mutex.run(instance.id, async () => {
         if (entries.length === 0) return nothing;
         try {
-          return await attempt(parts, instance, entries, targets);
+          return await attempt(parts, instance, entries, targets, again);
         } catch (error) {
           doubt(instance.id);
           if (!isDuplicate(error) && !isOrphan(error)) throw error;
         }
         try {
-          return await attempt(parts, instance, entries, targets);
+          return await attempt(parts, instance, entries, targets, again);
         } catch (error) {
           doubt(instance.id);
           // The instance was removed, so its entries are dropped.

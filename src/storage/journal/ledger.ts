@@ -49,6 +49,7 @@ import {
 } from './event-drafts.ts';
 import { DefinitionLedger } from './definitions.ts';
 import type { Known, Outcome } from './outcome.ts';
+import { repeatsOf } from './repeats.ts';
 
 export { isProgress } from './message-ledger.ts';
 
@@ -391,8 +392,8 @@ class Ledger {
 }
 
 /** Applies the entries in their order. Messages and chats that are missing in `known` count as new. */
-export const reduceEntries = (known: Known, owner: string, entries: readonly Entry[], newId: () => string): Outcome => {
+export const reduceEntries = (known: Known, owner: string, entries: readonly Entry[], newId: () => string, again = false): Outcome => {
   const ledger = new Ledger(known, owner, newId);
   for (const entry of entries) ledger.apply(entry);
-  return ledger.outcome();
+  return again ? { ...ledger.outcome(), repeats: repeatsOf(known, owner, entries) } : ledger.outcome();
 };

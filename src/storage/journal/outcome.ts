@@ -48,6 +48,8 @@ export interface Outcome extends GroupOutcome, ContactOutcome, DefinitionOutcome
   readonly sendKeys: readonly UsedSendKey[];
   readonly receipts: readonly Receipt[];
   readonly events: readonly EventDraft[];
+  /** Events of an earlier commit without an answer. Their deliveries are stored. Absent if there are none. */
+  readonly repeats?: readonly EventDraft[];
   /** Events that could not be built. */
   readonly unrendered: readonly { readonly type: EventType; readonly error: unknown }[];
 }
@@ -75,13 +77,17 @@ const waitingOf = (event: GatewayEvent, webhooks: readonly string[]): readonly O
   return webhooks.map((webhookId) => ({ webhookId, instanceId, eventId, type, messageType, lane, body, attempts: 0, at, notBefore: 0 }));
 };
 
-export const render = (outcome: Pick<Outcome, 'events' | 'unrendered'>, { instanceId, at, eventId, targets }: RenderInput): Rendered => {
+export const render = (
+  outcome: Pick<Outcome, 'events' | 'repeats' | 'unrendered'>,
+  { instanceId, at, eventId, targets }: RenderInput,
+): Rendered => {
   const events: GatewayEvent[] = [];
   const waiting: Omit<Delivery, 'seq'>[] = [];
   const unrendered = outcome.unrendered.map(({ type, error }): UnrenderedEvent => {
     const event = { id: eventId(), instanceId, type, messageType: '', lane: '', message: null, at, payload: {} };
     return { id: event.id, type, messageType: '', webhooks: targets(event), error };
   });
+  for (const draft of outcome.repeats ?? []) events.push({ ...draft, id: eventId(), instanceId, at });
   for (const draft of outcome.events) {
     const event: GatewayEvent = { ...draft, id: eventId(), instanceId, at };
     const webhooks = targets(event);

@@ -1,10 +1,14 @@
 /** Tests deliveries of commits and replays that the database applied without an answer. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Entry, GatewayEvent } from '#actors/model.ts';
+import { supervisedWorkers } from '#actors/policy/supervised-workers.ts';
 import { StorageUnavailable } from '#actors/ports.ts';
+import { recorderOf } from '#actors/session/recording.ts';
 import { staged } from '#test/actors/stage.ts';
 import { delivery } from '#test/fakes/records.ts';
-import { settle, type World } from '#test/fakes/world.ts';
+import { settle, testPolicy, World } from '#test/fakes/world.ts';
+import { arrived, chatId, fresh, status } from '#test/ports/entries.ts';
 import { Bench, entry } from './recorder-bench.ts';
 
 const hooked = (world: World): void => void world.hook({ id: 'w1', instanceId: 'r1', url: 'http://hook.test' });
@@ -73,4 +77,58 @@ test('lost answers: the deliveries of a replay without an answer are sent', asyn
   assert.equal(world.db.outbox.size, 1);
   await world.time.pass(20_000);
   assert.deepEqual([world.receiver.posts.length, world.db.outbox.size], [before + 1, 0]);
+});
+
+/** A recorder on a journal that applies commits, and loses the answers of some. */
+class Forgetful {
+  readonly world = new World();
+  readonly record = this.world.register({ id: 'r1' });
+  readonly published: GatewayEvent[] = [];
+  /** The number of answers that get lost. */
+  lost = 0;
+  readonly recorder = recorderOf({
+    ports: { ...this.world.ports, journal: { ...this.world.ports.journal, commit: (...given) => this.#commit(...given) } },
+    policy: testPolicy,
+    record: () => this.record,
+    targets: () => ['w1'],
+    workers: supervisedWorkers(this.world.ports, testPolicy, { instance: 'r1' }),
+    committed: ({ events }) => void this.published.push(...events),
+  });
+
+  constructor() {
+    this.world.hook({ id: 'w1', instanceId: 'r1', url: 'http://hook.test' });
+  }
+
+  async commit(...entries: readonly Entry[]): Promise<void> {
+    this.recorder.record(entries);
+    await this.world.time.pass(5_000);
+    assert.equal(this.recorder.waiting, 0);
+  }
+
+  get texts(): readonly unknown[] {
+    return this.published.map(({ message }) => message?.messageId);
+  }
+
+  async #commit(...given: Parameters<World['journal']['commit']>) {
+    const committed = await this.world.journal.commit(...given);
+    if (this.lost === 0) return committed;
+    this.lost -= 1;
+    throw new StorageUnavailable('the answer was lost');
+  }
+}
+
+test('lost answers: the next attempt publishes the messages that the commit stored, and stores no second delivery', async () => {
+  const journal = new Forgetful();
+  const [known, one, two] = [fresh(), fresh(), fresh()];
+  await journal.commit(arrived(known));
+  journal.lost = 2;
+  await journal.commit(arrived({ ...known, id: 'rother00' }), arrived(one), arrived(two));
+  assert.deepEqual(
+    journal.texts,
+    [known, one, two].map(({ messageId }) => messageId),
+    'a second report of a known message is no event',
+  );
+  assert.equal(journal.world.db.outbox.size, 3);
+  await journal.commit(arrived(one), status([one.messageId], 'Read'));
+  assert.equal(journal.texts.filter((id) => id === one.messageId).length, 1, 'a first attempt publishes no stored message');
 });

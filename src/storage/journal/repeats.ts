@@ -1,0 +1,30 @@
+/** Recognises messages that an earlier commit of the same entries stored without an answer. */
+import type { Entry } from '#actors/model.ts';
+import { keyText } from '../postgres/parameters.ts';
+import { newChat } from './chat-ledger.ts';
+import type { StoredMessage } from './columns.ts';
+import { type EventDraft, messageDraft } from './event-drafts.ts';
+import type { Known } from './outcome.ts';
+
+/** Returns the message that this entry stored; null if it stored none. A later report of the same message has another short id. */
+const storedBy = (entry: Entry, messages: ReadonlyMap<string, StoredMessage>): StoredMessage | null => {
+  if (entry.kind !== 'message') return null;
+  const stored = messages.get(entry.message.id);
+  const isSame = stored?.messageId === keyText(entry.message.messageId) && stored.chatId === keyText(entry.message.chatId);
+  return isSame ? stored : null;
+};
+
+/** Returns the events of the messages that an earlier commit of these entries stored. An event that cannot be built is left out. */
+export const repeatsOf = ({ messages, chats }: Known, owner: string, entries: readonly Entry[]): readonly EventDraft[] => {
+  const byId = new Map(messages.map((message) => [message.id, message]));
+  return entries.flatMap((entry) => {
+    const stored = storedBy(entry, byId);
+    if (stored === null) return [];
+    const chat = chats.find(({ chatId }) => chatId === stored.chatId) ?? newChat(stored.chatId, '');
+    try {
+      return [messageDraft(stored, chat, owner)];
+    } catch {
+      return [];
+    }
+  });
+};
