@@ -49,7 +49,7 @@ import {
 } from './event-drafts.ts';
 import { DefinitionLedger } from './definitions.ts';
 import type { Known, Outcome } from './outcome.ts';
-import { repeatsOf } from './repeats.ts';
+import { repeatsOf, unrepeated } from './repeats.ts';
 
 export { isProgress } from './message-ledger.ts';
 
@@ -394,6 +394,6 @@ class Ledger {
 /** Applies the entries in their order. Messages and chats that are missing in `known` count as new. */
 export const reduceEntries = (known: Known, owner: string, entries: readonly Entry[], newId: () => string, again = false): Outcome => {
   const ledger = new Ledger(known, owner, newId);
-  for (const entry of entries) ledger.apply(entry);
+  for (const entry of again ? unrepeated(known, entries) : entries) ledger.apply(entry);
   return again ? { ...ledger.outcome(), repeats: repeatsOf(known, owner, entries) } : ledger.outcome();
 };

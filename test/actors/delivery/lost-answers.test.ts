@@ -132,3 +132,21 @@ test('lost answers: the next attempt publishes the messages that the commit stor
   await journal.commit(arrived(one), status([one.messageId], 'Read'));
   assert.equal(journal.texts.filter((id) => id === one.messageId).length, 1, 'a first attempt publishes no stored message');
 });
+
+for (const kind of ['chatRead', 'chatRemoved'] as const) {
+  test(`lost answers: the next attempt repeats no ${kind} before a message that is stored`, async () => {
+    const journal = new Forgetful();
+    const [before, after] = [fresh(), fresh()];
+    await journal.commit(arrived(before));
+    journal.lost = 1;
+    await journal.commit({ kind, chatId }, arrived(after));
+    const { db } = journal.world;
+    assert.deepEqual([db.chatsOf('r1').map(({ unreadCount }) => unreadCount), db.messagesOf('r1').at(-1)?.unread], [[1], true]);
+    await journal.commit(arrived(fresh()), { kind, chatId });
+    const left = kind === 'chatRead' ? [0] : [];
+    assert.deepEqual(
+      db.chatsOf('r1').map(({ unreadCount }) => unreadCount),
+      left,
+    );
+  });
+}
