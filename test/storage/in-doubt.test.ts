@@ -46,3 +46,30 @@ test('in doubt: a late statement cannot requeue a message that was given up afte
   assert.deepEqual(await stored('LATE'), []);
   assert.deepEqual(await stored('BEFORE'), [{ status: 'Queued' }]);
 });
+
+test('in doubt: a late change of an instance or a setting cannot overwrite a later one after a lost reply', async (t) => {
+  const network = await testNetwork(t, database.url);
+  const limits = { statement: 2_000, connection: 10_000 };
+  const { instances, settings } = await database.storage({ databaseUrl: network.url, limits });
+  const [before] = await instances.all();
+  assert.ok(before);
+  const change = (profileName: string) => instances.update(before.id, before.epoch, { profileName, fieldsMap: { profileName } });
+  await Promise.all([change('first'), settings.set('late', 'first')]);
+  const open = network.hold();
+  const held = open();
+  assert.ok(held > 1);
+  const lost = await Promise.allSettled([change('late'), settings.set('late', 'late')]);
+  assert.deepEqual(
+    lost.map(({ status }) => status),
+    ['rejected', 'rejected'],
+  );
+  await change('second');
+  await settings.set('late', 'second');
+  const shown = async () => [(await instances.all())[0]?.profileName, (await instances.all())[0]?.fieldsMap, await settings.get('late')];
+  network.resume();
+  await until(
+    async () => open() <= held - 2 || (await shown())[0] !== 'second',
+    'the held statement reaches the server, or its connection was ended',
+  );
+  assert.deepEqual(await shown(), ['second', { profileName: 'second' }, 'second']);
+});

@@ -27,6 +27,15 @@ const columnsOf = (id: string, { token, aiApikey, proxy, ...rest }: InstancePatc
   ...(proxy === undefined ? {} : { proxy: proxy === null ? null : opener.seal(proxyPlace(id), JSON.stringify(proxy)) }),
 });
 
+/** Returns SQL that assigns the columns, and its parameters, which begin at `$first`. */
+const assignmentsOf = (columns: Partial<InstanceRow>, first: number): { readonly text: string; readonly values: readonly unknown[] } => {
+  const given = Object.entries(columns).filter(([, value]) => value !== undefined);
+  return {
+    text: given.map(([field], at) => `${columnOf(field)} = $${first + at}`).join(', '),
+    values: given.map(([field, value]) => (field === 'fieldsMap' && value !== null ? JSON.stringify(value) : value)),
+  };
+};
+
 /** All columns except the hash of the token. Times are selected as floats, which the driver reads as numbers. */
 const plainFields = [
   'id',
@@ -159,9 +168,12 @@ export const createInstanceStore = (database: UnitDatabase, opener: Opener, now:
     }),
   async update(id, epoch, patch) {
     const columns = { ...columnsOf(id, patch, opener), updated: now() };
-    const changed = await database.unit((em) => em.nativeUpdate(InstanceEntity, { id, epoch, removed: false }, columns));
-    if (changed === 0) await checkGone(database, [id]);
-    return changed === 1;
+    // A unit of work would not end a statement without an answer, which might then overwrite a later one.
+    const { text, values } = assignmentsOf(columns, 3);
+    const where = 'where id = $1 and epoch = $2 and not removed returning id';
+    const changed = await database.rows({ name: '', text: `update instance set ${text} ${where}` }, [id, epoch, ...values]);
+    if (changed.length === 0) await checkGone(database, [id]);
+    return changed.length === 1;
   },
   async remove(id, epoch) {
     const marked = await database.rows(mark, [id, epoch]);

@@ -1,8 +1,8 @@
 /** Stores webhooks and server-wide settings. Both tables are small. */
 import { damagedParts, type Webhook } from '#actors/model.ts';
 import type { SettingStore, WebhookStore } from '#actors/ports.ts';
-import type { Runner, Statement, UnitDatabase } from '../postgres/database.ts';
-import { SettingEntity, WebhookEntity, type WebhookRow } from '../entities/index.ts';
+import type { Database, Runner, Statement, UnitDatabase } from '../postgres/database.ts';
+import { WebhookEntity, type WebhookRow } from '../entities/index.ts';
 import { checkOwned, owned, type Owned } from '../ownership.ts';
 import { type Opener, placeOf, privatePlace } from '../vault/sealing.ts';
 import { storable } from '../postgres/parameters.ts';
@@ -151,17 +151,19 @@ const firstSetting: Statement = {
   name: 'setting-first',
   text: `insert into setting (name, value) values ($1, $2) on conflict do nothing returning name`,
 };
+const keptSetting: Statement = {
+  name: 'setting-set',
+  text: `insert into setting (name, value) values ($1, $2) on conflict (name) do update set value = excluded.value`,
+  instance: null,
+};
 const nextSetting: Statement = {
   name: 'setting-next',
   text: `update setting set value = $2 where name = $1 and value = $3 returning name`,
 };
 
-export const createSettingStore = (database: UnitDatabase): SettingStore => ({
+export const createSettingStore = (database: Database): SettingStore => ({
   get: async (name) => (await database.rows<{ readonly value: string }>(oneSetting, [name]))[0]?.value ?? null,
-  set: (name, value) =>
-    database.unit(async (em) => {
-      await em.upsert(SettingEntity, { name, value });
-    }),
+  set: async (name, value) => void (await database.rows(keptSetting, [name, value])),
   async swap(name, before, value) {
     const taken = await (before === null ? database.rows(firstSetting, [name, value]) : database.rows(nextSetting, [name, value, before]));
     return taken.length > 0;
