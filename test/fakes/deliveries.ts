@@ -1,7 +1,8 @@
 /** Past and waiting deliveries in memory, under the rules of their port. */
 import type { Delivery, DeliveryRecord, DeliveryState, EventType } from '#actors/model.ts';
 import type { DeliveryQuery, DeliveryStore, Excess, ReplayQuery, Tally } from '#actors/ports.ts';
-import { deliveryOf, type FakeDatabase } from './storage.ts';
+import { deliveryOf } from './records.ts';
+import type { FakeDatabase } from './storage.ts';
 
 /** The number of rows in a batch. It is small, so a test with few rows needs several batches. */
 const pieceRows = 5;

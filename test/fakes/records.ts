@@ -80,3 +80,10 @@ export interface CampaignRow {
   campaign: Campaign;
   readonly recipients: RecipientRow[];
 }
+
+/** Returns a delivery as couriers see it: without the last attempt and the end. */
+export const deliveryOf = ({ tries, ...row }: Delivery): Delivery => {
+  const { seq, webhookId, instanceId, eventId, type, messageType, lane, body, attempts, at, notBefore } = row;
+  const fields = { seq, webhookId, instanceId, eventId, type, messageType, lane, body, attempts, at, notBefore };
+  return { ...fields, ...(tries === undefined ? {} : { tries }) };
+};

@@ -37,14 +37,7 @@ import {
 } from '#actors/ports.ts';
 import type { DefinitionOutcome } from '#src/storage/journal/definitions.ts';
 import type { GroupOutcome } from '#src/storage/journal/people.ts';
-import type { CampaignRow, ChatRow, MessageRow } from './records.ts';
-
-/** Returns a delivery as couriers see it: without the last attempt and the end. */
-export const deliveryOf = ({ tries, ...row }: Delivery): Delivery => {
-  const { seq, webhookId, instanceId, eventId, type, messageType, lane, body, attempts, at, notBefore } = row;
-  const fields = { seq, webhookId, instanceId, eventId, type, messageType, lane, body, attempts, at, notBefore };
-  return { ...fields, ...(tries === undefined ? {} : { tries }) };
-};
+import { type CampaignRow, type ChatRow, deliveryOf, type MessageRow } from './records.ts';
 
 /** The rows that all stores share. A statement takes one turn of the event loop, and fails while the storage is unavailable. */
 export class FakeDatabase {
@@ -83,7 +76,6 @@ export class FakeDatabase {
   removals: readonly Removal[] = [];
   /** Promises that delay answers, by the name of the statement. The statement runs first, and its answer waits for the promise. */
   readonly holds = new Map<string, Promise<void>>();
-
   /** Names of statements whose next answer is lost. The statement runs, and its caller gets a failure. */
   readonly losses = new Set<string>();
 
