@@ -336,24 +336,6 @@ test('leases: a take waits for an ending of a lease under way', async () => {
   assert.equal((await taken)?.length, 1);
 });
 
-test('leases: an instance without a session is free only if its logout or its change of account has to go on', async () => {
-  const ids = await realSide.register(5);
-  const states = [
-    ['online', '', false],
-    ['online', '', true],
-    ['unlinked', '', false],
-    ['online', '1@s.whatsapp.net', false],
-    ['offline', '1@s.whatsapp.net', false],
-  ] as const;
-  for (const [at, [wanted, jid, accountLeaves]] of states.entries())
-    await storage.instances.update(ids[at]!, 1, { wanted, jid, accountLeaves });
-  const { free } = await realSide.store.look();
-  assert.deepEqual(
-    ids.map((id) => free.includes(id)),
-    [false, true, true, true, false],
-  );
-});
-
 test('leases: a database clock that was set back delays no handshake', async () => {
   await run('update admission set at = at + 3600000', []);
   assert.equal(await realSide.store.admit(5, { perSecond: 10, burst: 5 }), 0, 'the burst begins anew');

@@ -93,10 +93,9 @@ export const leaseStatements = {
       where lease.instance_id = $1 and not node.ended`,
   },
   epochOf: { name: 'lease-epoch', text: `select epoch from instance where id = $1` },
-  // An instance whose pairing ended with its node is wanted online without a session. `beginningOf` (`actors/session/status.ts`) restores none.
   free: {
     name: 'lease-free',
-    text: `select id from instance where (wanted = 'unlinked' or wanted = 'online' and (jid <> '' or account_leaves)) and not removed and not exists (
+    text: `select id from instance where wanted in ('online', 'unlinked') and not removed and not exists (
         select from lease join node using (incarnation) where lease.instance_id = instance.id and not node.ended)
       order by last_active_at desc, id`,
   },
