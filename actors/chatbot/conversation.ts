@@ -42,6 +42,8 @@ interface Context {
   readonly since: number;
   readonly plan: Plan | null;
   readonly answer: Answer | null;
+  /** True if the answer may be sent without another decision. */
+  readonly isChecked: boolean;
   readonly restarts: number;
   /** Times of the answers within the last minute. */
   readonly answered: readonly number[];
@@ -49,6 +51,7 @@ interface Context {
   readonly inARow: number;
 }
 
+const noAnswer = { plan: null, answer: null, isChecked: false, restarts: 0 } as const;
 const restartsMost = 2;
 const minuteMs = 60_000;
 
@@ -78,6 +81,7 @@ const conversationSetup = setup({
     mayBeginAnew: ({ context: { plan, restarts } }) => restarts < restartsMost && plan?.acted === false,
     cameMeanwhile: ({ context: { later } }) => later.length > 0,
     isAnswered: ({ context: { answer } }) => answer !== null,
+    isChecked: ({ context: { isChecked } }) => isChecked,
     // An answer of the model is kept over a retry. A question whose tools were used, and that has no answer, does not begin again.
     mayRetry: ({ context: { host, since, plan, answer } }, error: unknown) =>
       error instanceof StorageFailure && host.time.monotonic() - since < host.policy.fresh && (answer !== null || plan?.acted !== true),
@@ -90,12 +94,13 @@ const conversationSetup = setup({
     countRestart: assign(({ context }) => ({ restarts: context.restarts + 1 })),
     keepPlan: assign((_, plan: Plan | null) => ({ plan })),
     keepAnswer: assign((_, answer: Answer | null) => ({ answer })),
+    noteChecked: assign({ isChecked: true }),
     noteAnswered: assign(({ context: { host, answered, inARow } }) => ({
       answered: addTime(answered, host.time.monotonic(), minuteMs),
       inARow: inARow + 1,
     })),
-    endQuestion: assign({ asked: [], later: [], plan: null, answer: null, restarts: 0 }),
-    askLater: assign(({ context: { later } }) => ({ asked: later, later: [], plan: null, answer: null, restarts: 0 })),
+    endQuestion: assign({ asked: [], later: [], ...noAnswer }),
+    askLater: assign(({ context: { later } }) => ({ asked: later, later: [], ...noAnswer })),
     reportCrash: ({ context }, error: unknown) => context.host.crashed(error),
     dropAnswer: ({ context }) => context.host.drop(),
     reportLimit: ({ context: { host, answered, inARow } }) => host.limited(answered.length, inARow),
@@ -142,9 +147,7 @@ export const conversation = conversationSetup.createMachine({
     asked: [],
     later: [],
     since: host.time.monotonic(),
-    plan: null,
-    answer: null,
-    restarts: 0,
+    ...noAnswer,
     answered: [],
     inARow: 0,
   }),
@@ -179,7 +182,7 @@ export const conversation = conversationSetup.createMachine({
         input: ({ context: { host, plan } }) => ({ host, plan: plan! }),
         onDone: [
           // After a tool acted, for example with a hand-over to a person, the answer is sent without another decision.
-          { guard: { type: 'hasActed', params: answerOf }, target: 'answering', actions: keepAnswer },
+          { guard: { type: 'hasActed', params: answerOf }, target: 'answering', actions: [keepAnswer, 'noteChecked'] },
           { guard: { type: 'isAnswer', params: answerOf }, target: 'checking', actions: keepAnswer },
           { guard: 'cameMeanwhile', target: 'gathering', actions: ['askLater', 'beginQuestion'] },
           { target: 'resting', actions: 'endQuestion' },
@@ -197,7 +200,7 @@ export const conversation = conversationSetup.createMachine({
         src: 'decide',
         input: ({ context: { host, asked, later } }) => ({ host, asked: asked.length === 0 ? [] : [...asked, ...later] }),
         onDone: [
-          { guard: { type: 'isPlanned', params: planOf }, target: 'answering' },
+          { guard: { type: 'isPlanned', params: planOf }, target: 'answering', actions: 'noteChecked' },
           { target: 'resting', actions: ['dropAnswer', 'endQuestion'] },
         ],
         onError,
@@ -218,7 +221,9 @@ export const conversation = conversationSetup.createMachine({
     },
     postponed: {
       description: 'Storage did not answer. The step is retried after a pause.',
-      after: { storage: [{ guard: 'isAnswered', target: 'answering' }, { target: 'deciding' }] },
+      after: {
+        storage: [{ guard: 'isChecked', target: 'answering' }, { guard: 'isAnswered', target: 'checking' }, { target: 'deciding' }],
+      },
       on: { ...onSilenced, 'text.came': [{ guard: 'isAnswered', actions: noteLater }, gatherOn] },
     },
     resting: {

@@ -1,6 +1,6 @@
 /**
- * Holds messages back for a bounded time until their files are downloaded. Later entries of the same chat wait behind these messages. Other chats are not
- * delayed.
+ * Holds messages back for a bounded time until their files are downloaded. Later entries of the same chat wait behind these messages, except
+ * own messages that are about to leave. Other chats are not delayed.
  *
  * A held entry counts as not recorded. After a kill the platform adapter delivers the entry again.
  */

@@ -44,7 +44,10 @@ export interface Removal {
 interface AccountRemoval {
   readonly kind: 'account';
   readonly id: InstanceId;
-  /** The epoch of the instance. A removal with an outdated epoch rejects with `EpochLost`, because the next owner may have rows of the new account. */
+  /**
+   * The epoch of the instance. The removal of rows with an outdated epoch rejects with `EpochLost`, because the next owner may have rows of the new
+   * account.
+   */
   readonly epoch: number;
 }
 

@@ -94,13 +94,17 @@ export class CampaignRunner {
   #active = false;
   /** True if `resume` was called since the last query began. There may be a campaign that the query did not find. */
   #isResumed = false;
+  /** True if the pause after the last message is known to be over, although its time is unknown. */
+  readonly #isRested: boolean;
   /** The number of consecutive refusals of the platform. */
   #refusals = 0;
   /** The time since which the session is not live, by the monotonic clock; null while it is live. */
   #awaySince: number | null = null;
 
-  constructor(host: CampaignHost) {
+  /** `isRested`: true if an earlier runner of the instance ended in this process, after the pause of its last message. */
+  constructor(host: CampaignHost, isRested = false) {
     this.#host = host;
+    this.#isRested = isRested;
     this.#pause = new Pause(host.time);
     this.#worker = host.supervise({ name: 'campaigns', run: () => this.#work() });
   }
@@ -201,7 +205,8 @@ export class CampaignRunner {
     const { time, policy } = this.#host;
     const now = time.now();
     // After a restart of the runner, the time of the last message is unknown. The runner uses the time of the campaign's last change.
-    if (this.#last.at === null && campaign.startedAt > 0) this.#pace(campaign, time.monotonic() - Math.max(0, now - campaign.updated));
+    if (this.#last.at === null && !this.#isRested && campaign.startedAt > 0)
+      this.#pace(campaign, time.monotonic() - Math.max(0, now - campaign.updated));
     const { at, pause, share } = this.#last;
     // Between messages of two campaigns the shorter of both pauses applies, so that a slow campaign does not delay the next campaign.
     const most = Math.min(pause, between(campaign.delayMin, campaign.delayMax, share));

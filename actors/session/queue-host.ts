@@ -85,9 +85,9 @@ export const queueHostOf = (
   live: () => cell.view.connected,
   held,
   pace: () => between(cell.record.msgDelayMin * 1000, cell.record.msgDelayMax * 1000, ports.chance.random()),
-  async read(limit) {
+  async read(limit, hasSent) {
     // A message that was already sent must not be read as `Queued` again.
-    await cell.recorder.recorded();
+    if (hasSent) await cell.recorder.recorded();
     return ports.messages.queued(cell.record.id, limit);
   },
   send: async (message) => (await cell.request((signal) => sendQueued(ports, cell, signal, message))) ?? 'later',
@@ -121,8 +121,8 @@ export async function restoreQueues<Session extends Queued>(
 ): Promise<void> {
   let known: ReadonlyMap<InstanceId, number> = new Map();
   const found = await untilStored(() => {
-    // Clients may have queued messages since the start of the process. The count of storage includes these messages.
-    known = new Map([...cells].map(([id, { queue }]) => [id, queue.pending]));
+    // Clients may have queued messages since the start of the process. The count of storage includes these messages, and perhaps some that are being stored.
+    known = new Map([...cells].map(([id, { queue }]) => [id, queue.stored]));
     return messages.queueing();
   });
   for (const { id, queued } of found) {

@@ -18,8 +18,11 @@ export interface QueueHost {
   readonly live: () => boolean;
   /** Returns the reason why nothing may be sent now, or '' if there is none. */
   readonly held: () => string;
-  /** Returns the oldest waiting messages of storage, at most `limit`. The result excludes messages that were sent before the call. */
-  read(limit: number): Promise<readonly Message[]>;
+  /**
+   * Returns the oldest waiting messages of storage, at most `limit`. With `hasSent`, the result excludes messages that were sent before the call. Without it, no
+   * message was sent, so the call does not wait until the recorder has stored everything, such as the history of a phone.
+   */
+  read(limit: number, hasSent: boolean): Promise<readonly Message[]>;
   /** Sends one message. Unless the outcome is `done`, the message stays in the queue. */
   send(message: Message): Promise<Sending>;
   /** Returns a random pause before the next message. In milliseconds. */
@@ -137,6 +140,11 @@ export class SendQueue {
     return cancelled;
   }
 
+  /** The number of stored messages that wait. */
+  get stored(): number {
+    return this.#stored;
+  }
+
   /** The number of waiting messages, including reserved slots and without the message that is being sent. */
   get pending(): number {
     return this.#stored + this.#reserved;
@@ -190,7 +198,7 @@ export class SendQueue {
     this.#taken = this.#sending();
     this.#missed = false;
     try {
-      const read = await this.#host.read(windowSize);
+      const read = await this.#host.read(windowSize, this.#isRead);
       // A message that was sent during the read is still `Queued` in the answer.
       const fresh = read.filter(({ messageId }) => !before.has(messageId) && !this.#taken.has(messageId));
       this.#window = [...fresh, ...this.#window.filter(({ messageId }) => !fresh.some((one) => one.messageId === messageId))];

@@ -41,6 +41,8 @@ interface CampaignsInput {
 export class Campaigns {
   readonly #input: CampaignsInput;
   readonly #runners = new Map<InstanceId, CampaignRunner>();
+  /** Instances whose runner has ended. The next runner has no pause to wait for. */
+  readonly #rested = new Set<InstanceId>();
   readonly #pause: Pause;
 
   constructor(input: CampaignsInput) {
@@ -58,7 +60,7 @@ export class Campaigns {
     if (!this.#input.open() || this.#input.registry.record(id) === undefined) return;
     let runner = this.#runners.get(id);
     if (runner === undefined) {
-      runner = new CampaignRunner(this.#hostOf(id));
+      runner = new CampaignRunner(this.#hostOf(id), this.#rested.delete(id));
       this.#runners.set(id, runner);
     }
     runner.resume();
@@ -83,6 +85,7 @@ export class Campaigns {
   forget(id: InstanceId): void {
     this.#runners.get(id)?.stop();
     this.#runners.delete(id);
+    this.#rested.delete(id);
   }
 
   /**
@@ -143,7 +146,10 @@ export class Campaigns {
       stopAll: (reason) => this.#stopAll(id, reason),
       supervise: (input) => workers.supervise({ ...input, fields: { instance: id } }),
       dismiss: (worker) => workers.dismiss(worker),
-      ended: () => this.forget(id),
+      ended: () => {
+        this.forget(id);
+        this.#rested.add(id);
+      },
     };
   }
 

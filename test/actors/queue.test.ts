@@ -282,14 +282,17 @@ test('sends: two spellings of one chat are the same chat, whose messages leave i
 
 test('queue: the ids of sent messages are forgotten when no message waits', async () => {
   const { ports, time } = new World();
-  const sent: string[] = [];
+  const [sent, reads]: [string[], boolean[]] = [[], []];
   let stored: readonly Message[] = [];
   const queue = new SendQueue({
     time,
     limits: testPolicy.queue,
     live: () => true,
     held: () => '',
-    read: async () => stored,
+    read: async (_limit, hasSent) => {
+      reads.push(hasSent);
+      return stored;
+    },
     send: async ({ messageId }) => {
       sent.push(messageId);
       stored = [];
@@ -307,4 +310,7 @@ test('queue: the ids of sent messages are forgotten when no message waits', asyn
     await settle();
   }
   assert.deepEqual([sent, queue.pending], [['m0', 'm1', 'm2', 'm1'], 0]);
+  queue.restore(1);
+  await settle();
+  assert.deepEqual(reads, [false, true], 'the first read does not wait for the recorder');
 });

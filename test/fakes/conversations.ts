@@ -8,11 +8,13 @@ import type { MessageRow } from './records.ts';
 import type { FakeDatabase } from './storage.ts';
 
 /** Returns all ids of a chat: its phone-number id and its LID, whichever of them is given. */
-const sameChat = (chats: readonly Chat[], name: string): ReadonlySet<string> => {
-  const ids = chatIdsOf(name);
+const sameChat = (chats: readonly Chat[], name: string, ids = chatIdsOf(name)): ReadonlySet<string> => {
   const others = chats.flatMap(({ chatId, chatLid }) => (ids.includes(chatLid) ? [chatId] : ids.includes(chatId) ? [chatLid] : []));
   return new Set([...ids, ...others.filter((id) => id !== '')]);
 };
+/** Returns the ids of one stored chat. A whole id names no second chat under the other form of a number. */
+const exactChat = (chats: readonly Chat[], name: string): ReadonlySet<string> =>
+  sameChat(chats, name, chatIdsOf(name).includes(name) ? [name] : chatIdsOf(name));
 
 const withoutOwner = (id: string): string => id.slice(id.indexOf(':') + 1);
 const isNamed = ({ id, messageId }: Message, name: string): boolean =>
@@ -78,14 +80,14 @@ export class FakeMessages implements MessageStore {
 
   oldest = (instance: string, chatId: string) =>
     this.#db.run('messages.oldest', () => {
-      const chats = sameChat(this.#db.chatsOf(instance), chatId);
+      const chats = exactChat(this.#db.chatsOf(instance), chatId);
       const found = this.#newest(instance).findLast((message) => chats.has(message.chatId));
       return found ? plain(found) : null;
     });
 
   removeOf = ({ instanceId }: Claim, chatId: string, until: number, limit: number) =>
     this.#db.run('messages.removeOf', () => {
-      const chats = sameChat(this.#db.chatsOf(instanceId), chatId);
+      const chats = exactChat(this.#db.chatsOf(instanceId), chatId);
       const gone = [...this.#db.messages].filter(
         ([, row]) => row.instanceId === instanceId && chats.has(row.chatId) && row.timestamp <= until && row.status !== 'Queued',
       );
@@ -95,7 +97,7 @@ export class FakeMessages implements MessageStore {
 
   unread = (instance: string, chatId: string, limit: number): Promise<readonly ReadKey[]> =>
     this.#db.run('messages.unread', () => {
-      const chats = sameChat(this.#db.chatsOf(instance), chatId);
+      const chats = exactChat(this.#db.chatsOf(instance), chatId);
       const unread = this.#newest(instance).filter((message) => message.unread && chats.has(message.chatId));
       return unread.slice(0, limit).map(({ chatId: chat, messageId, sender }) => ({ chatId: chat, messageId, sender }));
     });

@@ -96,6 +96,23 @@ const declareNames = (bench: () => Bench): void => {
     assert.equal(await left(), 'g1 e1 l3 q1');
   });
 
+  test('those of a chat go without those of a second chat under the other form of the number', async () => {
+    const one = await benchOf(async () => bench().stores, 'rtwins');
+    const { messages } = one.stores;
+    const [with9, without9] = ['5511999990009@s.whatsapp.net', '551199990009@s.whatsapp.net'];
+    for (const [messageId, chatId, timestamp] of [
+      ['w1', with9, 21],
+      ['w2', without9, 22],
+    ] as const)
+      await one.commit(arrived({ ...sample, messageId, chatId, chatLid: '', timestamp }));
+    const { id: instanceId, epoch } = one.record;
+    assert.equal(idsOf((await messages.find(instanceId, { chatId: with9, limit: 9, offset: 0 })).messages), 'w2 w1');
+    assert.equal(idsOf(await messages.unread(instanceId, with9, 9)), 'w1');
+    assert.equal((await messages.oldest(instanceId, without9))?.messageId, 'w2');
+    assert.equal(await messages.removeOf({ instanceId, epoch }, with9, 99, 9), 1);
+    assert.equal(idsOf((await messages.find(instanceId, { limit: 9, offset: 0 })).messages), 'w2');
+  });
+
   test('pages over both addresses of a chat follow one another', async () => {
     const { stores, record } = bench();
     const pages = [0, 1, 2, 3].map((offset) => stores.messages.find(record.id, { chatId: late, limit: 1, offset }));

@@ -13,6 +13,15 @@ import { keyText } from '../postgres/parameters.ts';
 /** Returns all forms of a chat's name, as the parameter of `sameChatIds`. */
 export const chatNames = (name: string): readonly string[] => chatIdsOf(name).map(keyText);
 
+/**
+ * Returns the forms of a chat's name, but of a whole id only this id. For changes of a stored chat: a person may have a second chat under the other form of a
+ * Brazilian number, which stays as it is.
+ */
+export const exactNames = (name: string): readonly string[] => {
+  const [id, names] = [keyText(name), chatNames(name)];
+  return names.includes(id) ? [id] : names;
+};
+
 /** Returns a query for all ids of a chat: the names in parameter `n`, and the other address of a stored chat. Each part uses an index. */
 export const sameChatIds = (n: number): string => `select unnest($${n}::text[]) as address
   union select chat.chat_id from chat where chat.instance_id = $1 and chat.chat_lid = any($${n}::text[]) and chat.chat_lid <> ''

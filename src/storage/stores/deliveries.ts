@@ -122,18 +122,21 @@ export const deliveryStatements = {
   },
 } as const satisfies Readonly<Record<string, Statement>>;
 
+/** The share of connections for look-ups of global webhooks. */
+const globalShare = 'global';
+
 /** Creates the store. `queries`: the pool for the look-ups of clients, which use the share of the owner. `database`: the pool for all other work. */
 export const createDeliveryStore = (database: Database, queries: Database): DeliveryStore => {
   const fold = new TallyFold(database);
   return {
-    async list({ webhooks, owner: instance = null, state, from = 0, to = Number.MAX_SAFE_INTEGER, limit, offset }) {
+    async list({ webhooks, owner, state, from = 0, to = Number.MAX_SAFE_INTEGER, limit, offset }) {
       const values = [webhooks, limit + 1, offset, from, to];
-      const found = await queries.rows<DeliveryRecord>({ ...listStatement(state), instance }, values);
+      const found = await queries.rows<DeliveryRecord>({ ...listStatement(state), instance: owner ?? globalShare }, values);
       return { deliveries: found.slice(0, limit), more: found.length > limit };
     },
-    async find(webhooks, eventId, instance = null) {
+    async find(webhooks, eventId, owner) {
       type Row = Omit<DeliveryInFull, 'tries'> & { readonly tries: string };
-      const [row] = await queries.rows<Row>({ ...deliveryStatements.find, instance }, [webhooks, eventId]);
+      const [row] = await queries.rows<Row>({ ...deliveryStatements.find, instance: owner ?? globalShare }, [webhooks, eventId]);
       if (row === undefined) return null;
       const { tries, ...record } = row;
       return { ...record, ...triesOf(tries) };
@@ -148,10 +151,10 @@ export const createDeliveryStore = (database: Database, queries: Database): Deli
         return [...back, ...(await runner.rows<Replayed>(deliveryStatements.hasten, [...chosen, left]))];
       });
     },
-    tally(webhooks, instance) {
+    tally(webhooks, owner) {
       if (webhooks === null) return database.rows<Tally>(tallyStatements.all, []);
-      const pool = instance === undefined ? database : queries;
-      return pool.rows<Tally>({ ...tallyStatements.of, instance: instance ?? null }, [webhooks]);
+      const pool = owner === undefined ? database : queries;
+      return pool.rows<Tally>({ ...tallyStatements.of, instance: owner ?? globalShare }, [webhooks]);
     },
     async oldest() {
       const [row] = await database.rows<{ at: number }>(deliveryStatements.oldest, []);

@@ -5,7 +5,7 @@ import { messageFields, sendKeyRows } from '../journal/columns.ts';
 import { changeOwned, checkGone, owned, type Owned, whileOwned } from '../ownership.ts';
 import type { Database, Runner, Statement } from '../postgres/database.ts';
 import { keyText } from '../postgres/parameters.ts';
-import { chatNames, sameChatIds } from './chats.ts';
+import { chatNames, exactNames, sameChatIds } from './chats.ts';
 import { expireRows, expireStatement } from './expiry.ts';
 
 /** The order of pages. The columns have the prefix of their table, because the select list has an expression named `timestamp` without an index. */
@@ -178,14 +178,14 @@ export const createMessageStore = (database: Database): MessageStore => {
       const [counts = noCounts] = await database.rows<ReceiptCounts>(countsStatement, [instance, keyText(messageId)]);
       return { receipts: rows.slice(0, limit), more: rows.length > limit, counts };
     },
-    oldest: async (instance, chatId) => (await database.rows<Message>(messageStatements.oldest, [instance, chatNames(chatId)]))[0] ?? null,
+    oldest: async (instance, chatId) => (await database.rows<Message>(messageStatements.oldest, [instance, exactNames(chatId)]))[0] ?? null,
     async removeOf({ instanceId, epoch }, chatId, until, limit) {
-      const values = [instanceId, epoch, chatNames(chatId), until, limit];
+      const values = [instanceId, epoch, exactNames(chatId), until, limit];
       const [row] = await database.rows<Owned & { readonly count: number }>(messageStatements.removeOf, values);
       if (row?.owned !== 1) await checkGone(database, [instanceId]);
       return row?.count ?? 0;
     },
-    unread: (instance, chatId, limit) => database.rows<ReadKey>(messageStatements.unread, [instance, chatNames(chatId), limit]),
+    unread: (instance, chatId, limit) => database.rows<ReadKey>(messageStatements.unread, [instance, exactNames(chatId), limit]),
     queueing: () => database.rows<{ id: string; queued: number }>(messageStatements.queueing, []),
     newestAt: async () => (await database.rows<{ readonly at: number | null }>(messageStatements.newest, []))[0]?.at ?? null,
     queued: (instance, limit) => database.rows<Message>(messageStatements.queued, [instance, limit]),

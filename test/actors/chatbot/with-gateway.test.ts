@@ -215,6 +215,21 @@ test('storage: an answer that was ready before an outage is sent after the outag
   assert.deepEqual([bench.said, bench.asked.length], [['ready'], 1]);
 });
 
+test('storage: an answer that was ready before an outage is not sent if its trigger is deleted after the outage', async () => {
+  const bench = await Bench.open();
+  const { db, chatModels } = bench.world;
+  chatModels.answer = chatModels.after(2_000, said('ready'));
+  await bench.hear('hi');
+  await bench.pass(4_000);
+  db.away = true;
+  await bench.pass(5_000);
+  db.away = false;
+  const deleted = await bench.gateway.editTrigger('r1', { id: 't1', delete: true, fields: {} });
+  assert.ok(deleted.ok, JSON.stringify(deleted));
+  await bench.pass(5_000);
+  assert.deepEqual([bench.said, bench.asked.length], [[], 1]);
+});
+
 test('storage: after a long outage the old question is not answered, and the next text is', async () => {
   const bench = await Bench.open();
   const { db, log } = bench.world;

@@ -112,7 +112,7 @@ for (const [point, isBeforeClose] of [
       ports: { time },
       policy: { stopGrace: 3_000 },
       registry,
-      dispatcher: { webhooks: { receiving: () => [] } },
+      dispatcher: { webhooks: { receiving: () => [] }, leave: () => undefined },
       campaigns: { forget: () => undefined },
       uses,
       forgetBeside: () => undefined,
