@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { done } from '#actors/model.ts';
+import { refused } from '#src/platform/wire/outcomes.ts';
 import { campaignSend } from '#test/support/campaign-rows.ts';
 import { type Stage, staged } from './stage.ts';
 
@@ -45,4 +46,17 @@ test('campaigns: a restriction without an end date lasts until the platform lift
   stage.link().lock = { active: false, until: null, kind: '' };
   await stage.world.time.pass(60_000);
   assert.deepEqual(await seen(stage), [1, '', 'done']);
+});
+
+test('campaigns: one that a time-lock stopped sends at once if it is continued after its pause', async () => {
+  const stage = await staged();
+  stage.link().answer = () => refused(463, 'the account is locked');
+  await create(stage, ['551', '552']);
+  await stage.world.time.pass(100_000);
+  const [one] = await stage.gateway.campaigns('r1', null);
+  assert.deepEqual([stage.link().sent.length, one?.status], [1, 'paused']);
+  stage.link().answer = () => done({ at: 1 });
+  assert.ok((await stage.gateway.continueCampaign('r1', one!.id)).ok);
+  await stage.world.time.pass(100);
+  assert.equal(stage.link().sent.length, 2);
 });

@@ -280,7 +280,7 @@ test('sends: two spellings of one chat are the same chat, whose messages leave i
   assert.deepEqual(texts(stage), ['one', 'two']);
 });
 
-test('queue: the ids of sent messages are forgotten when no message waits', async () => {
+test('queue: ids of sent messages are forgotten when no message waits, and the first read does not wait for the recorder', async () => {
   const { ports, time } = new World();
   const [sent, reads]: [string[], boolean[]] = [[], []];
   let stored: readonly Message[] = [];

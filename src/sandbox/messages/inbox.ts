@@ -191,9 +191,7 @@ export class Inbox {
     return { id, chat: group ?? chatOf(sender), from: sender.number, pushName: this.#people.pushName(sender, device), at };
   }
 
-  /**
-   * Decrypts the changed event or the edit in a message. Returns null if it cannot be decrypted, and undefined if there is no second layer.
-   */
+  /** Decrypts the changed event or the edit in a message. Returns null if it cannot be decrypted, and undefined if there is no second layer. */
   #inside(person: Person, editor: Person, { secretEncryptedMessage: change }: proto.IMessage): proto.IMessage | null | undefined {
     if (!change) return undefined;
     const messageId = change.targetMessageKey?.id ?? '';

@@ -110,7 +110,7 @@ export interface PoolSizes {
   readonly keys: number;
   /** Writes of the journal and of settings, reads of the outbox, and look-ups of sessions by key. */
   readonly journal: number;
-  /** Lists and searches. */
+  /** Lists, searches, and look-ups of deliveries. */
   readonly queries: number;
   /** Marks deliveries as ended or postponed. Its commits do not wait for the disk. After a crash of PostgreSQL, a delivery may be repeated. */
   readonly deliveries: number;

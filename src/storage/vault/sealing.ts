@@ -67,7 +67,7 @@ class Nonces {
   }
 }
 
-/** The number of derived keys that stay cached. The cache may contain up to twice as many. Deriving a key takes a microsecond, and the key 240 bytes of heap. */
+/** The number of derived keys that stay cached. The cache may contain up to twice as many. A key takes a microsecond to derive and 240 bytes of heap. */
 const keptKeys = 1_000;
 
 /** An encryption key, and the keys that are derived from it. */

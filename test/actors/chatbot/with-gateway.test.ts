@@ -201,7 +201,8 @@ test('storage: an outage crashes nothing, and the question is answered after the
   assert.deepEqual([log.of('chatbot.crashed').length, log.of('chatbot.notAnswered').length], [0, 0]);
 });
 
-test('storage: an answer that was ready before an outage is sent after the outage, without a second request to the model', async () => {
+/** Opens a gateway whose database is away since shortly before the model answered. */
+const openAway = async (): Promise<Bench> => {
   const bench = await Bench.open();
   const { db, chatModels } = bench.world;
   chatModels.answer = chatModels.after(2_000, said('ready'));
@@ -209,21 +210,20 @@ test('storage: an answer that was ready before an outage is sent after the outag
   await bench.pass(4_000);
   db.away = true;
   await bench.pass(5_000);
+  return bench;
+};
+
+test('storage: an answer that was ready before an outage is sent after the outage, without a second request to the model', async () => {
+  const bench = await openAway();
   assert.deepEqual(bench.said, []);
-  db.away = false;
+  bench.world.db.away = false;
   await bench.pass(5_000);
   assert.deepEqual([bench.said, bench.asked.length], [['ready'], 1]);
 });
 
 test('storage: an answer that was ready before an outage is not sent if its trigger is deleted after the outage', async () => {
-  const bench = await Bench.open();
-  const { db, chatModels } = bench.world;
-  chatModels.answer = chatModels.after(2_000, said('ready'));
-  await bench.hear('hi');
-  await bench.pass(4_000);
-  db.away = true;
-  await bench.pass(5_000);
-  db.away = false;
+  const bench = await openAway();
+  bench.world.db.away = false;
   const deleted = await bench.gateway.editTrigger('r1', { id: 't1', delete: true, fields: {} });
   assert.ok(deleted.ok, JSON.stringify(deleted));
   await bench.pass(5_000);

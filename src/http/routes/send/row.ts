@@ -176,8 +176,7 @@ export const sendThrough = async (
 };
 
 /** Returns the field `warning` of an answer, if a part of the content is left out or not shown by some phones. */
-export const warningOf = (content: SendContent, warning = contentWarning(content)): { readonly warning?: string } =>
-  warning === null ? {} : { warning };
+export const warningOf = (warning: string | null): { readonly warning?: string } => (warning === null ? {} : { warning });
 
 export const queued = 'Message queued successfully';
 
@@ -231,7 +230,7 @@ export const sendRow = <const Fields extends TProperties>(spec: SendSpec<Fields>
       return mapResult(await sendThrough(call, { label, body: whole, known, left, send }), ({ sent, owner }) => ({
         ...messageView(sent, owner),
         response: { status: 'success', message, ...spec.response?.of(sent) },
-        ...warningOf(content.value, spec.warning?.(whole) ?? undefined),
+        ...warningOf(spec.warning?.(whole) ?? contentWarning(content.value)),
       }));
     },
   });

@@ -3,6 +3,7 @@ import { type Static, Type } from 'typebox';
 import {
   type Audience,
   type AudienceWish,
+  contentWarning,
   done,
   type MediaKind,
   type Message,
@@ -160,7 +161,7 @@ export const statusRows = (fileBytes: number): readonly Route[] => [
       const text = call.body.async === true ? queued : sent;
       return mapResult(await sendThrough(call, sending), ({ sent, owner }) => ({
         ...answerOf(sent, owner, text),
-        ...warningOf(content.value),
+        ...warningOf(contentWarning(content.value)),
       }));
     },
   }),
