@@ -1,4 +1,5 @@
 /** Inserts large numbers of rows by SQL. Columns of a checkout that are not named stay empty. */
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Log } from '#actors/ports.ts';
@@ -10,13 +11,26 @@ export const quiet: Log = { debug: () => undefined, info: () => undefined, warn:
 /** Limits in milliseconds. To insert a group of rows or to analyze a million rows takes longer than a statement of the gateway may take. */
 const limits: Limits = { statement: 120_000, connection: 3_000 };
 
-/** Opens the database of a gateway that runs or has run in this folder. */
+const readIfThere = (path: string): Promise<string | null> => readFile(path, 'utf8').catch(() => null);
+
+/**
+ * Opens the database of a gateway that runs or has run in this folder. The server of an earlier revision has no password. The password that our start sets
+ * is removed again at the end, because that revision could not connect any more.
+ */
 export const withDatabase = async <T>(folder: string, work: (database: Database) => Promise<T>): Promise<T> => {
-  const server = await EmbeddedServer.start({ dataDir: join(folder, 'data'), log: quiet });
+  const dataDir = join(folder, 'data');
+  const [password, access] = [join(dataDir, 'postgres/password'), join(dataDir, 'postgres/data/pg_hba.conf')];
+  const rules = (await readIfThere(password)) === null ? await readIfThere(access) : null;
+  const server = await EmbeddedServer.start({ dataDir, log: quiet });
   const database = await openDatabase({ url: server.url, log: quiet, limits });
   try {
     return await work(database);
   } finally {
+    if (rules !== null) {
+      await writeFile(access, rules);
+      await rm(password);
+      await database.rows({ name: '', text: 'select pg_reload_conf()' }, []);
+    }
     await database.close();
     await server.close(!server.adopted);
   }

@@ -1,15 +1,13 @@
 /** Inserts encrypted instances into the database of a stopped gateway, because the creation of 10,000 instances over HTTP would take minutes. */
 import { join } from 'node:path';
 import { initAuthCreds } from '@whiskeysockets/baileys';
-import type { Log } from '#actors/ports.ts';
 import { encryptionKey } from '#config/secrets.ts';
 import { encodeCredentials } from '#src/platform/keys/key-codec.ts';
-import { openDatabase, type Database, type Statement } from '#src/storage/postgres/database.ts';
-import { EmbeddedServer } from '#src/storage/postgres/embedded.ts';
+import type { Database, Statement } from '#src/storage/postgres/database.ts';
 import { createSealer, placeOf, tokenHash, type Sealer } from '#src/storage/vault/sealing.ts';
 import { numberOf } from './bench.ts';
+import { withDatabase } from './fill.ts';
 
-const quiet: Log = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 /** The number of rows of one statement. */
 const group = 2_000;
 
@@ -62,17 +60,12 @@ export const register = async (folder: string, count: number, kind: Registered):
     registered: true,
     me: { id: `${numberOf(3, 0)}:1@s.whatsapp.net`, name: 'Bench' },
   });
-  const server = await EmbeddedServer.start({ dataDir, log: quiet });
-  const database = await openDatabase({ url: server.url, log: quiet });
-  try {
+  await withDatabase(folder, async (database) => {
     for (let from = 0; from < count; from += group) {
       const ns = Array.from({ length: Math.min(group, count - from) }, (_, n) => from + n);
       await insertGroup(database, sealer, ns, kind, creds);
     }
     // A database in production has statistics for its planner, too.
     await database.rows({ name: '', text: 'analyze' }, []);
-  } finally {
-    await database.close();
-    await server.close(true);
-  }
+  });
 };
