@@ -109,10 +109,10 @@ export class Answering {
   }
 
   /**
-   * Plans the answer to these messages, or to all unanswered messages if none is given. Returns null if there is nothing to answer. A stop keyword pauses the
-   * conversation.
+   * Plans the answer to these messages, or to all unanswered messages if none is given. A message may be older than `fresh` by `held` milliseconds. Returns
+   * null if there is nothing to answer. A stop keyword pauses the conversation.
    */
-  async decide(talk: Talk, asked: readonly string[]): Promise<Plan | null> {
+  async decide(talk: Talk, asked: readonly string[], held: number): Promise<Plan | null> {
     const { ports, policy, roster } = this.#input;
     const record = this.#input.cell(talk.instance)?.record;
     if (!record?.chatbotEnabled) return null;
@@ -124,7 +124,7 @@ export class Answering {
       ports.chats.get(talk.instance, talk.chatId),
     ]);
     const [all, now] = [messages.toReversed(), ports.time.now()];
-    const question = questionIn(all, asked, now - policy.fresh);
+    const question = questionIn(all, asked, now - policy.fresh - held);
     const last = question.at(-1);
     if (!last || (last.isGroup && record.chatbotIgnoreGroups)) return null;
     if (question.some((message) => isStop(inputTextOf(message), record.chatbotStopConversation))) {

@@ -169,7 +169,7 @@ export class Chatbot implements InstanceReader {
         host: {
           time: ports.time,
           policy: policy.chatbot,
-          decide: (asked) => answering.decide(talk, asked),
+          decide: (asked, held) => answering.decide(talk, asked, held),
           think: (plan, signal) => answering.think(talk, plan, signal),
           send: (plan, answer, signal) => answering.send(talk, plan, answer, signal),
           drop: () => answering.hush(talk),

@@ -16,8 +16,11 @@ import type { Answer, Plan } from './answering.ts';
 interface ConversationHost {
   readonly time: Pick<Time, 'monotonic'>;
   readonly policy: ChatbotPolicy;
-  /** Plans an answer to the messages with these ids, or to all unanswered messages if there are none. */
-  decide(asked: readonly string[]): Promise<Plan | null>;
+  /**
+   * Plans an answer to the messages with these ids, or to all unanswered messages if there are none. `held`: the time in milliseconds that the trigger adds to
+   * the largest age of a question.
+   */
+  decide(asked: readonly string[], held: number): Promise<Plan | null>;
   think(plan: Plan, signal: AbortSignal): Promise<Answer | null>;
   send(plan: Plan, answer: Answer, signal: AbortSignal): Promise<void>;
   /** Discards the answer and ends the typing. */
@@ -61,8 +64,8 @@ const noted = (ids: readonly string[], messageId: string, most: number): readonl
 const conversationSetup = setup({
   types: { context: {} as Context, events: {} as ConversationEvent, input: {} as { readonly host: ConversationHost } },
   actors: {
-    decide: fromPromise<Plan | null, { readonly host: ConversationHost; readonly asked: readonly string[] }>(({ input }) =>
-      input.host.decide(input.asked),
+    decide: fromPromise<Plan | null, { readonly host: ConversationHost; readonly asked: readonly string[]; readonly plan: Plan | null }>(
+      ({ input }) => input.host.decide(input.asked, delayOf(input.plan)),
     ),
     think: fromPromise<Answer | null, { readonly host: ConversationHost; readonly plan: Plan }>(({ input, signal }) =>
       input.host.think(input.plan, signal),
@@ -84,7 +87,9 @@ const conversationSetup = setup({
     isChecked: ({ context: { isChecked } }) => isChecked,
     // An answer of the model is kept over a retry. A question whose tools were used, and that has no answer, does not begin again.
     mayRetry: ({ context: { host, since, plan, answer } }, error: unknown) =>
-      error instanceof StorageFailure && host.time.monotonic() - since < host.policy.fresh && (answer !== null || plan?.acted !== true),
+      error instanceof StorageFailure &&
+      host.time.monotonic() - since < host.policy.fresh + delayOf(plan) &&
+      (answer !== null || plan?.acted !== true),
     hasActed: ({ context: { plan } }, answer: Answer | null) => answer !== null && plan?.acted === true,
   },
   actions: {
@@ -114,9 +119,14 @@ const conversationSetup = setup({
   },
 });
 
+/** Returns the delay of the trigger, or 0 without a plan. In milliseconds. */
+function delayOf(plan: Plan | null): number {
+  return (plan?.trigger.delaySeconds ?? 0) * 1000;
+}
+
 /** Returns the remaining delay of the trigger. In milliseconds. */
-function holdOf({ host, since }: Context, { trigger }: Plan): number {
-  return Math.max(0, since + trigger.delaySeconds * 1000 - host.time.monotonic());
+function holdOf({ host, since }: Context, plan: Plan): number {
+  return Math.max(0, since + delayOf(plan) - host.time.monotonic());
 }
 
 type Came = { readonly event: { readonly messageId: string } };
@@ -161,7 +171,7 @@ export const conversation = conversationSetup.createMachine({
     deciding: {
       invoke: {
         src: 'decide',
-        input: ({ context: { host, asked } }) => ({ host, asked }),
+        input: ({ context: { host, asked, plan } }) => ({ host, asked, plan }),
         onDone: [
           { guard: { type: 'answersTooOften', params: planOf }, target: 'resting', actions: ['reportLimit', 'endQuestion'] },
           { guard: { type: 'waitsLonger', params: planOf }, target: 'holding', actions: keepPlan },
@@ -198,7 +208,7 @@ export const conversation = conversationSetup.createMachine({
       description: 'A command or a hand-over may have paused the chatbot meanwhile.',
       invoke: {
         src: 'decide',
-        input: ({ context: { host, asked, later } }) => ({ host, asked: asked.length === 0 ? [] : [...asked, ...later] }),
+        input: ({ context: { host, asked, later, plan } }) => ({ host, asked: asked.length === 0 ? [] : [...asked, ...later], plan }),
         onDone: [
           { guard: { type: 'isPlanned', params: planOf }, target: 'answering', actions: 'noteChecked' },
           { target: 'resting', actions: ['dropAnswer', 'endQuestion'] },

@@ -127,3 +127,24 @@ test('tools: a model that calls tools up to the limit without an answer is named
   const kept = bench.asked.at(-1)?.question.dialogue.flatMap((turn) => (turn.by === 'assistant' ? turn.wishes : []));
   assert.ok(kept && kept.length <= 18, `${kept?.length}`);
 });
+
+test('waits: a trigger that waits longer than a question stays fresh is answered after its wait', async () => {
+  const bench = await Bench.open({ triggers: [{ delaySeconds: 1_200 }] });
+  await bench.hear('hi');
+  await bench.pass(600_000);
+  await bench.hear('are you open?');
+  await bench.pass(610_000);
+  assert.deepEqual([bench.asked.length, bench.read, bench.said], [1, ['user: hi\nare you open?'], ['Hello!']]);
+});
+
+test('waits: an answer after a long wait survives a short outage of storage', async () => {
+  const bench = await Bench.open({ triggers: [{ delaySeconds: 1_200 }] });
+  const { db } = bench.world;
+  await bench.hear('hi');
+  await bench.pass(1_190_000);
+  db.away = true;
+  await bench.pass(20_000);
+  db.away = false;
+  await bench.pass(60_000);
+  assert.deepEqual(bench.said, ['Hello!']);
+});
