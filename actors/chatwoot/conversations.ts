@@ -2,7 +2,7 @@
  * Finds or makes the contact and the conversation of a chat, and remembers them. A contact or conversation that was deleted in Chatwoot is
  * found or made again.
  */
-import type { ChatwootChat, ChatwootMessage, ChatwootTarget, Claim, ToldChat } from '../model.ts';
+import { type ChatwootChat, type ChatwootMessage, type ChatwootTarget, type Claim, numberForms, type ToldChat } from '../model.ts';
 import type { ChatwootAnswer, ChatwootApi, ChatwootContact, ChatwootContactWish, ChatwootFailure, ChatwootStore } from '../ports.ts';
 
 /** An inbox, as one instance uses it. */
@@ -25,6 +25,12 @@ const phoneOf = (chatId: string): string => {
   return digits === undefined ? '' : `+${digits}`;
 };
 
+/** Returns the ids under which the platform may know the chat (see `numberForms`). The given id is the first. */
+const formsOf = (chatId: string): readonly string[] => {
+  const phone = phoneOf(chatId);
+  return phone === '' ? [chatId] : numberForms(phone.slice(1)).map((digits) => `${digits}@s.whatsapp.net`);
+};
+
 /** Drops the query of a picture's URL, which changes while the picture stays the same. */
 const pictureOf = (image: string): string => image.replace(/\?.*/, '');
 
@@ -39,7 +45,7 @@ export class Conversations {
 
   /** Returns the conversation for the next message of the chat. */
   async of(at: InboxOf, told: ToldChat): Promise<ChatwootAnswer<number>> {
-    const row = await this.#rows.chat(at.claim.instanceId, at.inbox, told.chatId);
+    const row = await this.#row(at, told.chatId);
     if (row === null) return this.#begin(at, told);
     const known = await this.#refreshed(at, row, told);
     if (known.conversationId === 0) return this.#resume(at, told, known);
@@ -50,9 +56,18 @@ export class Conversations {
   }
 
   /** Forgets a conversation that was deleted in Chatwoot. */
-  async forget({ claim, inbox }: InboxOf, chatId: string): Promise<void> {
-    const row = await this.#rows.chat(claim.instanceId, inbox, chatId);
-    if (row) await this.#rows.saveChat(claim, inbox, { ...row, conversationId: 0 });
+  async forget(at: InboxOf, chatId: string): Promise<void> {
+    const row = await this.#row(at, chatId);
+    if (row) await this.#rows.saveChat(at.claim, at.inbox, { ...row, conversationId: 0 });
+  }
+
+  /** Returns the row of the chat. An agent may have begun the conversation with the other form of the number. */
+  async #row({ claim, inbox }: InboxOf, chatId: string): Promise<ChatwootChat | null> {
+    for (const form of formsOf(chatId)) {
+      const row = await this.#rows.chat(claim.instanceId, inbox, form);
+      if (row) return { ...row, chatId };
+    }
+    return null;
   }
 
   /**
@@ -105,13 +120,16 @@ export class Conversations {
 
   async #contact({ target }: InboxOf, told: ToldChat): Promise<ChatwootAnswer<Contact & { readonly isNew: boolean }>> {
     const { chatId, name, image: imageUrl } = told;
+    for (const form of formsOf(chatId)) {
+      const number = phoneOf(form);
+      const found = await this.#api.searchContacts(target, number === '' ? form : number.slice(1));
+      if (!found.ok) return found;
+      const known =
+        found.value.find(({ identifier }) => identifier === form) ??
+        (number === '' ? undefined : found.value.find((one) => one.phone === number));
+      if (known) return this.#existing(target, known, chatId);
+    }
     const phone = phoneOf(chatId);
-    const found = await this.#api.searchContacts(target, phone === '' ? chatId : phone.slice(1));
-    if (!found.ok) return found;
-    const known =
-      found.value.find(({ identifier }) => identifier === chatId) ??
-      (phone === '' ? undefined : found.value.find((one) => one.phone === phone));
-    if (known) return this.#existing(target, known, chatId);
     const wish: ChatwootContactWish = { name: name || phone || chatId, identifier: chatId, phone, imageUrl };
     const made = await this.#api.createContact(target, wish);
     return made.ok ? done({ contactId: made.value.id, sourceId: made.value.sourceId, isNew: true }) : made;
