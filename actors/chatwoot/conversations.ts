@@ -16,6 +16,11 @@ export interface InboxOf {
 
 type Contact = Pick<ChatwootChat, 'contactId' | 'sourceId'>;
 
+/** Stands for a name or a picture that the platform has not told yet. No name on the platform has a control character. */
+const notTold = '\u0001';
+/** The name and picture of a chat whose conversation an agent began. The contact keeps those of the agent until the platform tells a change. */
+export const untold = { name: notTold, image: notTold } as const;
+
 const done = <T>(value: T): ChatwootAnswer<T> => ({ ok: true, value });
 const isGone = (answer: ChatwootAnswer<unknown>): answer is ChatwootFailure => !answer.ok && answer.status === 404;
 
@@ -78,8 +83,11 @@ export class Conversations {
     const name = told.name === '' || told.name === row.name ? '' : told.name;
     const imageUrl = told.image === '' || pictureOf(told.image) === pictureOf(row.image) ? '' : told.image;
     if (name === '' && imageUrl === '') return row;
-    const changed = await this.#api.updateContact(target, row.contactId, { name, imageUrl, identifier: '', phone: '' });
-    if (!changed.ok) return row;
+    const wish = { name: row.name === notTold ? '' : name, imageUrl: row.image === notTold ? '' : imageUrl, identifier: '', phone: '' };
+    if (wish.name !== '' || wish.imageUrl !== '') {
+      const changed = await this.#api.updateContact(target, row.contactId, wish);
+      if (!changed.ok) return row;
+    }
     const next = { ...row, name: name || row.name, image: imageUrl || row.image };
     await this.#rows.saveChat(claim, inbox, next);
     return next;
@@ -93,10 +101,10 @@ export class Conversations {
   }
 
   /** Finds or makes a conversation for a known contact. */
-  async #resume(at: InboxOf, told: ToldChat, known: Contact): Promise<ChatwootAnswer<number>> {
+  async #resume(at: InboxOf, told: ToldChat, known: ChatwootChat): Promise<ChatwootAnswer<number>> {
     const conversation = await this.#latest(at, known.contactId);
     if (isGone(conversation)) return this.#begin(at, told);
-    return conversation.ok ? this.#settle(at, told, known, conversation.value) : conversation;
+    return conversation.ok ? this.#settle(at, known, known, conversation.value) : conversation;
   }
 
   /**

@@ -26,7 +26,7 @@ import type { SupervisedWorker, SupervisedWorkers } from '../policy/supervised-w
 import { storageRetryMs, type UnderWay } from '../waiting.ts';
 import { addresseeOf, countParts, failureOf, partsOf } from './texts.ts';
 import type { Connector } from './connector.ts';
-import { deletedKey, failed, type InboxOf, trackIdOf, trackSource } from './conversations.ts';
+import { deletedKey, failed, type InboxOf, trackIdOf, trackSource, untold } from './conversations.ts';
 
 export interface RepliesHost {
   readonly ports: Pick<Ports, 'chatwootRows' | 'time' | 'log'>;
@@ -278,7 +278,7 @@ export class Replies {
     const chat = await chatwootRows.chat(claim.instanceId, inbox, chatId);
     if (chat?.conversationId === conversationId || contact.id === 0 || contact.sourceId === '') return;
     const { id: contactId, sourceId } = contact;
-    const begun = { chatId, name: '', image: '', ...chat, contactId, sourceId, conversationId };
+    const begun = { chatId, ...untold, ...chat, contactId, sourceId, conversationId };
     await chatwootRows.saveChat(claim, inbox, begun);
   }
 

@@ -79,7 +79,7 @@ export interface ChatwootChat {
   readonly sourceId: string;
   /** The id of the conversation; 0 for none. */
   readonly conversationId: number;
-  /** Name and picture that the Chatwoot contact has. */
+  /** Name and picture that the platform told last, or a mark if it told none yet (`untold`). */
   readonly name: string;
   readonly image: string;
 }

@@ -1,7 +1,7 @@
 /** Tests how the contact and the conversation of a chat are found in Chatwoot. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Conversations } from '#actors/chatwoot/conversations.ts';
+import { Conversations, untold } from '#actors/chatwoot/conversations.ts';
 import type { ToldChat } from '#actors/model.ts';
 import type { ChatwootAnswer, ChatwootApi, ChatwootContact } from '#actors/ports.ts';
 import { FakeChatwootRows, noChatwoot } from '#test/fakes/chatwoot.ts';
@@ -85,4 +85,31 @@ test('conversations: a number of another country is searched in one form', async
   desk.world.addContact({ name: 'Bob', phone_number: '+491512345678' });
   await desk.of(told('49151234567'));
   assert.equal(desk.world.contacts.size, 2);
+});
+
+test('conversations: a contact of an agent keeps its name and picture until they change on the platform', async () => {
+  const desk = new Desk();
+  const contact = desk.world.addContact({ name: 'Ana of the shop', phone_number: `+${short}`, avatar_url: 'https://shop.test/ana.png' });
+  assert.ok(!isRefused(contact));
+  const conversation = desk.world.addConversation(contact.id, `source-${contact.id}`);
+  assert.ok(!isRefused(conversation));
+  const { chatId } = told(short);
+  const begun = { chatId, contactId: contact.id, sourceId: `source-${contact.id}`, conversationId: conversation.id };
+  await desk.rows.saveChat(desk.at.claim, desk.at.inbox, { ...begun, ...untold });
+  for (const first of [told(short, ''), told(short, 'ana', 'https://p.test/1')]) assert.equal(await desk.of(first), conversation.id);
+  assert.deepEqual([contact.name, contact.avatar_url], ['Ana of the shop', 'https://shop.test/ana.png']);
+  await desk.of(told(short, 'Ana Lima', 'https://p.test/1'));
+  assert.deepEqual([contact.name, contact.avatar_url], ['Ana Lima', 'https://shop.test/ana.png']);
+  await desk.of(told(short, 'Ana Lima', 'https://p.test/2'));
+  assert.deepEqual([contact.name, contact.avatar_url], ['Ana Lima', 'https://p.test/2']);
+});
+
+test('conversations: a contact without a name gets the first name that the platform tells', async () => {
+  const desk = new Desk();
+  await desk.of(told(short, ''));
+  await desk.of(told(short, 'Ana'));
+  assert.deepEqual(
+    [...desk.world.contacts.values()].map(({ name }) => name),
+    ['Ana'],
+  );
 });

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { refuse, type ChatwootReply } from '#actors/model.ts';
+import { untold } from '#actors/chatwoot/conversations.ts';
 import { Replies } from '#actors/chatwoot/replies.ts';
 import { StorageUnavailable } from '#actors/ports.ts';
 import { SupervisedWorkers } from '#actors/policy/supervised-workers.ts';
@@ -95,6 +96,7 @@ class Desk {
   }
 }
 
+const sent = async (): Promise<never> => ({ ok: true, value: { messageId: 'm1', chatId: '5511988880001@s.whatsapp.net' } }) as never;
 const killed = (): Promise<never> => new Promise(() => undefined);
 
 test('replies: a message that crashes the process five times in a row is set aside, and shown as failed', async () => {
@@ -134,4 +136,11 @@ test('replies: a message that failed after it was read, because another account 
   await desk.process(killed);
   assert.equal(desk.sends, 0);
   assert.deepEqual([desk.reports, desk.row], [['another account was paired'], null]);
+});
+
+test('replies: the chat of a conversation that an agent began has no name and no picture of the platform yet', async () => {
+  const desk = new Desk();
+  await desk.process(sent);
+  const chat = { chatId: '5511988880001@s.whatsapp.net', contactId: 1, sourceId: 's1', conversationId: 7 };
+  assert.deepEqual([...desk.rows.chats.values()], [{ ...chat, ...untold }]);
 });
