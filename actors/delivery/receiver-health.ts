@@ -154,7 +154,7 @@ export function stepAfter(policy: DeliveryPolicy, attempts: number, outcome: Fai
   // hold its lane.
   if (base === undefined || (outcome.waits && !isQuick)) return { kind: 'giveUp' };
   const asked = Math.min((outcome.retryAfter ?? 0) * 1000, retryAfterMax);
-  const delay = Math.max(asked, between(base * 0.8, base * 1.2, random));
+  const delay = Math.max(asked, (outcome.laneAfter ?? 0) * 1000, between(base * 0.8, base * 1.2, random));
   return { kind: isQuick ? 'retry' : 'park', delay };
 }
 

@@ -24,6 +24,8 @@ export type Attempt =
       readonly answer?: string;
       /** The time until a retry may work. In seconds. */
       readonly retryAfter?: number;
+      /** The shortest time before the next attempt of this delivery. Other lanes do not wait. In seconds. */
+      readonly laneAfter?: number;
       /** True if the delivery has to wait for another event. The wait says nothing about the health of the receiver. */
       readonly waits?: true;
     };

@@ -2,7 +2,7 @@
 import { STATUS_CODES } from 'node:http';
 import { FormData, request } from 'undici';
 import type { ChatwootTarget } from '#actors/model.ts';
-import type { ChatwootAnswer } from '#actors/ports.ts';
+import type { ChatwootAnswer, ChatwootFailure } from '#actors/ports.ts';
 import { type AddressGuard, createAgent, deadline, reasonOf } from '#src/webhooks/address-guard.ts';
 import { retryAfterOf } from '#src/webhooks/receiver.ts';
 
@@ -51,6 +51,20 @@ const sentences: Readonly<Record<number, string>> = {
 
 const sentenceOf = (status: number): string => sentences[status] ?? `Chatwoot answered ${status} ${STATUS_CODES[status] ?? ''}`.trimEnd();
 
+/**
+ * The wait before a POST without an answer is repeated. Chatwoot may still work on the first one, and has no key that rejects a second one. Chatwoot ends a
+ * request 15 s after its begin (its RACK_TIMEOUT_SERVICE_TIMEOUT). With the time-out of 20 s, a request may therefore queue there for 15 s. In seconds.
+ */
+const settling = 10;
+
+/** Errors of a request that Chatwoot has read and did not answer in time. */
+const timedOut: ReadonlySet<unknown> = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT']);
+/** Statuses of proxies that got no answer from Chatwoot in time. */
+const unanswered: ReadonlySet<number> = new Set([504, 524]);
+
+const settlingOf = ({ method }: Ask, isUnanswered: boolean): { readonly laneAfter?: number } =>
+  isUnanswered && method === 'POST' ? { laneAfter: settling } : {};
+
 class TooLong extends Error {}
 
 const read = async (body: AsyncIterable<Buffer>): Promise<string> => {
@@ -64,7 +78,7 @@ const read = async (body: AsyncIterable<Buffer>): Promise<string> => {
   return Buffer.concat(pieces).toString('utf8');
 };
 
-const failure = (error: unknown): ChatwootAnswer<never> => {
+const failure = (error: unknown): ChatwootFailure => {
   if (error instanceof TooLong) return { ok: false, error: 'Chatwoot gave too long an answer' };
   if (error instanceof SyntaxError) return { ok: false, error: 'what answers there is no Chatwoot: the answer is no JSON' };
   return { ok: false, error: `Chatwoot could not be reached: ${reasonOf(error)}` };
@@ -73,7 +87,8 @@ const failure = (error: unknown): ChatwootAnswer<never> => {
 export const createChatwootClient = ({ guard, userAgent, timeoutMs, awaitedMs = 4_000, connections }: ClientOptions): ChatwootClient => {
   const dispatcher = createAgent(guard, timeoutMs, connections);
 
-  const answerOf = async ({ url, accountId, accessToken }: ChatwootTarget, { method, path, body }: Ask, signal: AbortSignal) => {
+  const answerOf = async ({ url, accountId, accessToken }: ChatwootTarget, ask: Ask, signal: AbortSignal) => {
+    const { method, path, body } = ask;
     const isForm = body instanceof FormData;
     const answer = await request(`${url}/api/v1/accounts/${accountId}/${path}`, {
       method,
@@ -91,7 +106,8 @@ export const createChatwootClient = ({ guard, userAgent, timeoutMs, awaitedMs = 
     const { statusCode: status, headers } = answer;
     if (status >= 200 && status <= 299) return { ok: true, value: JSON.parse((await read(answer.body)) || '{}') as unknown } as const;
     await answer.body.dump({ limit: 65_536 });
-    return { ok: false, status, error: sentenceOf(status), ...retryAfterOf(String(headers['retry-after'] ?? ''), Date.now()) } as const;
+    const patience = { ...retryAfterOf(String(headers['retry-after'] ?? ''), Date.now()), ...settlingOf(ask, unanswered.has(status)) };
+    return { ok: false, status, error: sentenceOf(status), ...patience } as const;
   };
 
   return {
@@ -103,7 +119,7 @@ export const createChatwootClient = ({ guard, userAgent, timeoutMs, awaitedMs = 
       try {
         return await answerOf(target, ask, signal);
       } catch (error) {
-        return failure(error);
+        return { ...failure(error), ...settlingOf(ask, signal.aborted || timedOut.has((error as { code?: unknown }).code)) };
       } finally {
         clear();
       }

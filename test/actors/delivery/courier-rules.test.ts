@@ -73,6 +73,19 @@ test('courier: while a receiver asks for patience no other lane posts to it', as
   desk.assertQuiet();
 });
 
+test('courier: an attempt that asks for a wait of its own delays no other lane', async () => {
+  const desk = new Desk();
+  const unanswered: Attempt = { ok: false, error: 'no answer in time', laneAfter: 10 };
+  desk.world.receiver.answer = () => (desk.world.receiver.posts.length === 1 ? unanswered : ok);
+  await desk.commit(2, 'a');
+  await desk.commit(1, 'b');
+  await desk.world.time.pass(9_900);
+  assert.equal(desk.order, 'e1 e3');
+  await desk.world.time.pass(200);
+  assert.equal(desk.order, 'e1 e3 e1 e2');
+  desk.assertQuiet();
+});
+
 test('courier: a 410 is recorded in the error history', async () => {
   const desk = new Desk();
   desk.world.receiver.answer = () => no(410);
