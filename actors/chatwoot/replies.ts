@@ -86,8 +86,8 @@ export class Replies {
   /** Conversations with work under way, and their number per instance. */
   readonly #busy = new Set<string>();
   readonly #ofInstance = new Map<InstanceId, number>();
-  /** Rows whose last attempt ended with a storage error. The stored `begun` counts this attempt, but the process survived it. */
-  readonly #ended = new Set<number>();
+  /** Rows, with their instances, whose last attempt ended with a storage error. The stored `begun` counts this attempt, but the process survived it. */
+  readonly #ended = new Map<number, InstanceId>();
   #isStopped = false;
 
   constructor(host: RepliesHost) {
@@ -111,6 +111,8 @@ export class Replies {
   async #run(): Promise<void> {
     const { policy, ports } = this.#host;
     const { chatwootRows, time } = ports;
+    // The rows of an instance that left this process are handled elsewhere.
+    for (const [seq, instance] of this.#ended) if (this.#host.webhook(instance) === null) this.#ended.delete(seq);
     if (this.#isStopped || this.#busy.size >= policy.atOnce) return;
     let heads: readonly ChatwootReply[];
     try {
@@ -188,7 +190,7 @@ export class Replies {
     try {
       return await this.#attempt(at, reply, sign);
     } catch (error) {
-      this.#ended.add(seq);
+      this.#ended.set(seq, reply.instanceId);
       throw error;
     }
   }
@@ -332,6 +334,7 @@ export class Replies {
   async #report(at: InboxOf, reply: ChatwootReply, reason: string): Promise<void> {
     const { chatwootRows, log } = this.#host.ports;
     const { news, seq, failure } = reply;
+    this.#ended.delete(seq);
     const set =
       news.kind === 'deleted'
         ? ({ ok: true } as const)

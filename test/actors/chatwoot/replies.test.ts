@@ -31,6 +31,9 @@ class Desk {
   readonly time = new FakeTime();
   readonly reports: string[] = [];
   sends = 0;
+  /** False while another process owns the instance. */
+  isHere = true;
+  readonly #webhook = { ...webhook, chatwoot: { accountId: 1, inboxId: 1, accessToken: '', hook: '' } as never };
   /** Called between the read of a row and the begin of its attempt. */
   beforeBegin = (): void => undefined;
   row: ChatwootReply | null = {
@@ -61,8 +64,11 @@ class Desk {
     if (this.row !== null) this.row = { ...this.row, ...change };
   }
 
-  /** Runs a process until it has nothing more to do. `end` is the outcome of its send; a send that never ends stands for a killed process. */
-  async process(end: () => Promise<never>, ms = 0): Promise<void> {
+  /**
+   * Runs a process until it has nothing more to do. `end` is the outcome of its send; a send that never ends stands for a killed process. `then` goes on with
+   * the process.
+   */
+  async process(end: () => Promise<never>, ms = 0, then: (replies: Replies) => Promise<void> = async () => undefined): Promise<void> {
     const { time } = this;
     const log = new FakeLog();
     const policy = { reconnect: { min: 1000, max: 1000, cutEvery: 0, stable: 0 }, crash: { limit: 3, window: 60_000, cooldown: 1 } };
@@ -80,7 +86,7 @@ class Desk {
         },
       },
       underWay: new UnderWay(time),
-      webhook: () => ({ ...webhook, chatwoot: { accountId: 1, inboxId: 1, accessToken: '', hook: '' } as never }),
+      webhook: () => (this.isHere ? this.#webhook : null),
       connected: () => ['r1'],
       send: () => {
         this.sends += 1;
@@ -92,6 +98,7 @@ class Desk {
     replies.wake();
     await settle();
     await time.pass(ms);
+    await then(replies);
     replies.stop();
   }
 }
@@ -143,4 +150,19 @@ test('replies: the chat of a conversation that an agent began has no name and no
   await desk.process(sent);
   const chat = { chatId: '5511988880001@s.whatsapp.net', contactId: 1, sourceId: 's1', conversationId: 7 };
   assert.deepEqual([...desk.rows.chats.values()], [{ ...chat, ...untold }]);
+});
+
+test('replies: attempts that another process began count after the instance has come back', async () => {
+  const desk = new Desk();
+  const away = () => Promise.reject(new StorageUnavailable('away'));
+  await desk.process(away, 2_000, async (replies) => {
+    desk.isHere = false;
+    replies.wake();
+    await desk.time.pass(10_000);
+    if (desk.row !== null) desk.row = { ...desk.row, begun: 5 };
+    desk.isHere = true;
+    replies.wake();
+    await settle();
+  });
+  assert.deepEqual(desk.reports, ['the message could not be sent: the process ended during every attempt']);
 });
