@@ -285,7 +285,7 @@ export class SendQueue {
     while (this.#host.held() === '' && (await this.#fill()) && this.#isOld(this.#window[0]!))
       await this.#host.giveUp(this.#take()!, 'tooOld');
     const oldest = this.#window[0];
-    if (!oldest || this.#host.live()) return;
+    if (!oldest || this.#host.live() || this.#pause.ended) return;
     const left = oldest.timestamp + limits.age + 1 - time.now();
     this.#expiry = time.setTimeout(() => this.resume(), Math.max(left, this.#host.held() === '' ? 0 : heldLookMs));
   }

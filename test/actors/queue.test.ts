@@ -314,3 +314,25 @@ test('queue: ids of sent messages are forgotten when no message waits, and the f
   await settle();
   assert.deepEqual(reads, [false, true], 'the first read does not wait for the recorder');
 });
+
+test('queue: a stop during a read of storage leaves no timer behind', async () => {
+  const { ports, time } = new World();
+  const { promise, resolve } = Promise.withResolvers<readonly Message[]>();
+  const { armed } = time;
+  const queue = new SendQueue({
+    time,
+    limits: testPolicy.queue,
+    live: () => false,
+    held: () => '',
+    read: () => promise,
+    send: async () => 'later',
+    pace: () => 0,
+    giveUp: async () => undefined,
+    supervise: (input) => supervisedWorkers(ports, testPolicy, {}).supervise(input),
+  });
+  queue.restore(1);
+  queue.stop();
+  resolve([{ ...sample, timestamp: time.now() }]);
+  await settle();
+  assert.equal(time.armed, armed);
+});
