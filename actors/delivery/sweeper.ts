@@ -45,6 +45,8 @@ export interface SweeperHost {
   /** Reports that rows of this webhook were removed. Couriers may still have these rows in memory. */
   trimmed(webhookId: string): void;
   readonly workers: SupervisedWorkers;
+  /** False for a webhook that was removed, perhaps during the sweep. */
+  isKnown?(webhookId: string): boolean;
   /** Returns true if this process does the work that only one node of the cluster does. */
   onDuty?(): boolean;
   /** False while the clock is in doubt. Nothing expires then. */
@@ -206,6 +208,7 @@ export class Sweeper {
   }
 
   #note(webhookId: string, dropped: Dropped): void {
+    if (this.#host.isKnown?.(webhookId) === false) return;
     const sum = { ...this.dropped(webhookId) };
     add(sum, dropped);
     this.#dropped.set(webhookId, sum);

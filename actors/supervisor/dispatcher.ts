@@ -59,6 +59,7 @@ export class Dispatcher {
       policy: input.policy.delivery,
       onDuty: () => input.onDuty?.() ?? true,
       agesCount: () => input.agesCount?.() ?? true,
+      isKnown: (webhookId) => this.webhooks.get(webhookId) !== null,
       trimmed: (webhookId) => this.#notify(this.webhooks.get(webhookId), 'delivery.trimmed'),
     });
   }

@@ -118,6 +118,7 @@ function sweeping(bounds: Partial<DeliveryPolicy['bounds']>, onDuty = () => true
     for (let n = 0; n < count; n += 1) db.outbox.set((seq += 1), { ...delivery(seq), type, at });
   };
   const trimmed: string[] = [];
+  const known = new Set([webhook.id]);
   const sweeper = new Sweeper({
     deliveries: ports.deliveries,
     time,
@@ -125,6 +126,7 @@ function sweeping(bounds: Partial<DeliveryPolicy['bounds']>, onDuty = () => true
     workers: supervisedWorkers(ports, testPolicy, {}),
     policy: { ...testPolicy.delivery, bounds: { ...testPolicy.delivery.bounds, ...bounds } },
     onDuty,
+    isKnown: (id) => known.has(id),
     trimmed: (id) => trimmed.push(id),
   });
   const kept = (): Record<string, number> => {
@@ -132,7 +134,7 @@ function sweeping(bounds: Partial<DeliveryPolicy['bounds']>, onDuty = () => true
     for (const { type } of db.outbox.values()) count[type] = (count[type] ?? 0) + 1;
     return count;
   };
-  return { world, add, sweeper, trimmed, kept };
+  return { world, add, sweeper, trimmed, kept, known };
 }
 
 test('bounds: a node that left duty shows no figures of its last round', async () => {
@@ -208,4 +210,14 @@ test('bounds: a large excess is dropped in pieces over several rounds, and a fai
     world.log.of('webhook.notSwept').map(({ fields }) => fields['webhook']),
     ['broken'],
   );
+});
+
+test('bounds: a webhook that is removed during a sweep has no counts afterwards', async () => {
+  const { add, sweeper, trimmed, known } = sweeping({ rows: 1 });
+  add('messages', 3);
+  const sweep = sweeper.sweep();
+  known.delete(webhook.id);
+  sweeper.forget(webhook.id);
+  await sweep;
+  assert.deepEqual([sweeper.dropped(webhook.id), trimmed], [{}, []]);
 });
