@@ -158,6 +158,7 @@ class InstanceLevels implements LogLevels {
   }
 
   set(instance: string, level: LogLevel, until: number): void {
+    for (const one of this.#own.keys()) this.#current(one);
     this.#own.set(instance, { level, until, log: this.#root.child?.({}, { level }) ?? this.#root });
   }
 
@@ -173,6 +174,7 @@ class InstanceLevels implements LogLevels {
     return (typeof instance === 'string' ? this.#current(instance)?.log : null) ?? this.#root;
   }
 
+  /** Returns the level that applies now. Forgets a level that ended. */
   #current(instance: string): Own | null {
     const found = this.#own.get(instance);
     if (found === undefined || found.until > this.#now()) return found ?? null;

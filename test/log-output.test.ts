@@ -6,12 +6,13 @@ import { closeSync, openSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { test } from 'node:test';
-import { loggable, LogOutput } from '#src/log.ts';
+import { loggable, LogOutput, withInstanceLevels } from '#src/log.ts';
 import { root } from '#test/source-tree.ts';
 import { argsFor } from '#test/support/constants.ts';
 import { freePort } from '#test/support/ports.ts';
 import { copyPreparedDatabase } from '#test/support/prepared-database.ts';
 import { removeFolder, temporaryFolder } from '#test/support/processes.ts';
+import { FakeLog } from '#test/fakes/time.ts';
 import { SmallDisk } from '#test/support/small-disk.ts';
 import { until } from '#test/support/until.ts';
 
@@ -27,6 +28,17 @@ test('log: an error of the database that quotes a refused value is logged with i
   assert.ok(!line.includes('a private text'), line);
   assert.match(line, /"message":"the database refused a value","stack":" *at .*"code":"22P02"/);
   assert.match(JSON.stringify(loggable(unknown)), /relation \\"nothing\\"/);
+});
+
+test('log: a level that ended is forgotten when another level is set', () => {
+  let now = 1_000;
+  const { logLevels } = withInstanceLevels(new FakeLog(), () => now);
+  logLevels.set('deleted', 'debug', 2_000);
+  now = 3_000;
+  logLevels.set('other', 'debug', 4_000);
+  // With the clock set back, a kept level would count again.
+  now = 1_000;
+  assert.deepEqual([logLevels.of('deleted'), logLevels.of('other')?.level], [null, 'debug']);
 });
 
 onDisk('lines on a full disk are counted, and the rest of a torn line stands alone', async (disk) => {
