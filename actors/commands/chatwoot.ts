@@ -15,6 +15,7 @@ import {
   type Webhook,
 } from '../model.ts';
 import type { WithPolicy, WithPorts } from './host.ts';
+import { NewIds } from './webhooks.ts';
 import type { Registry } from '../supervisor/registry.ts';
 import type { Dispatcher } from '../supervisor/dispatcher.ts';
 import type { Connector } from '../chatwoot/connector.ts';
@@ -77,8 +78,15 @@ const connectorOf = ({ dispatcher }: Host, id: InstanceId, { url }: ChatwootSett
   dispatcher.webhooks.own(id).find((webhook) => webhook.unreadable !== undefined && webhook.url === addressOf(url)) ??
   null;
 
-/** Returns the connector after the change, or a refusal of invalid settings. `before`: the current connector. */
-function planned({ ports }: Host, id: InstanceId, before: Webhook | null, wished: ChatwootSettings): Result<Connected> {
+interface Place {
+  /** The current connector, or null. */
+  readonly before: Webhook | null;
+  /** The id of a new connector. */
+  readonly newId: string;
+}
+
+/** Returns the connector after the change, or a refusal of invalid settings. */
+function planned({ ports }: Host, id: InstanceId, { before, newId }: Place, wished: ChatwootSettings): Result<Connected> {
   const { enabled, url, accessToken, ...settings } = wished;
   const address = addressOf(url);
   const objection = ports.chatwoot.objection(address);
@@ -88,7 +96,7 @@ function planned({ ports }: Host, id: InstanceId, before: Webhook | null, wished
   // A stored token may be sent only to the server for which it was given.
   if (accessToken === maskedToken && before?.url !== address) return refuse('invalid', 'access_token is required for another url');
   return done({
-    id: before?.id ?? ports.chance.hex(12),
+    id: before?.id ?? newId,
     instanceId: id,
     enabled,
     url: address,
@@ -113,17 +121,27 @@ export function chatwootCommands(host: Host, replies: Pick<Replies, 'wake'>): Ch
   const { ports, dispatcher, registry } = host;
   /** The mutex allows one change at a time for each instance, because two concurrent changes could create two connectors. */
   const mutex = new KeyedMutex();
+  const newIds = new NewIds();
+  const placeOf = (id: InstanceId, settings: ChatwootSettings): Place => ({
+    before: connectorOf(host, id, settings),
+    newId: newIds.next(id, host),
+  });
 
   const save = async (id: InstanceId, settings: ChatwootSettings): Promise<Result<{ readonly hookUrl: string }>> => {
     // The epoch is read before the check, because another node may own the instance when a slow server answers.
     const epoch = registry.record(id)?.epoch ?? 0;
-    const plan = planned(host, id, connectorOf(host, id, settings), settings);
+    const place = placeOf(id, settings);
+    const plan = planned(host, id, place, settings);
     if (!plan.ok) return plan;
     const { url, enabled, chatwoot } = plan.value;
     const found = enabled ? await ports.chatwoot.check({ ...chatwoot, url }) : null;
     if (found?.ok === false) return refuse('invalid', found.error);
-    await ports.webhooks.save(plan.value, epoch);
-    dispatcher.set(plan.value);
+    const store = async (): Promise<Result<null>> => {
+      await ports.webhooks.save(plan.value, epoch);
+      dispatcher.set(plan.value);
+      return done(null);
+    };
+    await (place.before === null ? newIds.use(id, place.newId, store) : store());
     replies.wake();
     return done({ hookUrl: `${dispatcher.sender(id).baseUrl}/chatwoot/webhook/${chatwoot.hook}` });
   };
@@ -137,7 +155,7 @@ export function chatwootCommands(host: Host, replies: Pick<Replies, 'wake'>): Ch
     },
     saveChatwoot: (id, settings) => mutex.run(id, () => save(id, settings)),
     async testChatwoot(id, settings) {
-      const plan = planned(host, id, connectorOf(host, id, settings), settings);
+      const plan = planned(host, id, placeOf(id, settings), settings);
       if (!plan.ok) return plan;
       const begun = ports.time.monotonic();
       const found = await ports.chatwoot.check({ ...plan.value.chatwoot, url: plan.value.url });

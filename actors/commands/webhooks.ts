@@ -95,11 +95,11 @@ type Writer = ReturnType<typeof writerOf>;
  * The ids of new webhooks whose creation got no answer of storage, by instance. Storage may have such a webhook. The next new webhook of the instance, as a
  * rule the client's retry, replaces it under the same id.
  */
-class NewIds {
+export class NewIds {
   readonly #unanswered = new Map<InstanceId, string>();
 
   /** Creates a webhook under the id. Keeps the id if storage does not answer. */
-  async use(instance: InstanceId, id: string, create: () => Promise<Result<string>>): Promise<Result<string>> {
+  async use<T>(instance: InstanceId, id: string, create: () => Promise<Result<T>>): Promise<Result<T>> {
     try {
       const created = await create();
       if (created.ok) this.#unanswered.delete(instance);
@@ -111,7 +111,7 @@ class NewIds {
   }
 
   /** Returns the id for a new webhook of the instance. An id that is in use meanwhile is not used again. */
-  next(instance: InstanceId, { ports, dispatcher }: WebhookHost): string {
+  next(instance: InstanceId, { ports, dispatcher }: WithPorts<'chance'> & { readonly dispatcher: Dispatcher }): string {
     const id = this.#unanswered.get(instance);
     return id !== undefined && dispatcher.webhooks.get(id) === null ? id : ports.chance.hex(12);
   }

@@ -63,3 +63,16 @@ for (const action of ['', 'add'] as const)
     const stored = [...world.db.webhooks.values()].map(({ url }) => url);
     assert.deepEqual(stored, action === '' ? ['http://receiver.test/2'] : ['http://receiver.test/1', 'http://receiver.test/2']);
   });
+
+test('lost answer: the retry of a new Chatwoot connector replaces it', async () => {
+  const { world, gateway } = await staged();
+  const settings = { enabled: false, accountId: 1, inboxId: 2, accessToken: 'token', ignoreGroups: false, signMessages: false };
+  const save = (url: string) => gateway.saveChatwoot('r1', { ...settings, newConversations: false, url });
+  world.db.losses.add('webhooks.save');
+  await assert.rejects(world.answerOf(save('http://chat.test')), StorageFailure);
+  for (const url of ['http://chat.test', 'http://other.test']) assert.ok((await world.answerOf(save(url))).ok);
+  assert.deepEqual(
+    [...world.db.webhooks.values()].map(({ url }) => url),
+    ['http://other.test'],
+  );
+});
