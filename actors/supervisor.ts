@@ -237,6 +237,7 @@ export class Supervisor {
     this.#sweeps.stop();
     this.outboxSearch.stop();
     this.campaigns.stop();
+    this.register.stop();
     this.workers.stop();
     this.dispatcher.sweeper.stop();
     this.chores.stop();

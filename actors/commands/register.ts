@@ -1,12 +1,13 @@
 /** The register of instances: adds and removes instances, and finds the instance of a token or an id. In a cluster, the register of all nodes. */
 import type { Cluster } from '../cluster/cluster.ts';
 import type { InstanceId, InstanceRecord } from '../model.ts';
-import type { Ports } from '../ports.ts';
+import { type Ports, StorageFailure } from '../ports.ts';
 import type { Cell } from '../session/cell.ts';
 import { restingView } from '../session/status.ts';
 import type { Chores } from '../supervisor/chores.ts';
 import { type Registry, TokenLookup } from '../supervisor/registry.ts';
 import type { InstanceView } from '../views.ts';
+import { Pause, untilStored } from '../waiting.ts';
 
 interface RegisterInput {
   readonly ports: Pick<Ports, 'instances' | 'time'>;
@@ -21,10 +22,12 @@ interface RegisterInput {
 export class Register {
   readonly #input: RegisterInput;
   readonly #tokens: TokenLookup;
+  readonly #pause: Pause;
 
   constructor(input: RegisterInput) {
     this.#input = input;
     this.#tokens = new TokenLookup(input.ports);
+    this.#pause = new Pause(input.ports.time);
   }
 
   view(id: InstanceId): InstanceView | null {
@@ -67,10 +70,31 @@ export class Register {
   /** Stores and adds a new instance. In a cluster the instance has no owner yet. */
   async add(record: InstanceRecord): Promise<InstanceView> {
     const { ports, registry, cluster } = this.#input;
-    await ports.instances.insert(record);
+    try {
+      await ports.instances.insert(record);
+    } catch (error) {
+      if (error instanceof StorageFailure) this.#discard(record);
+      throw error;
+    }
     if (cluster === null) return registry.add(record).view;
     registry.register(record);
     return restingView(record);
+  }
+
+  /**
+   * Removes an instance whose creation got no answer of storage, because the client's retry creates another one. A stop ends the work, and an instance that
+   * storage has then stays.
+   */
+  #discard({ id, epoch }: InstanceRecord): void {
+    const { ports, chores } = this.#input;
+    untilStored(this.#pause, () => ports.instances.remove(id, epoch)).then(
+      () => chores.wakeRemover(),
+      () => undefined,
+    );
+  }
+
+  stop(): void {
+    this.#pause.end();
   }
 
   /** Replaces the token. The streams of the former token end, on any node. */

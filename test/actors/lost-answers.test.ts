@@ -76,3 +76,28 @@ test('lost answer: the retry of a new Chatwoot connector replaces it', async () 
     ['http://other.test'],
   );
 });
+
+const branch = { name: 'branch', adminField01: '', adminField02: '', systemName: '', browser: '', system: '' };
+
+test('lost answer: a new instance is removed, so that the retry creates the only one', async () => {
+  const { world, gateway } = await staged();
+  for (const statement of ['instances.insert', 'instances.remove']) world.db.losses.add(statement);
+  await assert.rejects(world.answerOf(gateway.create(branch)), StorageFailure);
+  await world.time.pass(2_000);
+  const made = await world.answerOf(gateway.create(branch));
+  assert.ok(made.ok);
+  const named = [...world.db.instances.values()].filter(({ name }) => name === branch.name).map(({ id }) => id);
+  assert.deepEqual(named, [made.value.record.id]);
+});
+
+test('lost answer: a stop ends the removal of a new instance', async () => {
+  const { world, gateway } = await staged();
+  world.db.away = true;
+  await assert.rejects(world.answerOf(gateway.create(branch)), StorageFailure);
+  await world.time.pass(5_000);
+  await world.answerOf(gateway.stop());
+  const tries = world.db.count('instances.remove');
+  await world.time.pass(60_000);
+  assert.ok(tries > 1);
+  assert.equal(world.db.count('instances.remove'), tries);
+});
