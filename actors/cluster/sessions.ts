@@ -5,7 +5,7 @@ import { type Policy, usualStopGrace } from '../policy/policy.ts';
 import type { LeftWork, LeftWorkStore, Ports, TakeCause } from '../ports.ts';
 import type { Cell } from '../session/cell.ts';
 import { failInterrupted } from '../session/queue-host.ts';
-import { beginningOf, isToBeSetAside, setAsideDamaged } from '../session/status.ts';
+import { beginningOf, isCutPairing, isToBeSetAside, setAsideDamaged } from '../session/status.ts';
 import type { Campaigns } from '../supervisor/campaigns.ts';
 import type { Dispatcher } from '../supervisor/dispatcher.ts';
 import type { Registry } from '../supervisor/registry.ts';
@@ -218,10 +218,13 @@ export class ClusterSessions implements OwnedSessions {
     const wanted = beginningOf(record);
     const hasWork = queued > 0 || webhooks.length > 0 || interrupted.length > 0;
     const isDamaged = isToBeSetAside(record);
-    if (wanted !== 'online' && wanted !== 'unlinked' && !hasWork && !isDamaged) return;
+    const isCut = isCutPairing(record);
+    if (wanted !== 'online' && wanted !== 'unlinked' && !hasWork && !isDamaged && !isCut) return;
     const cell = registry.cell(record.id);
     if (!cell) return;
     if (isDamaged) setAsideDamaged(cell, ports.time.now());
+    // Otherwise nodes would take the instance again and again.
+    else if (isCut) cell.keeper.note({ wanted: 'offline' });
     failInterrupted(cell, interrupted).catch((error: unknown) => ports.log.warn({ instance: record.id, error }, 'queue.unread'));
     if (queued > 0) cell.queue.restore(queued);
     if (queued > 0 && cell.view.status === 'hibernated') wake(cell);

@@ -37,6 +37,10 @@ export const setAsideDamaged = ({ keeper }: { readonly keeper: Pick<RecordKeeper
     lastDisconnectCause: 'unreadable',
   });
 
+/** Returns true if a pairing was under way, which ended with its node. Nothing is left to restore. */
+export const isCutPairing = ({ jid, accountLeaves, wanted }: InstanceRecord): boolean =>
+  wanted === 'online' && jid === '' && !accountLeaves;
+
 export type LifecycleSnapshot = SnapshotFrom<typeof lifecycle>;
 
 const words: Readonly<Record<string, Status>> = {

@@ -171,3 +171,29 @@ test('sessions: a batch with a damaged row starts the other sessions, and the ro
   );
   assert.deepEqual([registry.byToken('two'), registry.byToken('')], ['r2', null]);
 });
+
+test('sessions: an instance whose pairing ended with its node is stored as offline', async () => {
+  const states = [
+    ['paired', 'online', 'a@s', false],
+    ['changing its account', 'online', '', true],
+    ['pairing', 'online', '', false],
+    ['logging out', 'unlinked', '', false],
+    ['never connected', 'offline', '', false],
+  ] as const;
+  const all = states.map(([id, wanted, jid, accountLeaves]) => ({ ...instance, id, token: id, wanted, jid, accountLeaves }));
+  const noted: (readonly [id: string, patch: object])[] = [];
+  const registry = new Registry((record) => {
+    const note = (patch: object): void => void noted.push([record.id, patch]);
+    return { record, view: { status: 'disconnected' }, keeper: { record, note } } as never;
+  });
+  const sessions = new ClusterSessions({
+    ports: { time: new FakeTime(), log: quietLog, instances: { some: async () => all }, messages: { interrupted: async () => [] } },
+    leftWork: { of: async () => [] },
+    registry,
+    uses: new Uses(new FakeTime()),
+    begun: () => undefined,
+  } as never);
+  const begin = await sessions.prepare(all.map(({ id }) => ({ instanceId: id, epoch: 1 })));
+  begin();
+  assert.deepEqual(noted, [['pairing', { wanted: 'offline' }]]);
+});
