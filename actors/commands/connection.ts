@@ -169,7 +169,7 @@ export function createConnection(host: Host): { readonly commands: ConnectionCom
       async presence(id, presence) {
         const shown = await cells.perform(id, 'account.presence', { presence });
         const cell = cells.get(id);
-        if (shown.ok && cell) cell.presence = presence;
+        if (shown.ok && cell) cell.presence.choose(presence);
         return shown;
       },
     },

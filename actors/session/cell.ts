@@ -11,7 +11,7 @@ import type { GatewayEvent, InstanceRecord, Message, ProxySettings, Status, Webh
 import type { Verdict } from '../policy/close-cause.ts';
 import type { Gate } from '../policy/gate.ts';
 import { usualStopGrace, type Policy } from '../policy/policy.ts';
-import type { Committed, Identity, KeptFile, LinkHost, OpenOptions, PlatformLink, Ports } from '../ports.ts';
+import type { Committed, KeptFile, LinkHost, OpenOptions, PlatformLink, Ports } from '../ports.ts';
 import { supervisedWorkers, type SupervisedWorkers } from '../policy/supervised-workers.ts';
 import { Activity, Vitals } from './vitals.ts';
 import { changeNames, recorderOf, setAside, withOptOuts } from './recording.ts';
@@ -20,7 +20,7 @@ import { proxyingOf, type Proxying } from './proxying.ts';
 import type { Host } from './host.ts';
 import type { InstanceEvent } from './instance.ts';
 import { Pictures, type PicturesInput } from './pictures.ts';
-import { askForPicture, Recipients, writeTyping } from './perform.ts';
+import { askForPicture, Presence, Recipients, writeTyping } from './perform.ts';
 import { RecordKeeper } from './record-keeper.ts';
 import { SendQueue } from './queue.ts';
 import { queueHostOf } from './queue-host.ts';
@@ -52,7 +52,7 @@ interface CellInput {
   /** Returns true if this session may connect without exceeding the cap. */
   readonly hasRoom: () => boolean;
   /** Implements `LinkHost.beginAnew`. */
-  readonly beginAnew: (cell: Cell, identity: Identity) => Promise<void>;
+  readonly beginAnew: (cell: Cell, ...change: Parameters<LinkHost['beginAnew']>) => Promise<void>;
   /** Called with each committed event. Never throws. */
   readonly published: (event: GatewayEvent) => void;
   /** Called each time the session becomes live. */
@@ -88,7 +88,7 @@ export class Cell {
   /** Supervises and restarts the background workers of this instance. */
   readonly workers: SupervisedWorkers;
   readonly activity: Activity;
-  presence: 'available' | 'unavailable' = 'unavailable';
+  readonly presence = new Presence(this);
   /** True if the connect request that began the pairing allows that another account is paired. */
   allowsAccountChange = false;
   readonly #input: CellInput;
@@ -189,7 +189,7 @@ export class Cell {
   }
 
   get view(): InstanceView {
-    return viewOf(this.record, this.root.snapshot, this.root.lifecycle, this.presence);
+    return viewOf(this.record, this.root.snapshot, this.root.lifecycle, this.presence.current);
   }
 
   /** The snapshot of the lifecycle (see `RootActor`). */
@@ -333,7 +333,7 @@ export class Cell {
         if (!accountLeaves && (before === '' || before === owner)) return 'same';
         return accountLeaves || this.allowsAccountChange ? 'change' : 'refused';
       },
-      beginAnew: (identity) => this.#input.beginAnew(this, identity),
+      beginAnew: (...change) => this.#input.beginAnew(this, ...change),
       mayAct: () => this.#input.mayAct(),
       pictureChanged: (id) => this.pictures.changed(id),
       forged: (what) => this.#input.ports.meter.forged(what),
@@ -374,7 +374,7 @@ export class Cell {
         if (this.steps.add(move)) moved(this);
       },
       live: () => {
-        this.presence = 'unavailable';
+        void this.presence.renew();
         this.activity.note();
         const lostFor = this.vitals.live();
         if (lostFor !== null) ports.meter.reconnected(lostFor);

@@ -293,6 +293,36 @@ export const askForPicture =
     return cell.request((signal) => performIn(cell, signal, 'picture.look', { id, kind }));
   };
 
+type PresenceChoice = InputOf<'account.presence'>['presence'];
+
+/** The presence that the client chose for the account. The platform begins each connection as unavailable, so the choice is sent again after each login. */
+export class Presence {
+  readonly #cell: Operable;
+  /** The choice holds for one linking, which `jid` names. */
+  #chosen: { readonly presence: PresenceChoice; readonly jid: string } = { presence: 'unavailable', jid: '' };
+
+  constructor(cell: Operable) {
+    this.#cell = cell;
+  }
+
+  get current(): PresenceChoice {
+    return this.#chosen.jid === this.#cell.record.jid ? this.#chosen.presence : 'unavailable';
+  }
+
+  choose(presence: PresenceChoice): void {
+    this.#chosen = { presence, jid: this.#cell.record.jid };
+  }
+
+  /** Sends the choice on a new connection. Never rejects. If the connection ends meanwhile, the next one sends the choice. */
+  async renew(): Promise<void> {
+    // A chart that is handling an event would take the request only later.
+    await Promise.resolve();
+    const presence = this.current;
+    if (presence === 'unavailable') return;
+    await this.#cell.request((signal) => performIn(this.#cell, signal, 'account.presence', { presence }))?.catch(() => null);
+  }
+}
+
 // Finds the recipient of a message in any spelling. An unknown number is looked up on the platform.
 
 export interface Recipient {

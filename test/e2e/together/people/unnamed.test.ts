@@ -10,7 +10,7 @@ before(async () => {
 });
 after(() => scene.close());
 
-test('presence: the gateway sends presence even if the name of the account is unknown', async () => {
+test('presence: the gateway sends presence even if the name of the account is unknown, and again after a reconnect', async () => {
   const account = await scene.create();
   const qrcode = async () => (await account.seen()).qrcode || undefined;
   await account.call('POST', '/instance/connect', {});
@@ -21,7 +21,11 @@ test('presence: the gateway sends presence even if the name of the account is un
   for (const presence of ['available', 'unavailable']) {
     const { status, body } = await account.call('POST', '/instance/presence', { presence });
     assert.equal(status, 200, JSON.stringify(body));
-    await until(() => sandbox.account(account.number).online === (presence === 'available'), `the account is ${presence}`);
+    const isShown = (): boolean => sandbox.account(account.number).online === (presence === 'available');
+    await until(isShown, `the account is ${presence}`);
+    assert.equal((await account.call('POST', '/instance/reset')).status, 200);
+    await account.reaches('connected');
+    await until(isShown, `the account is ${presence} again`);
   }
 });
 
