@@ -148,7 +148,10 @@ export const peopleCommands = (host: Host): PeopleMethods => ({
       const { chatId, certain } = chat.value;
       const resolved = certain ? done(chatId) : await performIn(cell, signal, 'chat.resolve', { number });
       if (!resolved.ok) return resolved;
-      return cell.pictures.look(cell.recipients.remembered(resolved.value) ?? resolved.value, kind, force);
+      // Only a number with two forms needs a look-up. If this look-up is refused, the picture is asked for as written.
+      const known = chat.value.forms.length > 1 ? await recipientOf(cell, signal, number) : null;
+      const account = known?.ok ? known.value.chatId : (cell.recipients.remembered(resolved.value) ?? resolved.value);
+      return cell.pictures.look(account, kind, force);
     }),
 });
 

@@ -158,3 +158,20 @@ test('recipients: a request for history names the chat by the stored form of its
   await stage.world.answerOf(stage.gateway.requestHistory('r1', { ...wish, number: '5531987654321' }));
   assert.deepEqual(asked, [jid('553187654321')]);
 });
+
+test('recipients: a picture is asked for under the form in the reply of the platform, or as written if the look-up is refused', async () => {
+  const { stage, control } = await lookingUp({ [jid('551')]: jid('9551') });
+  const link = stage.link();
+  const { handle } = link;
+  const pictures: string[] = [];
+  link.handle = (operation) => {
+    if (operation.name !== 'picture.look') return handle(operation);
+    pictures.push(operation.input.id);
+    return done({ state: 'there', url: 'https://example.com/picture' });
+  };
+  const look = (number: string) => stage.world.answerOf(stage.gateway.picture('r1', number, 'image', false));
+  assert.ok((await look('551')).ok);
+  control.outcome = refused(429, 'rate-overlimit');
+  assert.ok((await look('552')).ok);
+  assert.deepEqual(pictures, [jid('9551'), jid('552')]);
+});

@@ -22,7 +22,7 @@ import type { OperationControl, Outcome } from '#actors/ports.ts';
 import type { LiveConnection } from '../outbound/live-connection.ts';
 import { addressesOf, isLid, isPerson, personServer, resolveTarget } from '../wire/jid.ts';
 import { answerOf } from '../wire/outcomes.ts';
-import { element } from './requests.ts';
+import { element, inKnownForms } from './requests.ts';
 
 // Requests about businesses.
 
@@ -32,8 +32,8 @@ export const ownerOf = async (connection: LiveConnection, owner: string): Promis
   if (owner === '') return done(directory.me.pn);
   const target = resolveTarget(owner);
   if (!target.ok || !(isPerson(target.jid) || isLid(target.jid))) return refuse('invalid', 'jid must be a number or the id of a person');
-  await connection.loadMappings([target.jid]);
-  return done(addressesOf(directory, target.jid).pn || target.jid);
+  const [jid = target.jid] = await inKnownForms(connection, [target.jid]);
+  return done(addressesOf(directory, jid).pn || jid);
 };
 
 const notOffered = refuse('notSupported', 'the platform does not offer this to linked devices');

@@ -6,7 +6,7 @@ import type { LiveConnection } from '../outbound/live-connection.ts';
 import { answered, type Json, noAdmin, noChannel, objectOf, refused } from '../wire/outcomes.ts';
 import { changedEntries, followedEntries, goneChannelEntries } from '../events/from-channels.ts';
 import { isLid, isPerson, resolveTarget } from '../wire/jid.ts';
-import { type Handlers, lidOf } from './requests.ts';
+import { type Handlers, inKnownForms, lidOf } from './requests.ts';
 import { type Meanings, meant, notAccepted } from './refusal-words.ts';
 
 const noOwner = refuse('forbidden', 'the account is not the owner of this channel');
@@ -51,7 +51,8 @@ const follows = ({ role }: ChannelPatch): boolean => role !== 'guest';
 const personIn = async (connection: LiveConnection, written: string): Promise<Result<string>> => {
   const target = resolveTarget(written);
   if (!target.ok || (!isPerson(target.jid) && !isLid(target.jid))) return refuse('invalid', 'phone is no valid number');
-  const lid = isLid(target.jid) ? target.jid : await lidOf(connection, target.jid);
+  const [jid = target.jid] = await inKnownForms(connection, [target.jid]);
+  const lid = isLid(jid) ? jid : await lidOf(connection, jid);
   return lid === '' ? refuse('notFound', 'there is no account for this number') : done(lid);
 };
 

@@ -2,7 +2,7 @@
 import { type BinaryNode, getBinaryNodeChild, getBinaryNodeChildren } from '@whiskeysockets/baileys';
 import { type Audience, type AudienceWish, done, type KnownContact, refuse, type Result } from '#actors/model.ts';
 import type { LiveConnection } from './live-connection.ts';
-import { bare, isLid, isPerson, personServer, resolveTarget, userOf } from '../wire/jid.ts';
+import { bare, formsOf, isLid, isPerson, knownForm, personServer, resolveTarget, userOf } from '../wire/jid.ts';
 import { outcomeOfError, refused } from '../wire/outcomes.ts';
 
 interface Privacy {
@@ -69,11 +69,11 @@ const chosenBy = ({ setting, listed }: Privacy, contacts: readonly KnownContact[
   return contacts.filter(({ known, chatId, chatLid }) => known === 'named' && !left.has(chatId) && !left.has(chatLid)).map(ofContact);
 };
 
-/** Loads the LIDs of the candidates. Queries unknown LIDs from the platform in one request. */
+/** Loads the LIDs of the candidates. Queries unknown LIDs from the platform in one request, Brazilian numbers in both forms. */
 const requestLids = async (candidates: readonly Candidate[], { loadMappings, directory, sock }: LiveConnection): Promise<void> => {
   const numbers = candidates.filter(({ jid, lid }) => isPerson(jid) && lid === '').map(({ jid }) => jid);
-  await loadMappings(candidates.map(({ jid }) => jid).filter((jid) => jid !== ''));
-  const unknown = numbers.filter((jid) => directory.lid(jid) === '');
+  await loadMappings(candidates.filter(({ jid }) => jid !== '').flatMap(({ jid }) => formsOf(jid)));
+  const unknown = numbers.filter((jid) => knownForm(directory, jid) === null).flatMap(formsOf);
   if (unknown.length === 0) return;
   await sock.signalRepository.lidMapping.getLIDsForPNs(unknown);
   await loadMappings(unknown);
@@ -90,7 +90,8 @@ const sift = (candidates: readonly Candidate[], { directory }: LiveConnection): 
   const byLid = me.lid !== '';
   const kept = new Set<string>();
   const discarded: { input: string; reason: string }[] = [];
-  for (const { input, jid, lid } of candidates) {
+  for (const { input, jid: written, lid } of candidates) {
+    const jid = isPerson(written) ? (knownForm(directory, written) ?? written) : written;
     const address = byLid ? lid || directory.lid(jid) : isLid(jid) ? directory.pn(jid) : jid;
     const isOwn = jid !== '' && [me.pn, me.lid].includes(jid);
     const reason = jid === '' ? 'invalid' : isOwn ? 'own_number' : address === '' ? 'lid_unresolved' : kept.has(address) ? 'duplicate' : '';

@@ -1,10 +1,13 @@
-/** Tests how requests and mentions in groups name people whose Brazilian number the client wrote in its other form. */
+/** Tests how requests and mentions name people whose Brazilian number the client wrote in its other form. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type BinaryNode, getBinaryNodeChild, getBinaryNodeChildren, proto } from '@whiskeysockets/baileys';
 import type { Group } from '#actors/model.ts';
 import type { MembersAction } from '#actors/ports.ts';
+import { ownerOf } from '#src/platform/operations/business-requests.ts';
+import { channelHandlers } from '#src/platform/operations/channel.ts';
 import { groupHandlers } from '#src/platform/operations/group.ts';
+import { audienceOf } from '#src/platform/outbound/audience.ts';
 import { compose } from '#src/platform/outbound/compose.ts';
 import type { LiveConnection } from '#src/platform/outbound/live-connection.ts';
 import { mappingKeysOf } from '#src/platform/wire/jid.ts';
@@ -43,16 +46,25 @@ const connected = (group: Group) => {
       const list = { tag: 'list', attrs: {}, content: users.map(contactAnswer) };
       return { tag: 'iq', attrs: {}, content: [{ tag: 'usync', attrs: {}, content: [list] }] };
     }
+    if (stanza.attrs['xmlns'] === 'w:mex') {
+      named.push(JSON.parse(Buffer.from(request!.content as Uint8Array).toString()).variables.user_id);
+      return { tag: 'iq', attrs: {}, content: [] };
+    }
     named.push(...getBinaryNodeChildren(request, 'participant').map(({ attrs }) => attrs['jid'] ?? ''));
     return { tag: 'iq', attrs: {}, content: [request!] };
   };
   const storeLIDPNMappings = async (pairs: readonly { pn: string; lid: string }[]): Promise<void> => {
     for (const pair of pairs) lids.set(pair.pn, pair.lid);
   };
+  const getLIDsForPNs = async (numbers: readonly string[]): Promise<void> => {
+    lookUps.push([...numbers]);
+    if (numbers.includes(registered)) lids.set(registered, lid);
+  };
   const sock = {
     query,
     generateMessageTag: () => 'T',
-    signalRepository: { lidMapping: { storeLIDPNMappings } },
+    ws: { isOpen: true },
+    signalRepository: { lidMapping: { storeLIDPNMappings, getLIDsForPNs } },
     authState: { keys: { get: async () => ({}) } },
   };
   const connection = {
@@ -71,24 +83,24 @@ const connected = (group: Group) => {
     assert.ok(composed.ok && composed.value.raw);
     return proto.Message.decode(composed.value.raw).extendedTextMessage?.contextInfo?.mentionedJid;
   };
-  return { change, mentions, lookUps, named };
+  return { change, mentions, lookUps, named, connection };
 };
 
 const member = { id: lid, pn: registered, lid, isAdmin: false, isSuperAdmin: false };
 
-test('group people: a new member is looked up in both forms, and added by the LID of the account', async () => {
+test('number forms: a new member is looked up in both forms, and added by the LID of the account', async () => {
   const { change, lookUps, named } = connected({ ...sample, id: groupId, members: [] });
   assert.ok((await change('add', [written])).ok);
   assert.deepEqual([lookUps, named], [[[`+${written}`, `+${registered.split('@')[0]}`]], [lid]]);
 });
 
-test('group people: a member is found by the other form without a look-up', async () => {
+test('number forms: a member is found by the other form without a look-up', async () => {
   const { change, lookUps, named } = connected({ ...sample, id: groupId, members: [member] });
   assert.ok((await change('remove', [written])).ok);
   assert.deepEqual([lookUps, named], [[], [lid]]);
 });
 
-test('group people: a number without an account, and one with a single form, stay as they are written', async () => {
+test('number forms: a number without an account, and one with a single form, stay as they are written', async () => {
   const { change, named } = connected({ ...sample, id: groupId, members: [] });
   const people = ['5531988888888', '4915112345678'];
   assert.ok((await change('remove', people)).ok);
@@ -98,11 +110,39 @@ test('group people: a number without an account, and one with a single form, sta
   );
 });
 
-test('group people: a mention in the other form names the member as the group does', async () => {
+test('number forms: a mention in the other form names the member as the group does', async () => {
   const people = [written, '5531988888888'];
   const byLid = connected({ ...sample, id: groupId, addressing: 'lid', members: [member] });
   assert.deepEqual(await byLid.mentions(people), [lid, '5531988888888@s.whatsapp.net']);
   const byNumber = connected({ ...sample, id: groupId, addressing: 'pn', members: [{ ...member, id: registered, lid: '' }] });
   assert.deepEqual(await byNumber.mentions(people), [registered, '5531988888888@s.whatsapp.net']);
   assert.deepEqual([byLid.lookUps, byNumber.lookUps], [[], []]);
+});
+
+test('number forms: an admin of a channel is named by the LID of the account', async () => {
+  const { connection, lookUps, named } = connected(sample);
+  await channelHandlers['channel.dropAdmin'](connection, { channelId: '1@newsletter', person: written, what: 'right' }, control);
+  assert.deepEqual([lookUps, named], [[[`+${written}`, `+${registered.split('@')[0]}`]], [lid]]);
+});
+
+test('number forms: a business is named by the number of the account', async () => {
+  const { connection, lookUps } = connected(sample);
+  for (let n = 0; n < 2; n += 1) assert.deepEqual(await ownerOf(connection, written), { ok: true, value: registered });
+  assert.equal(lookUps.length, 1);
+});
+
+test('number forms: a recipient of a status post gets the key under the LID of the account, once', async () => {
+  const { connection, lookUps } = connected(sample);
+  const recipients = [written, registered, '5531988888888'];
+  const audience = await audienceOf({ recipients, contacts: [], most: 0 }, connection);
+  assert.ok(audience.ok);
+  assert.deepEqual(audience.value.recipients, [lid]);
+  assert.deepEqual(
+    audience.value.report.examples.map(({ input, reason }) => [input, reason]),
+    [
+      [registered, 'duplicate'],
+      ['5531988888888', 'lid_unresolved'],
+    ],
+  );
+  assert.equal(lookUps.length, 1);
 });
