@@ -337,7 +337,7 @@ export class Supervisor {
       webhooks: () => this.dispatcher.webhooks.receiving(record.id),
       held: () => this.clock.hold,
       anotherProxy: ({ region, managedUrl }) => anotherProxy(this.ports, region, managedUrl),
-      beginAnew: (cell, identity) => beginAnew(this.#accountChange, cell, identity),
+      beginAnew: (...change) => beginAnew(this.#accountChange, ...change),
       published: (event) => this.#tellReaders((reader) => reader.note?.(event, record.epoch)),
       mayAct: () => this.#ownership?.mayAct(record.id) ?? true,
       hasRoom: () => this.#capacity.objection(record.id) === null,

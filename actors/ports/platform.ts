@@ -173,8 +173,11 @@ export interface LinkHost {
    * `change`: the link must call `beginAnew` first. `refused`: the link must not use the credentials.
    */
   accountOf(owner: string): 'same' | 'change' | 'refused';
-  /** Empties the instance for another account. Rejects with a `StorageFailure` during an outage of the database. Safe to repeat. */
-  beginAnew(identity: Identity): Promise<void>;
+  /**
+   * Empties the instance for another account. Rejects with a `StorageFailure` during an outage of the database, and when `isCurrent` returns false, because the
+   * connection was given up. Safe to repeat.
+   */
+  beginAnew(identity: Identity, isCurrent: () => boolean): Promise<void>;
 }
 
 /** A JPEG of at most 10 KB. Different bytes have a different `tag`. */

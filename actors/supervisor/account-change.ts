@@ -21,22 +21,30 @@ export interface AccountChangeHost {
   forgetBeside(id: InstanceId): void;
 }
 
-/** Removes the rows of the former account. Returns the number of batches. */
-async function removeRows({ ports: { removals, time }, mayAct }: AccountChangeHost, { id, epoch }: InstanceRecord): Promise<number> {
+/** Removes the rows of the former account. Returns the number of batches. Rejects as soon as `isCurrent` returns false. */
+async function removeRows(
+  { ports: { removals, time }, mayAct }: AccountChangeHost,
+  { id, epoch }: InstanceRecord,
+  isCurrent: () => boolean,
+): Promise<number> {
+  const goesOn = (): boolean => mayAct(id) && isCurrent();
   try {
     let pieces = 0;
-    for (; mayAct(id) && (await removals.removePiece({ kind: 'account', id, epoch })); pieces += 1)
+    for (; goesOn() && (await removals.removePiece({ kind: 'account', id, epoch })); pieces += 1)
       await new Promise<void>((resolve) => void time.setTimeout(resolve, restMs));
     // Rows of the former account may be left, so the mark stays.
-    if (!mayAct(id)) throw new StorageUnavailable('the instance is leaving this process');
+    if (!goesOn()) throw new StorageUnavailable('the connection was given up, or the instance is leaving this process');
     return pieces;
   } finally {
     removals.rewind(id);
   }
 }
 
-/** Replaces the stored account by the paired one. The call is safe to repeat after a failure. */
-export async function beginAnew(host: AccountChangeHost, cell: Cell, identity: Identity): Promise<void> {
+/**
+ * Replaces the stored account by the paired one. The call is safe to repeat after a failure. `isCurrent`: returns false if the connection was given up. A logout
+ * may follow then, after which the account must not be stored.
+ */
+export async function beginAnew(host: AccountChangeHost, cell: Cell, identity: Identity, isCurrent: () => boolean): Promise<void> {
   const { ports, campaigns } = host;
   const { id, epoch, owner, name } = cell.record;
   // The former account never connects again after this mark is stored. If a step below fails, the next opening finds the mark and repeats the steps.
@@ -46,7 +54,7 @@ export async function beginAnew(host: AccountChangeHost, cell: Cell, identity: I
   await campaigns.pauseAll(id, reason);
   campaigns.forget(id);
   await cell.recorder.recorded();
-  const pieces = await removeRows(host, cell.record);
+  const pieces = await removeRows(host, cell.record, isCurrent);
   // Couriers have some of the removed rows in memory, and would retry them under the new account.
   cell.root.renewCouriers();
   cell.history.clear();

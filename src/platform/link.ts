@@ -241,7 +241,7 @@ export class BaileysLink implements PlatformLink {
       return report({ type: 'platform.closed', close: ownCloses.storage });
     const { auth, timers, version } = await this.#stored();
     if (!current()) return;
-    if (!(await this.#isAccepted(auth))) return report({ type: 'platform.closed', close: ownCloses.otherAccount });
+    if (!(await this.#isAccepted(auth, current))) return report({ type: 'platform.closed', close: ownCloses.otherAccount });
     if (!current()) return;
     this.#version = version;
     const route = this.#route(media);
@@ -281,10 +281,10 @@ export class BaileysLink implements PlatformLink {
    * Returns false if the instance refuses the account of the credentials. If another account than before is allowed, the data of the former account
    * is removed first.
    */
-  async #isAccepted(auth: AuthState): Promise<boolean> {
+  async #isAccepted(auth: AuthState, current: () => boolean): Promise<boolean> {
     const identity = identityOf(auth, offline);
     const answer = identity.owner === '' ? 'same' : this.#host.accountOf(identity.owner);
-    if (answer === 'change') await this.#host.beginAnew(identity);
+    if (answer === 'change') await this.#host.beginAnew(identity, current);
     return answer !== 'refused';
   }
 

@@ -54,7 +54,7 @@ const tracedHost = (host: LinkHost, arrivals: Arrivals): LinkHost => ({
   mayAct: () => host.mayAct(),
   route: () => host.route(),
   accountOf: (owner) => host.accountOf(owner),
-  beginAnew: (identity) => host.beginAnew(identity),
+  beginAnew: (identity, isCurrent) => host.beginAnew(identity, isCurrent),
   pictureChanged: (id) => host.pictureChanged(id),
   forged: (what) => host.forged(what),
   surprise: (error) => host.surprise(error),

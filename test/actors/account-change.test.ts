@@ -1,4 +1,4 @@
-/** Tests that the removal of a former account which this process cannot finish is left to the next opening. */
+/** Tests that an unfinished removal of a former account is left to the next opening. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { beginAnew } from '#actors/supervisor/account-change.ts';
@@ -6,7 +6,7 @@ import type { Cell } from '#actors/session/cell.ts';
 import { instance } from '#test/contract/samples.ts';
 import { World } from '#test/fakes/world.ts';
 
-test('account change: a removal that ends with the ownership of the instance keeps its mark', async () => {
+const begunAnew = async (goesOn: (pieces: number) => { readonly mayAct: boolean; readonly isCurrent: boolean }) => {
   const { ports, time } = new World();
   const saved: object[] = [];
   // These are the only parts that the removal uses.
@@ -24,14 +24,24 @@ test('account change: a removal that ends with the ownership of the instance kee
   const host = {
     ports: { ...ports, removals },
     campaigns: { pauseAll: async () => undefined, forget: () => undefined },
-    mayAct: () => pieces < 2,
+    mayAct: () => goesOn(pieces).mayAct,
     forgetBeside: () => undefined,
   } as unknown as Parameters<typeof beginAnew>[0];
   const identity = { owner: '5511900000002', profileName: '', lid: '' } as unknown as Parameters<typeof beginAnew>[2];
-  const begun = beginAnew(host, cell, identity);
+  const begun = beginAnew(host, cell, identity, () => goesOn(pieces).isCurrent);
   const rejected = assert.rejects(begun, { name: 'StorageUnavailable' });
   await time.pass(1_000);
   await rejected;
   assert.deepEqual(saved, [{ accountLeaves: true }]);
   assert.deepEqual(rewound, [cell.record.id], 'the next removal begins with the first row');
+  return pieces;
+};
+
+test('account change: a removal that ends with the ownership of the instance keeps its mark', async () =>
+  assert.equal(await begunAnew((pieces) => ({ mayAct: pieces < 2, isCurrent: true })), 2));
+
+test('account change: a removal ends with its connection, so that a logout stays', async () => {
+  assert.equal(await begunAnew((pieces) => ({ mayAct: true, isCurrent: pieces < 2 })), 2);
+  // The connection is given up during the last batch.
+  assert.equal(await begunAnew((pieces) => ({ mayAct: true, isCurrent: pieces < 5 })), 5);
 });
