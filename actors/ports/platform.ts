@@ -110,7 +110,7 @@ export interface PlatformLink {
    * Idempotent.
    */
   close(): Promise<void>;
-  /** Logs the device out at the platform, then closes. Resolves with true if the logout was sent on a live connection. Credentials stay until `discard`. */
+  /** Logs the device out at the platform, then closes. Resolves with true if the platform confirmed the logout. Credentials stay until `discard`. */
   logout(): Promise<boolean>;
   /** Returns true if credentials of a finished pairing exist. */
   paired(): Promise<boolean>;

@@ -95,7 +95,7 @@ export const eventDescriptions: Readonly<Record<string, string>> = {
   'failed.closing': 'The connection could not be closed in order. It counts as closed.',
   'done.closingPaired': 'The connection is closed, and the gateway knows whether the instance is paired.',
   'failed.closingPaired': 'The credentials could not be read.',
-  'done.loggingOut': 'The logout was sent, or the connection ended before.',
+  'done.loggingOut': 'The platform confirmed the logout, or the connection ended before.',
   'failed.loggingOut': 'The logout could not be sent.',
   'done.discarding': 'The credentials are deleted or set aside.',
   'failed.discarding': 'The database refused to remove the credentials.',

@@ -200,7 +200,7 @@ export const chartSetup = setup({
     link: linkLogic,
     admission: fromPromise<void, Host>(({ input, signal }) => input.gate.admit(input.id, signal)),
     closing: fromPromise<void, Host>(({ input: { link } }) => link.close()),
-    /** Resolves with true if the logout was sent. Nothing waits for an answer of the platform. */
+    /** Resolves with true if the platform confirmed the logout. */
     loggingOut: fromPromise<boolean, Host>(({ input: { link } }) => link.logout()),
     /** Closes the link. Resolves with true if credentials of a finished pairing exist. */
     closingPaired: fromPromise<boolean, Host>(async ({ input: { link } }) => {

@@ -230,7 +230,7 @@ const chart = chartSetup.createMachine({
             input: ({ context }) => context.host,
             onDone: [
               { guard: { type: 'isTrue', params: ({ event }) => event.output }, target: 'deleting', actions: 'forgetVerdict' },
-              { target: 'deleting', actions: ['forgetVerdict', stillLinked('the connection ended before the logout was sent')] },
+              { target: 'deleting', actions: ['forgetVerdict', stillLinked('the platform did not confirm the logout')] },
             ],
             onError: { target: 'deleting', actions: ['forgetVerdict', stillLinked('the logout could not be sent')] },
           },

@@ -24,7 +24,7 @@ import type {
 import { EpochLost, StorageFailure, StorageUnavailable } from '#actors/ports.ts';
 import { type AuthState, isAbandoned, openAuthState, storedCredentials } from './keys/auth-state.ts';
 import { notSent, ownCloses } from './wire/outcomes.ts';
-import { identityOf } from './link/self.ts';
+import { identityOf, removeDevice } from './link/self.ts';
 import { bare, chatOf, type Directory, formsOf, isLid, isPerson, resolveTarget } from './wire/jid.ts';
 import { performOn } from './operations/perform.ts';
 import { type ChannelStore, storedChannels } from './events/from-channels.ts';
@@ -175,12 +175,12 @@ export class BaileysLink implements PlatformLink {
   async logout(): Promise<boolean> {
     const session = this.#session;
     this.#generation += 1;
-    const isSent =
+    const isConfirmed =
       session !== null &&
       session.loggedIn &&
-      (await within(systemTime, this.#parts.deadlines.close / 2, session.connection.sock.logout('logged out by the gateway'))) === 'done';
+      (await within(systemTime, this.#parts.deadlines.close / 2, removeDevice(session.connection.sock))) === 'done';
     await this.close();
-    return isSent;
+    return isConfirmed;
   }
 
   async paired(): Promise<boolean> {

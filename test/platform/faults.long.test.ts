@@ -111,3 +111,11 @@ test('link: closing a connection whose peer is silent ends by the deadline', asy
   // The library itself waits for half a minute.
   assert.ok(Date.now() - from < 20_000, `${Date.now() - from} ms`);
 });
+
+test('link: a logout that the platform does not answer is not confirmed, and ends by the deadline', async () => {
+  await reopened();
+  await bench.running.sandbox.fault({ kind: 'silence', number });
+  const from = Date.now();
+  assert.equal(await paired.link.logout(), false);
+  assert.ok(Date.now() - from < 20_000, `${Date.now() - from} ms`);
+});

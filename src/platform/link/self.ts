@@ -15,7 +15,7 @@ import type { ChatTimer, Identity } from '#actors/ports.ts';
 import type { GroupCache } from '../events/group-cache.ts';
 import type { BaileysEvent } from '../events/library-values.ts';
 import type { AuthState } from '../keys/auth-state.ts';
-import { bare, chatOf, type Directory, mappedJid, userOf } from '../wire/jid.ts';
+import { bare, chatOf, type Directory, mappedJid, personServer, userOf } from '../wire/jid.ts';
 
 // The identity of the account, which comes from its credentials.
 
@@ -83,6 +83,15 @@ export const refuseAccounts = (
       refused();
     }
   });
+};
+
+/**
+ * Removes the device of this session from the account. Resolves when the platform confirms it. The library's `logout` waits only for the kernel, so that a
+ * connection without a peer would count.
+ */
+export const removeDevice = async (sock: WASocket): Promise<void> => {
+  const removal = { tag: 'remove-companion-device', attrs: { jid: sock.authState.creds.me?.id ?? '', reason: 'user_initiated' } };
+  await sock.query({ tag: 'iq', attrs: { to: personServer, type: 'set', xmlns: 'md' }, content: [removal] });
 };
 
 /**

@@ -224,7 +224,7 @@ const steps = [
     'A conexão está fechada, e o gateway sabe se a instância está vinculada.',
   ],
   ['The credentials could not be read.', 'As credenciais não puderam ser lidas.'],
-  ['The logout was sent, or the connection ended before.', 'A saída foi enviada, ou a conexão terminou antes.'],
+  ['The platform confirmed the logout, or the connection ended before.', 'A plataforma confirmou a saída, ou a conexão terminou antes.'],
   ['The logout could not be sent.', 'A saída não pôde ser enviada.'],
   ['The credentials are deleted or set aside.', 'As credenciais foram excluídas ou separadas.'],
   ['The database refused to remove the credentials.', 'O banco de dados não removeu as credenciais.'],
