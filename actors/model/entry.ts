@@ -214,6 +214,11 @@ export type Entry =
    * changed. Names of the address book make events for people without a chat too.
    */
   | { readonly kind: 'chat'; readonly chat: ChatPatch; readonly create: boolean; readonly tell?: 'chats' | 'contacts' }
+  /**
+   * The whole list of blocked people. Their chats become blocked, and all other chats become free. Makes a `chats` event for each changed chat. A person whose
+   * number is not known has the LID as `chatId`.
+   */
+  | { readonly kind: 'blocklist'; readonly people: readonly PersonPair[] }
   /** A label was put on a chat or removed from it. Makes a `chat_labels` event if the chat's labels changed. */
   | ({ readonly kind: 'chatLabel' } & ChatLabel)
   /** A lead tag was renamed. A chat with the old name gets the new name and makes a `chats` event. */

@@ -158,6 +158,19 @@ const cases: readonly (readonly [string, BaileysEvent, readonly object[]])[] = [
     [{ kind: 'chat', chat: { chatId: friend, blocked: false }, create: false, tell: 'chats' }],
   ],
   [
+    'the whole list of blocked people',
+    { name: 'blocklist.set', data: { blocklist: ['222@lid', '999@lid'] } },
+    [
+      {
+        kind: 'blocklist',
+        people: [
+          { chatId: friend, chatLid: '222@lid' },
+          { chatId: '999@lid', chatLid: '999@lid' },
+        ],
+      },
+    ],
+  ],
+  [
     'a label',
     { name: 'labels.edit', data: { id: '7', name: 'New', color: 3, deleted: false } },
     [

@@ -1,6 +1,7 @@
 /** Tests the contract of every store of chats without filters: pages by the last message, one chat by a name, counts. Filters need PostgreSQL. */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
+import type { PersonPair } from '#actors/model.ts';
 import { type Bench, benchOf, chat, type Open } from './entries.ts';
 
 const entries = [
@@ -76,6 +77,33 @@ const declareTags = (opened: () => Bench): void => {
   });
 };
 
+const declareBlocklists = (opened: () => Bench): void => {
+  test('a whole list of blocked people also frees the chats of all others, by number and by LID', async () => {
+    const [listed, freed, freedLid, named] = ['21@s.whatsapp.net', '22@s.whatsapp.net', '23@lid', '24@s.whatsapp.net'] as const;
+    await opened().commit(
+      chat({ chatId: listed }),
+      chat({ chatId: freed, blocked: true }),
+      chat({ chatId: freedLid, blocked: true }),
+      chat({ chatId: named, chatLid: '240@lid', blocked: true }),
+    );
+    const others = [{ chatId: '2@s.whatsapp.net', chatLid: '20@lid' }];
+    const told = async (...people: readonly PersonPair[]) => {
+      const { events } = await opened().commit({ kind: 'blocklist', people: [...others, ...people] });
+      return events
+        .map(({ type, payload }) => [type, payload['chat']] as [string, Record<string, unknown>])
+        .map(([type, shown]) => `${type} ${String(shown['wa_chatid'])} ${String(shown['wa_isBlocked'])}`)
+        .toSorted();
+    };
+    // The platform lists this person by a LID whose number is not known, so that `freed` may be the same person.
+    const unknown = { chatId: '240@lid', chatLid: '240@lid' };
+    assert.deepEqual(await told(unknown, { chatId: listed, chatLid: '210@lid' }), [`chats ${listed} true`, `chats ${freedLid} false`]);
+    assert.deepEqual(await told({ chatId: listed, chatLid: '210@lid' }), [`chats ${freed} false`, `chats ${named} false`]);
+    assert.deepEqual(await told(), [`chats ${listed} false`]);
+    assert.deepEqual(await told(), []);
+    for (const chatId of [listed, freed, freedLid, named]) await opened().commit({ kind: 'chatRemoved', chatId });
+  });
+};
+
 export const chatStoreSuite = (kind: string, open: Open): void => {
   describe(`chats, ${kind}`, () => {
     let opened: Bench;
@@ -92,9 +120,7 @@ export const chatStoreSuite = (kind: string, open: Open): void => {
         assert.equal(`${chats.map(({ chatId }) => chatId[0]).join('')}/${total}`, expected);
       });
 
-    declareRemovals(() => opened);
-    declareTimers(() => opened);
-    declareTags(() => opened);
+    for (const declare of [declareRemovals, declareTimers, declareTags, declareBlocklists]) declare(() => opened);
 
     test('one by its name, or null', async () => {
       assert.equal((await opened.chat('3@g.us'))?.unreadCount, 12);

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Call, ChatLabel, Entry, Message, MessageStatus, Past } from '#actors/model.ts';
 import { historyView } from '#src/contract/views.ts';
-import { isProgress, reduceEntries } from '#src/storage/journal/ledger.ts';
+import { reduceEntries } from '#src/storage/journal/ledger.ts';
+import { isProgress } from '#src/storage/journal/message-ledger.ts';
 import { chat as sampleChat, message as sample, owner } from '#test/contract/samples.ts';
 
 const chatId = '5511900000001@s.whatsapp.net';

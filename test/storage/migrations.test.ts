@@ -17,7 +17,8 @@ test('migrations: of several starts at once on an empty database one runs the ba
   const applied: unknown[] = [];
   const log = { ...quietLog, debug: (fields: object, event: string) => event === 'storage.migrated' && applied.push(fields) };
   await Promise.all([1, 2, 3].map(() => migrate(database.url, log)));
-  assert.deepEqual(applied, [{ migrations: ['0001-tables'] }]);
+  const later = migrations.slice(1 + upgrade.length).map(({ name }) => name);
+  assert.deepEqual(applied, [{ migrations: ['0001-tables', ...later] }]);
   const rows = await database.admin.rows<{ name: string }>({ name: '', text: 'select name from mikro_orm_migrations' }, []);
   const expected = new Set([...releasedSteps, ...migrations].map(({ name }) => name));
   assert.deepEqual(rows.map(({ name }) => name).toSorted(), [...expected].toSorted());

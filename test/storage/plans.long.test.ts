@@ -297,10 +297,11 @@ test('plans: the newest messages are read in the order of an index, up to the en
   }
 });
 
-test('plans: chats with tags and chats with a timer are found by their own indexes', async () => {
+test('plans: chats with tags, chats with a timer and blocked chats are found by their own indexes', async () => {
   for (const [statement, index] of [
     [chatStatements.tagged, 'chat_by_lead_tag'],
     [chatStatements.timers, 'chat_by_timer'],
+    [journalStatements.blocked, 'chat_blocked'],
   ] as const)
     assert.ok(
       (await planOf(database.admin, statement)).some((node) => node['Index Name'] === index),

@@ -9,6 +9,7 @@ import {
   fromAddressBook,
   fromAssociation,
   fromBlocklist,
+  fromWholeBlocklist,
   fromChangedIdentity,
   fromChatUpdate,
   fromContact,
@@ -92,7 +93,7 @@ export const fromBaileys = (event: BaileysEvent, directory: Directory, readings:
     case 'call':
       return event.data.flatMap((call) => fromCall(call, directory));
     case 'blocklist.set':
-      return fromBlocklist({ ...event.data, type: 'add' }, directory);
+      return [fromWholeBlocklist(event.data.blocklist, directory)];
     case 'blocklist.update':
       return fromBlocklist(event.data, directory);
     case 'labels.edit':

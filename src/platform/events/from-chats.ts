@@ -98,6 +98,12 @@ export const fromBlocklist = ({ blocklist, type }: BaileysEventMap['blocklist.up
     tell: 'chats',
   }));
 
+/** Converts the whole list of blocked people. */
+export const fromWholeBlocklist = (jids: readonly string[], directory: Directory): Entry => {
+  const people = jids.map((jid) => chatOf(directory, jid)).filter(({ id }) => id !== '');
+  return { kind: 'blocklist', people: people.map(({ id, lid }) => ({ chatId: id, chatLid: lid })) };
+};
+
 /** Converts a change of a person's identity key. The entry applies only if the person has a chat. */
 export const fromChangedIdentity = ({ jid, at }: { readonly jid: string; readonly at: number }, directory: Directory): Entry[] => {
   const { id } = chatOf(directory, jid);

@@ -108,6 +108,8 @@ export const followPrivacy = (sock: WASocket, failed: (error: unknown) => void):
 export class BlockedPeople {
   readonly #tell: (event: BaileysEvent) => void;
   readonly #blocked = new Set<string>();
+  /** True after the answer to the query of the login. */
+  #isKnown = false;
 
   constructor(sock: Pick<WASocket, 'ws'>, tell: (event: BaileysEvent) => void) {
     this.#tell = tell;
@@ -115,7 +117,9 @@ export class BlockedPeople {
       const items = getBinaryNodeChildren(getBinaryNodeChild(answer, 'list'), 'item');
       this.#blocked.clear();
       for (const { attrs } of items) if (attrs['jid']) this.#blocked.add(attrs['jid']);
-      this.#report();
+      // The answer to a change may lack the list.
+      if (!this.#isKnown || this.#blocked.size > 0) this.#report();
+      this.#isKnown = true;
     });
   }
 
@@ -126,11 +130,11 @@ export class BlockedPeople {
         if (event.data.type === 'add') this.#blocked.add(jid);
         else this.#blocked.delete(jid);
     }
-    if (event.name === 'messaging-history.set') this.#report();
+    if (event.name === 'messaging-history.set' && this.#isKnown && this.#blocked.size > 0) this.#report();
   }
 
   #report(): void {
-    if (this.#blocked.size > 0) this.#tell({ name: 'blocklist.set', data: { blocklist: [...this.#blocked] } });
+    this.#tell({ name: 'blocklist.set', data: { blocklist: [...this.#blocked] } });
   }
 }
 

@@ -3,7 +3,7 @@ import { type BinaryNode, getBinaryNodeChild, getBinaryNodeChildren, proto } fro
 import { type Entry, refuse } from '#actors/model.ts';
 import type { ChatOperations, ContactOperations, DefinitionOperations, Identified } from '#actors/ports.ts';
 import { indexOfChat, type Mutation, mutationsOf, removeAction, setAction } from '../app-state/actions.ts';
-import { fromBlocklist } from '../events/from-chats.ts';
+import { fromBlocklist, fromWholeBlocklist } from '../events/from-chats.ts';
 import { newMessageId } from '../outbound/compose.ts';
 import type { LiveConnection } from '../outbound/live-connection.ts';
 import { relay } from '../outbound/relay.ts';
@@ -21,14 +21,14 @@ const blocklistQuery = (type: 'get' | 'set', content?: BinaryNode[]): BinaryNode
   ...(content ? { content } : {}),
 });
 
-/** Reads the blocked people, by number if known, and builds the entries that mark their chats. */
+/** Reads the blocked people, by number if known, and builds the entry that marks their chats and no others. */
 const blocked = async (connection: LiveConnection): Promise<{ readonly ids: readonly string[]; readonly entries: readonly Entry[] }> => {
   const { sock, directory } = connection;
   const list = getBinaryNodeChild(await sock.query(blocklistQuery('get')), 'list');
   const lids = getBinaryNodeChildren(list, 'item').map(({ attrs }) => bare(attrs['jid']));
   await connection.loadMappings(lids);
   const ids = lids.map((lid) => chatOf(directory, lid).id).filter((id) => id !== '');
-  return { ids, entries: fromBlocklist({ blocklist: lids, type: 'add' }, directory) };
+  return { ids, entries: [fromWholeBlocklist(lids, directory)] };
 };
 
 /** Returns both addresses of a person that the client wants to block or unblock. */

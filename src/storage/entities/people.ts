@@ -133,6 +133,7 @@ export const ChatEntity = defineEntity({
       name: 'chat_by_timer',
       expression: `create index "chat_by_timer" on "chat" ("instance_id", "chat_id") include ("ephemeral_expiration") where ephemeral_expiration > 0 and not is_group`,
     },
+    { name: 'chat_blocked', expression: `create index "chat_blocked" on "chat" ("instance_id", "chat_id") where blocked` },
     {
       name: 'chat_by_lead_tag',
       expression: `create index "chat_by_lead_tag" on "chat" ("instance_id", "chat_id") where extra -> 'lead_tags' is not null`,

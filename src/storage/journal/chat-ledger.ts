@@ -86,6 +86,8 @@ const lastMessageFields: ReadonlySet<string> = new Set([
 const isSame = (a: unknown, b: unknown): boolean =>
   a === b || (typeof a === 'object' && typeof b === 'object' && JSON.stringify(a) === JSON.stringify(b));
 
+const isLidId = (chatId: string): boolean => chatId.endsWith('@lid');
+
 /** Returns the keys of `extra` that a patch changes, with their new values. Returns null if it changes none. */
 const changedExtra = (known: Chat['extra'], patch: Chat['extra']): Chat['extra'] | null => {
   const changed = Object.entries(patch).filter(([name, value]) => value !== undefined && !isSame(known[name] ?? null, value));
@@ -244,6 +246,18 @@ export class ChatLedger {
   retag({ chatId, from, to }: Omit<Extract<Entry, { kind: 'retagged' }>, 'kind'>): Chat | null {
     const extra = retagged(this.get(chatId)?.extra ?? {}, from, to);
     return extra && this.patch({ chatId, extra });
+  }
+
+  /** Blocks the chats of these people, and frees all other chats. All blocked chats must be known. Returns the changed chats. */
+  blockOnly(people: readonly PersonPair[]): readonly Chat[] {
+    const listed = new Set(people.flatMap(({ chatId, chatLid }) => [keyText(chatId), keyText(chatLid)]).filter((id) => id !== ''));
+    // The chat of a number without a known LID may be the chat of a listed person without a known number.
+    const isUnsure = people.some(({ chatId, chatLid }) => chatId === chatLid);
+    return [...this.#chats.values()].flatMap(({ value: { chatId, chatLid, blocked: before } }) => {
+      const blocked = listed.has(chatId) || listed.has(chatLid);
+      const mayBeListed = isUnsure && chatLid === '' && !isLidId(chatId);
+      return blocked === before || (before && mayBeListed) ? [] : (this.patch({ chatId, blocked }) ?? []);
+    });
   }
 
   /** Removes a deleted label from the chats in memory. The journal removes it from all other chats. */

@@ -64,7 +64,7 @@ export const concernedBy = (entries: readonly Entry[]): Concerned => {
     if (entry.kind === 'chatRead' || entry.kind === 'chatUnread' || entry.kind === 'chatRemoved' || entry.kind === 'chatLabel') chat(entry);
     if (entry.kind === 'news' && entry.news.type === 'call') call(entry.news.call);
     if (entry.kind === 'history') past(entry.past);
-    if (entry.kind === 'samePerson')
+    if (entry.kind === 'samePerson' || entry.kind === 'blocklist')
       for (const { chatId, chatLid } of entry.people) for (const id of [chatId, chatLid]) chatIds.add(keyText(id));
     for (const id of contactsIn(entry)) contactIds.add(id);
     for (const id of definedIn(entry)) definitionIds.add(id);
@@ -97,6 +97,7 @@ export const knownStatements = {
             where id <> all(array(select chat_id from chat where instance_id = $1 and chat_id = any($3::text[])))))
         order by contact_id) as k) as contacts`,
   },
+  blocked: { name: 'journal-blocked', text: `select ${chatFields} from chat where instance_id = $1 and blocked` },
   /** $2: ids. */
   definitions: {
     name: 'journal-definitions',
@@ -135,7 +136,12 @@ export const readKnown = async (runner: Runner, instance: string, entries: reado
   const concerned = concernedBy(entries);
   const known = await readNamed(runner, instance, concerned);
   const posts = await readPosts(runner, instance, concerned.posts, known.messages);
-  return posts.length === 0 ? known : { ...known, messages: [...known.messages, ...posts] };
+  // A whole list of blocked people also changes chats that it does not name.
+  const blocked = entries.some(({ kind }) => kind === 'blocklist') ? await runner.rows<Chat>(knownStatements.blocked, [instance]) : [];
+  if (posts.length + blocked.length === 0) return known;
+  const read = new Set(known.chats.map(({ chatId }) => chatId));
+  const others = blocked.filter(({ chatId }) => !read.has(chatId));
+  return { ...known, messages: [...known.messages, ...posts], chats: [...known.chats, ...others] };
 };
 
 const readNamed = async (

@@ -51,8 +51,6 @@ import { DefinitionLedger } from './definitions.ts';
 import type { Known, Outcome } from './outcome.ts';
 import { repeatsOf, unrepeated } from './repeats.ts';
 
-export { isProgress } from './message-ledger.ts';
-
 type Of<K extends Entry['kind']> = Extract<Entry, { kind: K }>;
 
 class Ledger {
@@ -84,7 +82,7 @@ class Ledger {
   }
 
   apply(entry: Entry): void {
-    if (entry.kind === 'samePerson') return this.#samePerson(entry);
+    if (entry.kind === 'samePerson' || entry.kind === 'blocklist') return this.#people(entry);
     switch (entry.kind) {
       case 'message':
       case 'queued':
@@ -231,7 +229,8 @@ class Ledger {
     recordCall(call, { messages: this.#messages, chats: this.#chats, newId: this.#newId });
   }
 
-  #samePerson({ people }: Of<'samePerson'>): void {
+  #people({ kind, people }: Of<'samePerson' | 'blocklist'>): void {
+    if (kind === 'blocklist') return this.#chats.blockOnly(people).forEach((chat) => this.#tell('chats', chat));
     for (const pair of people) {
       for (const ledger of [this.#contacts, this.#messages]) ledger.merge(pair);
       this.#merged.push(pair);

@@ -7,7 +7,12 @@
  * checks this.
  */
 import { baseline } from './baseline.ts';
+import { ConcurrentIndexes } from './concurrent.ts';
 import { upgrade } from './from-first-release.ts';
 import type { ListedMigration } from './step.ts';
 
-export const migrations: readonly ListedMigration[] = [baseline, ...upgrade];
+class BlockedChats extends ConcurrentIndexes {
+  protected override readonly indexes = ['chat_blocked on chat (instance_id, chat_id) where blocked'];
+}
+
+export const migrations: readonly ListedMigration[] = [baseline, ...upgrade, { name: '0059-blocked-chats', class: BlockedChats }];

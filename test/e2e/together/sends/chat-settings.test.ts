@@ -291,7 +291,7 @@ test('block: an account cannot block itself', async () => {
   assert.deepEqual(scene.platform.sandbox.account(account.number).blocked, []);
 });
 
-test('block: people who were blocked before the gateway was linked are marked at its first login', async () => {
+test('block: after a login the marked chats are those of the list that the platform has, whoever changed it meanwhile', async () => {
   const { sandbox } = scene.platform;
   const late = await scene.create();
   await sandbox.send(contact, late.number, { kind: 'text', text: 'long ago' });
@@ -301,6 +301,10 @@ test('block: people who were blocked before the gateway was linked are marked at
   const find = async () => (await late.call('POST', '/chat/find', { wa_isBlocked: true })).body['chats'] as readonly Json[];
   await until(async () => (await find()).length === 1, 'the chat is marked');
   assert.equal((await find())[0]?.['wa_chatid'], contactJid);
+  assert.equal((await late.call('POST', '/instance/disconnect')).status, 200);
+  await sandbox.changeAccount(late.number, { blocked: [] });
+  await late.pair(scene.platform);
+  await until(async () => (await find()).length === 0, 'the chat is not marked any more');
 });
 
 test('delete: messages and the chat are deleted in the gateway, and a new message creates the chat again', async () => {
