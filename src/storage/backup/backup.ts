@@ -2,7 +2,7 @@
  * Copies the data folder while the embedded server runs, by the low-level backup API of PostgreSQL. Changes during the copy are in the write-ahead log
  * (WAL). A temporary replication slot keeps the log until it is copied. The slot and the backup end with their connection.
  */
-import { readFile, realpath, rename, rm, stat, statfs, writeFile } from 'node:fs/promises';
+import { readdir, readFile, realpath, rename, rm, stat, statfs, writeFile } from 'node:fs/promises';
 import { createHash } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { join, resolve } from 'node:path';
@@ -200,6 +200,9 @@ const checkPlaces = async ({ dataDir, to }: BackupOptions): Promise<void> => {
   const copy = await realpath(join(to, 'data')).catch(async () => join(await realpath(to), 'data'));
   if (isWithin(source, copy) || isWithin(copy, source))
     throw new Error(`${to} would put its copy over the data folder, or into it: name another folder with --to.`);
+  // A backup overwrites the files in its folder, and removes those that the source does not have.
+  if ((await readdir(copy).catch(() => [])).length > 0 && !(await exists(join(to, unfinishedName))))
+    throw new Error(`${join(to, 'data')} holds files that no backup wrote: name another folder with --to.`);
   const all = await sizeOf(dataDir, (await walk(dataDir, (path) => !isOfSandbox(path))).files);
   const there = await sizeOf(to, (await walk(to, () => true)).files);
   const { bavail, bsize } = await statfs(to);

@@ -138,8 +138,12 @@ export class FolderCopy {
     this.#known = known;
   }
 
-  /** Opens a copy. `list`: the file with the list of copied files, which lets an interrupted copy continue. */
+  /**
+   * Opens a copy. `list`: the file with the list of copied files, which lets an interrupted copy continue. The list is made before the folder `to`,
+   * because a folder with files and without a list belongs to somebody else.
+   */
   static async open(from: string, to: string, list: string): Promise<FolderCopy> {
+    await appendFile(list, '', { mode: 0o600 });
     await mkdir(to, { recursive: true, mode: 0o700 });
     return new FolderCopy(from, to, list, await readList(list));
   }
