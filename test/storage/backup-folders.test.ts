@@ -1,10 +1,11 @@
-/** Tests the folders of a backup without a server: wrong folders, and copies that a kill interrupted. */
+/** Tests the folders of a backup and of a restore without a server: wrong folders, interrupted copies, and leftovers. */
 import assert from 'node:assert/strict';
-import { mkdir, readFile, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { backUp } from '#src/storage/backup/backup.ts';
-import { FolderCopy } from '#src/storage/backup/copying.ts';
+import { FolderCopy, walk } from '#src/storage/backup/copying.ts';
+import { restore } from '#src/storage/backup/restore.ts';
 import { quietLog } from '#test/support/database.ts';
 import { removeFolder, temporaryFolder } from '#test/support/processes.ts';
 
@@ -37,4 +38,37 @@ test('backup: one that was killed before its first file is continued', async () 
   await mkdir(to);
   await FolderCopy.open(dataDir, join(to, 'data'), join(to, 'unfinished.jsonl')).then((copy) => copy.folders(['postgres']));
   await assert.rejects(backUp({ dataDir, to, version: '1', log: quietLog }), /server did not start/);
+});
+
+/** Makes a backup without a server. Its database cannot start. */
+const backupOf = async (name: string, files: Readonly<Record<string, string>>): Promise<string> => {
+  const from = await filesIn(`${name}-source`, { ...database, ...files });
+  const to = join(folder, name);
+  await mkdir(to);
+  const copy = await FolderCopy.open(from, join(to, 'data'), join(to, 'unfinished.jsonl'));
+  const all = await walk(from, () => true);
+  await copy.files(all.files);
+  await writeFile(
+    join(to, 'backup.json'),
+    JSON.stringify({ format: 1, version: '1', major: '18', folders: all.folders, files: copy.entries }),
+  );
+  return to;
+};
+
+test('restore: after an interrupted restore of another backup, no file of that backup stays in the database, and its key is not in the way', async () => {
+  const first = await backupOf('first', {
+    'encryption.key': 'one',
+    'postgres/data/base/1': 'one',
+    'postgres/data/pg_wal/2': 'later log',
+    'postgres/password': '',
+  });
+  const second = await backupOf('second', { 'encryption.key': 'two', 'postgres/data/base/1': 'two' });
+  const dataDir = join(folder, 'restored');
+  const ending = new AbortController();
+  const onProgress = ({ files }: { readonly files: number }): void => void (files === 4 && ending.abort(new Error('interrupted')));
+  await assert.rejects(restore({ from: first, dataDir, log: quietLog, onProgress, signal: ending.signal }), /interrupted/);
+  await assert.rejects(restore({ from: second, dataDir, log: quietLog }), /server did not start/);
+  assert.equal(await readFile(join(dataDir, 'encryption.key'), 'utf8'), 'two');
+  assert.equal(await readFile(join(dataDir, 'postgres', 'data', 'base', '1'), 'utf8'), 'two');
+  assert.deepEqual(await readdir(join(dataDir, 'postgres', 'data', 'pg_wal')).catch(() => []), []);
 });

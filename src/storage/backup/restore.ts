@@ -1,12 +1,12 @@
 /** Restores a backup into a data folder, and starts its server once. The server replays the write-ahead log, which makes the folder consistent. */
-import { chmod, mkdir, readFile, rename, stat } from 'node:fs/promises';
+import { chmod, mkdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { Log } from '#actors/ports.ts';
 import { openDatabase } from '../postgres/database.ts';
 import { EmbeddedServer } from '../postgres/embedded.ts';
 import { packagedMajor } from '../postgres/server-files.ts';
 import { listName, type BackupList } from './backup.ts';
-import { copyFile, type Entry, hashOf, isWithin, makeTargetFolder, type Progress, resolvedPath } from './copying.ts';
+import { copyFile, type Entry, hashOf, isWithin, makeTargetFolder, type Progress, resolvedPath, walk } from './copying.ts';
 
 interface RestoreOptions {
   readonly from: string;
@@ -34,9 +34,13 @@ const readBackupList = async (from: string): Promise<BackupList> => {
   return list;
 };
 
-/** The name of the database folder during the restore. It gets its real name last, so that a gateway cannot start with an incomplete database. */
-const unfinished = 'postgres.restoring';
-const placeOf = (path: string): string => path.replace(/^postgres(?=\/|$)/, unfinished);
+/**
+ * The names of the database folder and of the key during the restore. They get their real names last. A gateway therefore cannot start with an incomplete
+ * database, and an interrupted restore leaves no key that would keep out another backup.
+ */
+const [unfinished, unfinishedKey] = ['postgres.restoring', 'encryption.key.restoring'] as const;
+const keyName = 'encryption.key';
+const placeOf = (path: string): string => (path === keyName ? unfinishedKey : path.replace(/^postgres(?=\/|$)/, unfinished));
 
 const sizeAt = async (path: string): Promise<number | null> => (await stat(path).catch(() => null))?.size ?? null;
 
@@ -48,14 +52,22 @@ const put = async ({ from, dataDir, signal }: RestoreOptions, { path, size, hash
   if (copied.hash !== hash) throw new Error(`The backup is damaged: data/${path} has changed since it was made.`);
 };
 
+/** Removes what an interrupted restore of another backup left. The server would read files of its log and of its tables that this backup does not have. */
+const removeOthers = async (list: BackupList, dataDir: string): Promise<void> => {
+  const expected = new Set([...list.folders, ...list.files.map(({ path }) => path)].map(placeOf));
+  const { files, folders } = await walk(dataDir, (path) => path === unfinished || path.startsWith(`${unfinished}/`));
+  for (const path of [...files, ...folders]) if (!expected.has(path)) await rm(join(dataDir, path), { recursive: true, force: true });
+  if (!expected.has(unfinishedKey)) await rm(join(dataDir, unfinishedKey), { force: true });
+};
+
 /** Checks the target folder. Throws an error with a text for the operator. */
 const checkPlace = async (list: BackupList, { from, dataDir }: RestoreOptions): Promise<void> => {
   if (isWithin(await resolvedPath(from), await resolvedPath(dataDir)))
     throw new Error(`${dataDir} is in the backup, which a restore must not change: name another folder with --to.`);
   if ((await sizeAt(join(dataDir, 'postgres'))) !== null)
     throw new Error(`${dataDir} holds a database already: restore into another folder with --to, or move this one away.`);
-  const key = list.files.find(({ path }) => path === 'encryption.key');
-  const there = join(dataDir, 'encryption.key');
+  const key = list.files.find(({ path }) => path === keyName);
+  const there = join(dataDir, keyName);
   if (key && (await sizeAt(there)) !== null && (await hashOf(there)) !== key.hash)
     throw new Error(`${there} is another key than that of the backup: move the file away.`);
   const major = await packagedMajor();
@@ -72,6 +84,7 @@ export const restore = async (given: RestoreOptions): Promise<Restored> => {
   const list = await readBackupList(from);
   await checkPlace(list, options);
   makeTargetFolder(dataDir);
+  await removeOthers(list, dataDir);
   for (const path of list.folders) await mkdir(join(dataDir, placeOf(path)), { recursive: true, mode: 0o700 });
   const ofBytes = list.files.reduce((sum, { size }) => sum + size, 0);
   let [files, bytes] = [0, 0];
@@ -83,6 +96,7 @@ export const restore = async (given: RestoreOptions): Promise<Restored> => {
     onProgress?.({ files, ofFiles: list.files.length, bytes, ofBytes });
   }
   await chmod(join(dataDir, unfinished, 'data'), 0o700);
+  if (list.files.some(({ path }) => path === keyName)) await rename(join(dataDir, unfinishedKey), join(dataDir, keyName));
   await rename(join(dataDir, unfinished), join(dataDir, 'postgres'));
   const server = await EmbeddedServer.start({ dataDir, log, ...(options.settings ? { settings: options.settings } : {}) });
   try {
