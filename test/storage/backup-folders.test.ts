@@ -1,6 +1,6 @@
-/** Tests the folders of a backup and of a restore without a server: wrong folders, interrupted copies, and leftovers. */
+/** Tests the folders of a backup and of a restore without a server: wrong folders, interrupted copies, links, and leftovers. */
 import assert from 'node:assert/strict';
-import { mkdir, readdir, readFile, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { backUp } from '#src/storage/backup/backup.ts';
@@ -38,6 +38,30 @@ test('backup: one that was killed before its first file is continued', async () 
   await mkdir(to);
   await FolderCopy.open(dataDir, join(to, 'data'), join(to, 'unfinished.jsonl')).then((copy) => copy.folders(['postgres']));
   await assert.rejects(backUp({ dataDir, to, version: '1', log: quietLog }), /server did not start/);
+});
+
+test('backup: links to the files and to the key are followed, and a link that is not followed is named', async () => {
+  await filesIn('disk', { 'ab/abcd': 'kept bytes', 'secret.key': 'key' });
+  const dataDir = await filesIn('linked', database);
+  await symlink('../disk', join(dataDir, 'files'));
+  await symlink('../disk/secret.key', join(dataDir, 'encryption.key'));
+  await symlink('../disk', join(dataDir, 'notes'));
+  const { files, folders, links } = await walk(dataDir, () => true, ['files', 'encryption.key']);
+  assert.deepEqual(files, ['encryption.key', 'files/ab/abcd', 'files/secret.key', 'postgres/data/PG_VERSION']);
+  assert.deepEqual([folders, links], [['files', 'files/ab', 'postgres', 'postgres/data'], ['notes']]);
+  const warned: unknown[] = [];
+  const log = { ...quietLog, warn: (...said: readonly unknown[]) => void warned.push(said) };
+  await assert.rejects(backUp({ dataDir, to: join(folder, 'followed'), version: '1', log }), /server did not start/);
+  assert.deepEqual(warned, [[{ path: join(dataDir, 'notes') }, 'backup.linkLeftOut']]);
+  await assert.rejects(
+    backUp({ dataDir, to: join(folder, 'disk', 'backup'), version: '1', log: quietLog }),
+    /disk\/backup is in .*linked\/files, which is what a backup copies/,
+  );
+  await symlink('nowhere', join(folder, 'disk', 'cd'));
+  await assert.rejects(
+    backUp({ dataDir, to: join(folder, 'unfollowed'), version: '1', log: quietLog }),
+    /linked\/files\/cd is a symbolic link, which a backup does not follow/,
+  );
 });
 
 /** Makes a backup without a server. Its database cannot start. */

@@ -65,6 +65,9 @@ const isOfSandbox = (path: string): boolean => path === sandboxFolder || path.st
 const isOfFolder = (path: string): boolean =>
   !isOfSandbox(path) && !/^(?:postgres|temporary|gateway\.pid|encryption\.key\.\d+)(?:\/|$)/.test(path);
 
+/** The names in the data folder that may be symbolic links: to another disk, or to a mounted secret. */
+const followed = ['postgres', 'files', 'encryption.key'];
+
 const under = (prefix: string, paths: readonly string[]): readonly string[] => paths.map((path) => `${prefix}/${path}`);
 
 const text = async (runner: Runner, statement: string, values: readonly unknown[] = []): Promise<string> => {
@@ -179,8 +182,22 @@ const copyDatabase = async (runner: Runner, copy: FolderCopy, { dataDir, to, sig
   });
 };
 
+/** Returns the paths of the files in the data folder. Throws an error with a text for the operator if a link in place of a needed file is not followed. */
+const filesOf = async ({ dataDir, to, log }: BackupOptions): Promise<readonly string[]> => {
+  const { files, links } = await walk(dataDir, (path) => !isOfSandbox(path), followed);
+  for (const path of links.filter(isOfFolder)) {
+    if (!followed.some((name) => isWithin(name, path))) log.warn({ path: join(dataDir, path) }, 'backup.linkLeftOut');
+    else throw new Error(`${join(dataDir, path)} is a symbolic link, which a backup does not follow: put what it leads to in its place.`);
+  }
+  for (const name of followed)
+    if (isWithin(await realpath(join(dataDir, name)).catch(() => join(dataDir, name)), await realpath(to)))
+      throw new Error(`${to} is in ${join(dataDir, name)}, which is what a backup copies: name another folder with --to.`);
+  return files;
+};
+
 /** Checks the folders and the free disk space. Throws an error with a text for the operator. */
-const checkPlaces = async ({ dataDir, to }: BackupOptions): Promise<void> => {
+const checkPlaces = async (options: BackupOptions): Promise<void> => {
+  const { dataDir, to } = options;
   const exists = (path: string): Promise<boolean> =>
     stat(path).then(
       () => true,
@@ -203,7 +220,7 @@ const checkPlaces = async ({ dataDir, to }: BackupOptions): Promise<void> => {
   // A backup overwrites the files in its folder, and removes those that the source does not have.
   if ((await readdir(copy).catch(() => [])).length > 0 && !(await exists(join(to, unfinishedName))))
     throw new Error(`${join(to, 'data')} holds files that no backup wrote: name another folder with --to.`);
-  const all = await sizeOf(dataDir, (await walk(dataDir, (path) => !isOfSandbox(path))).files);
+  const all = await sizeOf(dataDir, await filesOf(options));
   const there = await sizeOf(to, (await walk(to, () => true)).files);
   const { bavail, bsize } = await statfs(to);
   if (all - there > bavail * bsize)
@@ -234,7 +251,7 @@ export const backUp = async (given: BackupOptions): Promise<BackupList> => {
     await server.close(!(await isInUse(server.url, log, server.adopted).catch(() => server.adopted)));
   }
   // Files are copied after the database, because the bytes of a file are stored before its row.
-  const { files, folders } = await walk(dataDir, isOfFolder);
+  const { files, folders } = await walk(dataDir, isOfFolder, followed);
   await copy.folders(folders);
   await copy.files(files, { signal, onProgress: (progress) => options.onProgress?.('files', progress) });
   await copy.removeOthers();

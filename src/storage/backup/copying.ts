@@ -86,21 +86,27 @@ export const hashOf = async (path: string): Promise<string> => {
   return hash.digest('hex');
 };
 
-/** Returns the paths of files and folders below `root` for which `keep` is true. Sockets and links are left out. */
-export const walk = async (root: string, keep: (path: string, isFolder: boolean) => boolean) => {
-  const [files, folders]: [string[], string[]] = [[], []];
+/**
+ * Returns the paths of files, folders and symbolic links below `root` for which `keep` is true. A link that `followed` names counts as the file or folder
+ * that it leads to, unless it leads nowhere. Sockets are left out.
+ */
+export const walk = async (root: string, keep: (path: string) => boolean, followed: readonly string[] = []) => {
+  const [files, folders, links]: [string[], string[], string[]] = [[], [], []];
   const look = async (path: string): Promise<void> => {
     for (const entry of (await orNull(readdir(join(root, path), { withFileTypes: true }))) ?? []) {
       const below = path === '' ? entry.name : `${path}/${entry.name}`;
-      if (!keep(below, entry.isDirectory())) continue;
-      if (entry.isFile()) files.push(below);
-      if (!entry.isDirectory()) continue;
+      if (!keep(below)) continue;
+      const isFollowed = entry.isSymbolicLink() && followed.includes(below);
+      const facts = (isFollowed ? await orNull(stat(join(root, below))) : null) ?? entry;
+      if (facts.isSymbolicLink()) links.push(below);
+      if (facts.isFile()) files.push(below);
+      if (!facts.isDirectory()) continue;
       folders.push(below);
       await look(below);
     }
   };
   await look('');
-  return { files: files.toSorted(), folders: folders.toSorted() };
+  return { files: files.toSorted(), folders: folders.toSorted(), links: links.toSorted() };
 };
 
 /** Returns the sum of the sizes of these files. A removed file counts 0. */
