@@ -8,8 +8,9 @@ import { addedUp, runCommand, sentencesOf, showBar, tableOf } from './progress.t
 import { askSecret, commandLine, secretIn } from './base/command-line.ts';
 import { sealLines } from './moving/archive.ts';
 import { linesOfFound, linesOfRows } from './moving/archived.ts';
+import { reasonOf } from './moving/readers/folder.ts';
 import { readers } from './moving/readers.ts';
-import { type Found, type FoundSession, type Reader, SourceFault, type SourceOptions } from './moving/session.ts';
+import type { Found, FoundSession, Reader, SourceOptions } from './moving/session.ts';
 
 const sources = Object.entries(readers).map(
   ([name, { title, examples }]) => `  ${name.padEnd(16)}${title}\n${examples.map((example) => `${' '.repeat(18)}${example}`).join('\n')}`,
@@ -130,14 +131,14 @@ const sendWithRows = async (
 };
 
 /** Returns the lines of one session, or the reason why the session cannot be read. */
-const linesOf = async (session: FoundSession): Promise<string[] | string> => {
+const linesOf = async (session: FoundSession, signal: AbortSignal): Promise<string[] | string> => {
   const lines: string[] = [];
   try {
     for await (const line of linesOfFound(session)) lines.push(line);
     return lines;
   } catch (error) {
-    if (error instanceof SourceFault) return error.message;
-    throw error;
+    signal.throwIfAborted();
+    return reasonOf(error);
   }
 };
 
@@ -163,7 +164,7 @@ async function importAll(reader: Reader, options: SourceOptions, client: AdminCl
   for await (const found of reader.read(options)) {
     options.signal.throwIfAborted();
     if (!isWanted(found)) continue;
-    const text = found.found === 'session' ? await linesOf(found) : found.reason;
+    const text = found.found === 'session' ? await linesOf(found, options.signal) : found.reason;
     if (typeof text === 'string') outcomes.push(refusedSession({ name: found.name, reason: text }));
     else if (found.found === 'session' && found.rows) {
       await send();

@@ -2,7 +2,7 @@
  * The multi-file folder of the client library: `creds.json` and one file for each key. Folders are read for an import and written for an
  * export.
  */
-import { readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
@@ -39,16 +39,29 @@ const readText = (path: string, what: string): string => {
   return readFileSync(path, 'utf8');
 };
 
+/** Reads the file of a key. Returns null if the library has removed the file. Throws the error of the system if `whole` is removed too. */
+const readKeyText = (path: string, what: string, whole: string): string | null => {
+  try {
+    return readText(path, what);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || !existsSync(whole)) throw error;
+    return null;
+  }
+};
+
 /** Yields the keys of a folder, one file after the other. A damaged file is an error, because the session would be unreliable without this key. */
 export async function* keysInFolder(folder: string, signal: AbortSignal): AsyncIterable<SessionKey> {
-  for (const [at, file] of (await readdir(folder)).entries()) {
+  const files = await readdir(folder);
+  // A logout removes the credentials with the keys. A folder of the keys alone has no credentials.
+  const whole = files.includes(credentialsFile) ? join(folder, credentialsFile) : folder;
+  for (const [at, file] of files.entries()) {
     signal.throwIfAborted();
     if (at % filesOfTurn === filesOfTurn - 1) await turn();
     const name = file.endsWith('.json') && file !== credentialsFile ? splitName(file.slice(0, -'.json'.length)) : null;
     if (name === null || !isCarried(name.type)) continue;
-    const text = readText(join(folder, file), `the file of a ${name.type}`);
+    const text = readKeyText(join(folder, file), `the file of a ${name.type}`, whole);
     // The library removes a key by removing its file. Other programs write `null`.
-    const value = readJson(text, `the file of a ${name.type}`);
+    const value = text === null ? null : readJson(text, `the file of a ${name.type}`);
     if (value === null) continue;
     const key = readKey(name.type, idOfFile(name.type, name.id), value);
     if (key === null) throw new SourceFault(`the file of a ${name.type} holds something else`);
