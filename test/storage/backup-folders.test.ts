@@ -4,7 +4,7 @@ import { mkdir, readdir, readFile, symlink, utimes, writeFile } from 'node:fs/pr
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { backUp } from '#src/storage/backup/backup.ts';
-import { FolderCopy, walk } from '#src/storage/backup/copying.ts';
+import { type Entry, FolderCopy, walk } from '#src/storage/backup/copying.ts';
 import { restore } from '#src/storage/backup/restore.ts';
 import { quietLog } from '#test/support/database.ts';
 import { removeFolder, temporaryFolder } from '#test/support/processes.ts';
@@ -38,6 +38,25 @@ test('backup: one that was killed before its first file is continued', async () 
   await mkdir(to);
   await FolderCopy.open(dataDir, join(to, 'data'), join(to, 'unfinished.jsonl')).then((copy) => copy.folders(['postgres']));
   await assert.rejects(backUp({ dataDir, to, version: '1', log: quietLog }), /server did not start/);
+});
+
+test('backup: after a truncated line of the list the copy continues twice, and copies the file of the line again', async () => {
+  const from = await filesIn('source', { one: 'first', two: 'second', three: 'third' });
+  await mkdir(join(folder, 'cut'));
+  const [to, list] = [join(folder, 'cut', 'data'), join(folder, 'cut', 'unfinished.jsonl')];
+  const continued = async (paths: readonly string[]): Promise<readonly string[]> => {
+    const copy = await FolderCopy.open(from, to, list);
+    await copy.files(paths);
+    return copy.entries.map(({ path }) => path);
+  };
+  await continued(['one', 'two']);
+  await writeFile(list, (await readFile(list, 'utf8')).slice(0, -30));
+  await continued(['one', 'two']);
+  assert.deepEqual(await continued(['one', 'two', 'three']), ['one', 'three', 'two']);
+  const paths = (await readFile(list, 'utf8'))
+    .split('\n')
+    .flatMap((line) => (line.endsWith('}') ? [(JSON.parse(line) as Entry).path] : []));
+  assert.deepEqual(paths, ['one', 'two', 'three'], 'a complete line is not written again');
 });
 
 test('backup: links to the files and to the key are followed, and a link that is not followed is named', async () => {

@@ -116,17 +116,21 @@ export const sizeOf = async (root: string, files: readonly string[]): Promise<nu
   return sum;
 };
 
-/** Reads the list of copied files that an interrupted run left, with one line of JSON for each file. */
-const readList = async (file: string): Promise<Map<string, Known>> => {
-  const lines = ((await orNull(readFile(file, 'utf8'))) ?? '').split('\n');
-  const known = new Map<string, Known>();
-  for (const line of lines) {
-    // A kill may have truncated the last line.
-    if (!line.endsWith('}')) continue;
-    const entry = JSON.parse(line) as Known;
-    known.set(entry.path, entry);
+const entryIn = (line: string): Known | null => {
+  try {
+    return JSON.parse(line) as Known;
+  } catch {
+    return null;
   }
-  return known;
+};
+
+/** Opens the list of copied files that an interrupted run left, with one line of JSON for each file. A missing list is made. */
+const openList = async (file: string): Promise<Map<string, Known>> => {
+  const text = (await orNull(readFile(file, 'utf8'))) ?? '';
+  // A kill or a full disk may have truncated the last line. The next line must not be appended to this line.
+  await appendFile(file, text === '' || text.endsWith('\n') ? '' : '\n', { mode: 0o600 });
+  const entries = text.split('\n').map(entryIn);
+  return new Map(entries.filter((entry) => entry !== null).map((entry) => [entry.path, entry]));
 };
 
 /** A copy of one folder, with a list of the copied files. */
@@ -149,9 +153,9 @@ export class FolderCopy {
    * because a folder with files and without a list belongs to somebody else.
    */
   static async open(from: string, to: string, list: string): Promise<FolderCopy> {
-    await appendFile(list, '', { mode: 0o600 });
+    const known = await openList(list);
     await mkdir(to, { recursive: true, mode: 0o700 });
-    return new FolderCopy(from, to, list, await readList(list));
+    return new FolderCopy(from, to, list, known);
   }
 
   /** All copied files, sorted by path. */
