@@ -11,6 +11,11 @@ The folder must not hold a database. After an interruption the same command goes
 
 const { values } = commandLine({ options: { from: { type: 'string', default: 'backup' }, to: { type: 'string' } } }, usage);
 
+if (values.to === '') {
+  process.stderr.write('--to is empty: name the folder to be made.\n');
+  process.exit(2);
+}
+
 await runCommand(async (signal) => {
   const to = values.to ?? loadSettings().dataDir;
   const show = showProgress();

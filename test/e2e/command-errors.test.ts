@@ -21,6 +21,12 @@ for (const program of ['import.ts', 'export.ts', 'backup.ts'])
     assert.match(lines.at(-1) ?? '', /'--nothing'/);
   });
 
+for (const program of ['backup.ts', 'restore.ts'])
+  test(`command: ${program} refuses an empty --to, which an unset variable leaves`, () => {
+    const { status, stderr } = spawnSync(process.execPath, [join(root, 'src', program), '--to', ''], { cwd: folder, encoding: 'utf8' });
+    assert.deepEqual([status, stderr.split(':')[0]], [2, '--to is empty']);
+  });
+
 const failedStart = async (env: Readonly<Record<string, string>>, sentence: RegExp): Promise<void> => {
   const gateway = new GatewayProcess({ fresh: true, env });
   try {
