@@ -115,3 +115,21 @@ test('restore: after an interrupted restore of another backup, no file of that b
   assert.equal(await readFile(join(dataDir, 'postgres', 'data', 'base', '1'), 'utf8'), 'two');
   assert.deepEqual(await readdir(join(dataDir, 'postgres', 'data', 'pg_wal')).catch(() => []), []);
 });
+
+test('backup and restore: a folder that another process fills is refused, and a lock that a kill left is not', async () => {
+  const dataDir = await filesIn('gateway', database);
+  const from = await backupOf('whole', {});
+  const commands = [
+    (to: string) => backUp({ dataDir, to, version: '1', log: quietLog }),
+    (to: string) => restore({ from, dataDir: to, log: quietLog }),
+  ];
+  for (const [at, command] of commands.entries()) {
+    const to = await filesIn(`locked-${at}`, { 'unfinished.pid': `${process.ppid}\n` });
+    await assert.rejects(command(to), new RegExp(`Process ${process.ppid} fills ${to}`));
+    assert.deepEqual(await readdir(to), ['unfinished.pid']);
+    // No process can have this id.
+    await writeFile(join(to, 'unfinished.pid'), '2147483647\n');
+    await assert.rejects(command(to), /server did not start/);
+    assert.ok(!(await readdir(to)).includes('unfinished.pid'));
+  }
+});

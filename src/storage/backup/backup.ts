@@ -10,6 +10,7 @@ import type { Log } from '#actors/ports.ts';
 import { isInUse, openDatabase, type Runner } from '../postgres/database.ts';
 import { EmbeddedServer } from '../postgres/embedded.ts';
 import { type Entry, FolderCopy, isWithin, makeTargetFolder, type Progress, sizeOf, walk } from './copying.ts';
+import { lockFolder } from './folder-lock.ts';
 import { checkPages, type PageCheck } from './pages.ts';
 
 /** The list of files in a complete backup. A backup without a list is unfinished. */
@@ -63,7 +64,7 @@ const isOfSandbox = (path: string): boolean => path === sandboxFolder || path.st
 
 /** Returns true for files of the data folder outside the database: the key, stored files, and the simulated platform if the folder is that of a sandbox. */
 const isOfFolder = (path: string): boolean =>
-  !isOfSandbox(path) && !/^(?:postgres|temporary|gateway\.pid|encryption\.key\.\d+)(?:\/|$)/.test(path);
+  !isOfSandbox(path) && !/^(?:postgres|temporary|gateway\.pid|unfinished\.pid|encryption\.key\.\d+)(?:\/|$)/.test(path);
 
 /** The names in the data folder that may be symbolic links: to another disk, or to a mounted secret. */
 const followed = ['postgres', 'files', 'encryption.key'];
@@ -182,6 +183,16 @@ const copyDatabase = async (runner: Runner, copy: FolderCopy, { dataDir, to, sig
   });
 };
 
+const exists = (path: string): Promise<boolean> =>
+  stat(path).then(
+    () => true,
+    () => false,
+  );
+
+const refuseWhole = async (to: string): Promise<void> => {
+  if (await exists(join(to, listName))) throw new Error(`${to} holds a whole backup already: name another folder with --to.`);
+};
+
 /** Returns the paths of the files in the data folder. Throws an error with a text for the operator if a link in place of a needed file is not followed. */
 const filesOf = async ({ dataDir, to, log }: BackupOptions): Promise<readonly string[]> => {
   const { files, links } = await walk(dataDir, (path) => !isOfSandbox(path), followed);
@@ -198,18 +209,13 @@ const filesOf = async ({ dataDir, to, log }: BackupOptions): Promise<readonly st
 /** Checks the folders and the free disk space. Throws an error with a text for the operator. */
 const checkPlaces = async (options: BackupOptions): Promise<void> => {
   const { dataDir, to } = options;
-  const exists = (path: string): Promise<boolean> =>
-    stat(path).then(
-      () => true,
-      () => false,
-    );
   const hasDatabase = (folder: string): Promise<boolean> => exists(join(folder, databasePrefix, 'PG_VERSION'));
   if (!(await hasDatabase(dataDir))) {
     const sandbox = join(dataDir, sandboxFolder);
     const hint = (await hasDatabase(sandbox)) ? ` The sandbox has one, which this command copies: DATA_DIR=${sandbox} npm run backup` : '';
     throw new Error(`${dataDir} has no database of the embedded server.${hint}`);
   }
-  if (await exists(join(to, listName))) throw new Error(`${to} holds a whole backup already: name another folder with --to.`);
+  await refuseWhole(to);
   if (isWithin(dataDir, to)) throw new Error(`${to} is in the data folder, which is what a backup copies: name another folder with --to.`);
   makeTargetFolder(to);
   // Symbolic links are resolved, because a copy over its own source would empty every file.
@@ -234,6 +240,9 @@ export const backUp = async (given: BackupOptions): Promise<BackupList> => {
   const options = { ...given, dataDir: resolve(given.dataDir), to: resolve(given.to) };
   const { dataDir, to, log, signal, version } = options;
   await checkPlaces(options);
+  await using _lock = await lockFolder(to);
+  // Another backup may have ended since the check.
+  await refuseWhole(to);
   const list = join(to, unfinishedName);
   const copy = await FolderCopy.open(dataDir, join(to, 'data'), list);
   const began = new Date().toISOString();

@@ -7,6 +7,7 @@ import { EmbeddedServer } from '../postgres/embedded.ts';
 import { packagedMajor } from '../postgres/server-files.ts';
 import { listName, type BackupList } from './backup.ts';
 import { copyFile, type Entry, hashOf, isWithin, makeTargetFolder, type Progress, resolvedPath, walk } from './copying.ts';
+import { lockFolder } from './folder-lock.ts';
 
 interface RestoreOptions {
   readonly from: string;
@@ -84,6 +85,9 @@ export const restore = async (given: RestoreOptions): Promise<Restored> => {
   const list = await readBackupList(from);
   await checkPlace(list, options);
   makeTargetFolder(dataDir);
+  await using _lock = await lockFolder(dataDir);
+  // Another restore may have ended since the check.
+  await checkPlace(list, options);
   await removeOthers(list, dataDir);
   for (const path of list.folders) await mkdir(join(dataDir, placeOf(path)), { recursive: true, mode: 0o700 });
   const ofBytes = list.files.reduce((sum, { size }) => sum + size, 0);
