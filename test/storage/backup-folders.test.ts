@@ -133,3 +133,11 @@ test('backup and restore: a folder that another process fills is refused, and a 
     assert.ok(!(await readdir(to)).includes('unfinished.pid'));
   }
 });
+
+test('restore: a truncated list of a backup is reported as damage', async () => {
+  const from = await backupOf('truncated', {});
+  for (const text of ['{"format":1,"fi', 'null', '{"format":1}']) {
+    await writeFile(join(from, 'backup.json'), text);
+    await assert.rejects(restore({ from, dataDir: join(folder, 'none'), log: quietLog }), /^Error: The backup is damaged: backup\.json/);
+  }
+});

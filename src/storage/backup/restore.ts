@@ -30,7 +30,14 @@ const readBackupList = async (from: string): Promise<BackupList> => {
     throw new Error(
       `${from} holds no whole backup: ${listName} is missing. Call "npm run backup" again to continue an interrupted backup.`,
     );
-  const list = JSON.parse(source) as BackupList;
+  let list: BackupList | null = null;
+  try {
+    list = JSON.parse(source) as BackupList | null;
+  } catch {
+    // A copy of the backup may be truncated.
+  }
+  if (!Array.isArray(list?.files) || !Array.isArray(list.folders))
+    throw new Error(`The backup is damaged: ${listName} is not as it was written.`);
   if (list.format !== 1) throw new Error(`${from} was made by a later version of Dormouse.`);
   return list;
 };
