@@ -3,10 +3,12 @@
  * harm.
  */
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { appendFile, mkdir, readdir, readFile, rename, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { backUp, type BackupOptions } from '#src/storage/backup/backup.ts';
 import { restore } from '#src/storage/backup/restore.ts';
 import { openDatabase, type Database } from '#src/storage/postgres/database.ts';
@@ -14,6 +16,7 @@ import { EmbeddedServer } from '#src/storage/postgres/embedded.ts';
 import { quietLog } from '#test/support/database.ts';
 import { copyPreparedDatabase } from '#test/support/prepared-database.ts';
 import { databaseServers, removeFolder, temporaryFolder } from '#test/support/processes.ts';
+import { root } from '#test/source-tree.ts';
 
 const folder = temporaryFolder();
 const place = (name: string): string => join(folder, name);
@@ -138,6 +141,15 @@ test('backup: the folder of the sandbox is left out, and a folder with only a sa
       `no database of the embedded server. The sandbox has one, which this command copies: DATA_DIR=${place('alone')}/sandbox npm run backup$`,
     ),
   );
+});
+
+test('backup: the command says that the key is not in the backup', async () => {
+  await rename(join(dataDir, 'encryption.key'), place('kept.key'));
+  const env = { PATH: process.env['PATH'] ?? '', DATA_DIR: dataDir };
+  const args = [join(root, 'src', 'backup.ts'), '--to', place('keyless')];
+  const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: folder, env });
+  assert.match(stdout, /begun \S+ No encryption key is in it: keep the ENCRYPTION_KEY of the gateway too\./);
+  await rename(place('kept.key'), join(dataDir, 'encryption.key'));
 });
 
 test('backup: a complete one is never overwritten, and none is made inside its source', async () => {
