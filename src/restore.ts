@@ -16,8 +16,17 @@ if (values.to === '') {
   process.exit(2);
 }
 
+/** Returns the data folder of the settings. Throws an error with a text for the operator if the gateway would not use a database in this folder. */
+const usualFolder = (): string => {
+  const { dataDir, databaseUrl } = loadSettings();
+  if (databaseUrl === null) return dataDir;
+  throw new Error(
+    'DATABASE_URL is set: the gateway would not use the restored database. Name the folder with --to, or remove the setting.',
+  );
+};
+
 await runCommand(async (signal) => {
-  const to = values.to ?? loadSettings().dataDir;
+  const to = values.to ?? usualFolder();
   const show = showProgress();
   const onProgress = (progress: Parameters<typeof show>[1]): void => show('Files', progress);
   const { list, instances } = await restore({ from: values.from, dataDir: to, log: plainLog(), signal, onProgress });

@@ -27,6 +27,12 @@ for (const program of ['backup.ts', 'restore.ts'])
     assert.deepEqual([status, stderr.split(':')[0]], [2, '--to is empty']);
   });
 
+test('command: a restore into the folder of a gateway with DATABASE_URL is refused', () => {
+  const env = { ...process.env, DATABASE_URL: 'postgres://localhost/other' };
+  const { status, stderr } = spawnSync(process.execPath, [join(root, 'src', 'restore.ts')], { cwd: folder, encoding: 'utf8', env });
+  assert.deepEqual([status, stderr.trim().split(':')[0]], [1, 'DATABASE_URL is set']);
+});
+
 const failedStart = async (env: Readonly<Record<string, string>>, sentence: RegExp): Promise<void> => {
   const gateway = new GatewayProcess({ fresh: true, env });
   try {
