@@ -143,9 +143,11 @@ const linesOf = async (session: FoundSession, signal: AbortSignal): Promise<stri
 };
 
 async function importAll(reader: Reader, options: SourceOptions, client: AdminClient): Promise<readonly ImportedSession[]> {
-  let total = 0;
-  for await (const found of reader.read(options)) total += isWanted(found) ? 1 : 0;
-  const show = showBar(total);
+  const names: string[] = [];
+  for await (const found of reader.read(options)) if (isWanted(found)) names.push(found.name);
+  const missing = values.only.filter((name) => !names.includes(name));
+  if (missing.length > 0) throw new Error(`The source has no session named ${missing.join(', ')}. Nothing was imported.`);
+  const show = showBar(names.length);
   const outcomes: ImportedSession[] = [];
   let [lines, sessions, size]: [string[], number, number] = [[], 0, 0];
   // The next sessions are read while the gateway stores the batch before them.

@@ -1,6 +1,5 @@
 /** Tests the import command against a fake of the gateway's interface. */
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -10,31 +9,34 @@ import { after, before, test } from 'node:test';
 import { refusedSession, type ImportedSession } from '#actors/views/moving.ts';
 import { openLines } from '#src/moving/archive.ts';
 import { sessionsIn } from '#src/moving/archived.ts';
-import { root } from '#test/source-tree.ts';
+import { type Ran, runCommand } from '#test/support/commands.ts';
 import { writeMadeSession } from '#test/support/made-sessions.ts';
 import { removeFolder, temporaryFolder } from '#test/support/processes.ts';
 
 const folder = temporaryFolder();
-const source = join(folder, 'sessions');
+/** The numbers of imports that the fake gateway accepted and still accepts. */
+const imports = { done: 0, left: Infinity };
 
 /** Answers an import as a gateway that takes every session. The token of a session is its name. */
 const imported = async (request: IncomingMessage): Promise<object> => {
   const sessions: ImportedSession[] = [];
   for await (const { name } of sessionsIn(openLines(request, String(request.headers['x-passphrase']))))
     sessions.push({ ...refusedSession({ name, reason: '' }), outcome: 'imported', token: name });
-  return { sessions };
+  imports.done += 1;
+  return (imports.left -= 1) < 0 ? { error: 'the database does not answer' } : { sessions };
 };
 
 const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
   const body = request.url?.startsWith('/admin/import') ? await imported(request) : { error: 'Invalid token' };
-  response.writeHead('error' in body ? 401 : 200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+  response.writeHead('error' in body ? 503 : 200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 };
 const gateway = createServer((request, response) => void answer(request, response));
 
 before(async () => {
-  await writeMadeSession(join(source, 'bar'), { number: '5511911110001', preKeys: 3 });
-  await writeMadeSession(join(source, 'cafe'), { number: '5511911110002', preKeys: 3 });
-  await mkdir(join(source, 'bar', 'pre-key-9.json'));
+  await mkdir(join(folder, 'data'));
+  await writeMadeSession(join(folder, 'sessions', 'bar'), { number: '5511911110001', preKeys: 3 });
+  await writeMadeSession(join(folder, 'sessions', 'cafe'), { number: '5511911110002', preKeys: 3 });
+  await mkdir(join(folder, 'sessions', 'bar', 'pre-key-9.json'));
   await once(gateway.listen(0, '127.0.0.1'), 'listening');
 });
 after(async () => {
@@ -42,24 +44,21 @@ after(async () => {
   await removeFolder(folder);
 });
 
-const run = async (args: readonly string[]): Promise<{ readonly code: number | null; readonly output: string }> => {
-  const to = `http://127.0.0.1:${(gateway.address() as AddressInfo).port}`;
-  const env = { PATH: process.env['PATH'] ?? '', ADMIN_TOKEN: 'admin-token-of-this-test', DATA_DIR: join(folder, 'data') };
-  const given = ['--from', 'folder', '--path', source, '--to', to, ...args];
-  const child = spawn(process.execPath, [join(root, 'src', 'import.ts'), ...given], {
-    cwd: folder,
-    env,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let output = '';
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
-  const [code] = (await once(child, 'close')) as [number | null];
-  return { code, output };
+const run = (source: string, args: readonly string[] = []): Promise<Ran> => {
+  const address = `http://127.0.0.1:${(gateway.address() as AddressInfo).port}`;
+  return runCommand({ address, dataDir: join(folder, 'data') }, 'import.ts', ['--from', 'folder', '--path', join(folder, source), ...args]);
 };
 
 test('import: a session with a file that cannot be read is refused, and the others are imported', async () => {
-  const { code, output } = await run([]);
+  const { code, output } = await run('sessions');
   assert.match(output, /^bar .*refused: a file cannot be read: EISDIR$/m);
   assert.match(output, /^cafe .*imported$/m);
   assert.equal(code, 1);
+});
+
+test('import: a name of --only that no session has is refused before anything is imported', async () => {
+  const { done } = imports;
+  const { code, output } = await run('sessions', ['--only', 'cafe', '--only', 'cafee', '--only', 'caff']);
+  assert.match(output, /^The source has no session named cafee, caff\. Nothing was imported\.$/m);
+  assert.deepEqual([code, imports.done], [1, done]);
 });

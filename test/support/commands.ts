@@ -9,9 +9,12 @@ export interface Ran {
   readonly output: string;
 }
 
+/** The facts of a gateway that a command needs. A test may use a fake gateway. */
+export type CommandGateway = Pick<GatewayProcess, 'address' | 'dataDir'>;
+
 /** Starts a program of `src/` beside the gateway. */
 export const launchCommand = (
-  gateway: GatewayProcess,
+  gateway: CommandGateway,
   program: string,
   args: readonly string[],
 ): { child: ChildProcess; ended: Promise<Ran> } => {
@@ -27,5 +30,5 @@ export const launchCommand = (
 };
 
 /** Runs the program to its end. */
-export const runCommand = (gateway: GatewayProcess, program: string, args: readonly string[]): Promise<Ran> =>
+export const runCommand = (gateway: CommandGateway, program: string, args: readonly string[]): Promise<Ran> =>
   launchCommand(gateway, program, args).ended;
