@@ -195,9 +195,16 @@ const connected = async (client: AdminClient, token: string, signal: AbortSignal
   return status === 'disconnected' && reason !== '' ? `${status}, ${reason}` : status;
 };
 
+/** Connects the sessions, and prints the outcome of each. A session that does not connect sets the exit code 1. */
 const connectAll = async (client: AdminClient, sessions: readonly ImportedSession[], signal: AbortSignal): Promise<void> => {
-  for (const { name, token } of sessions.filter((session) => session.token !== '' && session.outcome !== 'refused'))
-    process.stdout.write(`${name}: ${await connected(client, token, signal)}\n`);
+  for (const { name, token } of sessions.filter((session) => session.token !== '' && session.outcome !== 'refused')) {
+    const outcome = await connected(client, token, signal).catch((error: unknown) => {
+      signal.throwIfAborted();
+      return error instanceof Error ? error.message : String(error);
+    });
+    if (outcome !== 'connected') process.exitCode = 1;
+    process.stdout.write(`${name}: ${outcome}\n`);
+  }
 };
 
 const secretOf = async (): Promise<string | null> => {

@@ -62,3 +62,11 @@ test('import: a name of --only that no session has is refused before anything is
   assert.match(output, /^The source has no session named cafee, caff\. Nothing was imported\.$/m);
   assert.deepEqual([code, imports.done], [1, done]);
 });
+
+test('import: --connect names each session that does not connect, with the exit code 1', async () => {
+  await writeMadeSession(join(folder, 'two', 'first'), { number: '5511911110003', preKeys: 1 });
+  await writeMadeSession(join(folder, 'two', 'second'), { number: '5511911110004', preKeys: 1 });
+  const { code, output } = await run('two', ['--connect']);
+  for (const name of ['first', 'second']) assert.match(output, new RegExp(`^${name}: The gateway .* answered 503: Invalid token$`, 'm'));
+  assert.equal(code, 1);
+});
