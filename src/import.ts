@@ -142,13 +142,13 @@ const linesOf = async (session: FoundSession, signal: AbortSignal): Promise<stri
   }
 };
 
-async function importAll(reader: Reader, options: SourceOptions, client: AdminClient): Promise<readonly ImportedSession[]> {
+/** Imports all wanted sessions. Adds the outcome of each session to `outcomes`, which is also right if the import ends with an error. */
+async function importAll(reader: Reader, options: SourceOptions, client: AdminClient, outcomes: ImportedSession[]): Promise<void> {
   const names: string[] = [];
   for await (const found of reader.read(options)) if (isWanted(found)) names.push(found.name);
   const missing = values.only.filter((name) => !names.includes(name));
   if (missing.length > 0) throw new Error(`The source has no session named ${missing.join(', ')}. Nothing was imported.`);
   const show = showBar(names.length);
-  const outcomes: ImportedSession[] = [];
   let [lines, sessions, size]: [string[], number, number] = [[], 0, 0];
   // The next sessions are read while the gateway stores the batch before them.
   let sending: Promise<void> = Promise.resolve();
@@ -182,7 +182,6 @@ async function importAll(reader: Reader, options: SourceOptions, client: AdminCl
   }
   await send();
   await sending;
-  return outcomes;
 }
 
 /** Waits until the session is connected or has ended, or until `connectMs` is over. */
@@ -227,7 +226,11 @@ await runCommand(async (signal) => {
   const { path = null, url = null, keys = null } = values;
   const options = { path, url, keys, secret: await secretOf(), signal };
   const client = await openAdminClient(values.to ?? null);
-  const outcomes = await importAll(reader, options, client);
+  const outcomes: ImportedSession[] = [];
+  await importAll(reader, options, client, outcomes).catch((error: unknown) => {
+    if (outcomes.length > 0) report(outcomes);
+    throw error;
+  });
   if (outcomes.length === 0) throw new Error('No session was found.');
   report(outcomes);
   if (values.connect && !values['dry-run']) await connectAll(client, outcomes, signal);

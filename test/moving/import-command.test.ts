@@ -70,3 +70,13 @@ test('import: --connect names each session that does not connect, with the exit 
   for (const name of ['first', 'second']) assert.match(output, new RegExp(`^${name}: The gateway .* answered 503: Invalid token$`, 'm'));
   assert.equal(code, 1);
 });
+
+test('import: one that ends in the middle still shows the sessions that were imported', async () => {
+  for (let at = 1; at <= 16; at += 1)
+    await writeMadeSession(join(folder, 'many', `many ${at}`), { number: `55119222200${10 + at}`, preKeys: 1 });
+  imports.left = 1;
+  const { code, output } = await run('many');
+  assert.equal(output.match(/^many \d+ .*imported$/gm)?.length, 15, output);
+  assert.match(output, /answered 503: the database does not answer/);
+  assert.equal(code, 1);
+});
