@@ -82,13 +82,21 @@ const partsOf = (): readonly ExportPart[] =>
 /** Writes the archive. The file gets its final name when it is complete. */
 const writeArchive = async (client: AdminClient, parts: readonly ExportPart[], signal: AbortSignal): Promise<void> => {
   const out = values.out ?? 'sessions.dormouse';
-  if (await stat(out).catch(() => null)) throw new Error(`${out} is there already.`);
+  const refuseFile = async (): Promise<void> => {
+    if (await stat(out).catch(() => null)) throw new Error(`${out} is there already.`);
+  };
+  await refuseFile();
   const passphrase = await passphraseOf();
   const stream = await client.exportArchive({ instances: await idsOf(client), passphrase, stop: values.stop, with: parts });
-  const unfinished = `${out}.unfinished`;
-  await rm(unfinished, { force: true });
-  await pipeline(Readable.fromWeb(stream as never), createWriteStream(unfinished, { mode: 0o600 }), { signal });
-  await rename(unfinished, out);
+  // Two exports to one file must not write into the same unfinished file.
+  const unfinished = `${out}.${randomBytes(4).toString('hex')}.unfinished`;
+  try {
+    await pipeline(Readable.fromWeb(stream as never), createWriteStream(unfinished, { mode: 0o600, flush: true }), { signal });
+    await refuseFile();
+    await rename(unfinished, out);
+  } finally {
+    await rm(unfinished, { force: true });
+  }
   process.stdout.write(`The archive is whole: ${out}. Keep the passphrase: nothing opens the archive without it.\n`);
 };
 
