@@ -1,5 +1,6 @@
 /** Tests the folders of a backup and of a restore without a server: wrong folders, interrupted copies, links, and leftovers. */
 import assert from 'node:assert/strict';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { mkdir, readdir, readFile, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
@@ -140,4 +141,16 @@ test('restore: a truncated list of a backup is reported as damage', async () => 
     await writeFile(join(from, 'backup.json'), text);
     await assert.rejects(restore({ from, dataDir: join(folder, 'none'), log: quietLog }), /^Error: The backup is damaged: backup\.json/);
   }
+});
+
+test('restore: a gateway that started in the folder meanwhile keeps its database and its key', async () => {
+  const from = await backupOf('early', { 'encryption.key': 'key of the backup' });
+  const dataDir = join(folder, 'started');
+  const start = ({ files }: { readonly files: number }): void => {
+    if (files !== 1) return;
+    mkdirSync(join(dataDir, 'postgres'));
+    writeFileSync(join(dataDir, 'encryption.key'), 'key of the gateway');
+  };
+  await assert.rejects(restore({ from, dataDir, log: quietLog, onProgress: start }), /holds a database already/);
+  assert.equal(await readFile(join(dataDir, 'encryption.key'), 'utf8'), 'key of the gateway');
 });

@@ -107,6 +107,8 @@ export const restore = async (given: RestoreOptions): Promise<Restored> => {
     onProgress?.({ files, ofFiles: list.files.length, bytes, ofBytes });
   }
   await chmod(join(dataDir, unfinished, 'data'), 0o700);
+  // A gateway may have started in the folder meanwhile, with a database and a key of its own.
+  await checkPlace(list, options);
   if (list.files.some(({ path }) => path === keyName)) await rename(join(dataDir, unfinishedKey), join(dataDir, keyName));
   await rename(join(dataDir, unfinished), join(dataDir, 'postgres'));
   const server = await EmbeddedServer.start({ dataDir, log, ...(options.settings ? { settings: options.settings } : {}) });
