@@ -2,6 +2,7 @@
  * The multi-file folder of the client library: `creds.json` and one file for each key. Folders are read for an import and written for an
  * export.
  */
+import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
@@ -184,13 +185,21 @@ export const writeFolder = async (session: FoundSession, into: string, used: Set
   for (let number = 2; used.has(name); number += 1) name = `${plain}-${number}`;
   used.add(name);
   const path = join(into, name);
-  if (await exists(path)) throw new SourceFault(`${path} is there already`);
-  const unfinished = `${path}.unfinished`;
-  await rm(unfinished, { recursive: true, force: true });
-  await mkdir(unfinished, { recursive: true, mode: 0o700 });
-  const write = (file: string, text: string): Promise<void> => writeFile(join(unfinished, file), text, { mode: 0o600, flag: 'wx' });
-  for await (const { type, id, value } of session.keys()) await write(fileOf(type, id), encodeKey(value));
-  await write('creds.json', encodeCredentials(session.creds));
-  await rename(unfinished, path);
+  const refuseFolder = async (): Promise<void> => {
+    if (await exists(path)) throw new SourceFault(`${path} is there already`);
+  };
+  await refuseFolder();
+  // Two exports to one folder must not write into the same unfinished folder.
+  const unfinished = `${path}.${randomBytes(4).toString('hex')}.unfinished`;
+  try {
+    await mkdir(unfinished, { recursive: true, mode: 0o700 });
+    const write = (file: string, text: string): Promise<void> => writeFile(join(unfinished, file), text, { mode: 0o600, flag: 'wx' });
+    for await (const { type, id, value } of session.keys()) await write(fileOf(type, id), encodeKey(value));
+    await write('creds.json', encodeCredentials(session.creds));
+    await refuseFolder();
+    await rename(unfinished, path);
+  } finally {
+    await rm(unfinished, { recursive: true, force: true });
+  }
   return path;
 };
