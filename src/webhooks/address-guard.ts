@@ -1,9 +1,12 @@
 /**
  * Decides which addresses from users may be reached. A URL is checked when it is configured. Each resolved address is checked at every connection.
  */
-import { lookup as systemLookup, type LookupAddress, type LookupOptions } from 'node:dns';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
 import { Agent } from 'undici';
+import { createResolve, type Resolve } from './names.ts';
+
+/** One for all guards of the process, so that they share queries and turns. */
+const resolveNames = createResolve();
 
 type Class = 'metadata' | 'loopback' | 'private' | 'unspecified' | 'link-local' | 'multicast' | 'reserved';
 
@@ -63,11 +66,7 @@ export interface GuardOptions {
   readonly allow: readonly string[];
   /** The name of the setting that has the value of `allow`. Refusals contain this name. */
   readonly setting?: string;
-  readonly resolve?: (
-    host: string,
-    options: LookupOptions & { all: true },
-    done: (error: NodeJS.ErrnoException | null, found: LookupAddress[]) => void,
-  ) => void;
+  readonly resolve?: Resolve;
 }
 
 export class AddressGuard {
@@ -77,7 +76,7 @@ export class AddressGuard {
   /** Resolves a name for a connector. Fails with `AddressRefused` if one of the addresses is not allowed. */
   readonly lookup: LookupFunction;
 
-  constructor({ allow, setting = 'ALLOW_PRIVATE_RECEIVERS', resolve = systemLookup }: GuardOptions) {
+  constructor({ allow, setting = 'ALLOW_PRIVATE_RECEIVERS', resolve = resolveNames }: GuardOptions) {
     this.#setting = setting;
     this.#words = new Set(allow);
     this.#exceptions = listOf(allow.filter((entry) => isIP(entry.split('/')[0] ?? '') > 0));

@@ -1,0 +1,138 @@
+/**
+ * Resolves names that users gave. The look-up of the system (`getaddrinfo`) keeps a thread of Node's pool until the name server answers, and only two
+ * threads take look-ups. A few names whose servers stay silent would stop the look-ups of the whole process for minutes. Queries of `dns.Resolver` need no thread.
+ */
+import { lookup, Resolver, type LookupAddress, type LookupOptions } from 'node:dns';
+import { readFile } from 'node:fs/promises';
+import { isIP } from 'node:net';
+import { callbackify } from 'node:util';
+
+type Done = (error: NodeJS.ErrnoException | null, found: LookupAddress[]) => void;
+export type Resolve = (host: string, options: LookupOptions & { all: true }, done: Done) => void;
+
+interface NameOptions {
+  /** The name servers, such as `127.0.0.1:53`. Those of the system if absent. */
+  readonly servers?: readonly string[];
+  readonly hostsFile?: string;
+  /** The time limit of the first query in milliseconds, 1,500 if absent. The second one waits twice as long. */
+  readonly queryMs?: number;
+  readonly system?: Resolve;
+}
+
+/** A resolver reads the name servers of the system when it is made. They may change, for example with a network. In milliseconds. */
+const resolverLifeMs = 30_000;
+/** The time limit for a turn at the system. In milliseconds. */
+const turnMs = 5_000;
+
+/** Codes after which the system is asked: it also knows search domains and other sources. Its name servers have answered these names, so it does not wait long. */
+const unknownNames: ReadonlySet<unknown> = new Set(['ENOTFOUND', 'ENODATA', 'ECONNREFUSED', 'EREFUSED']);
+
+const failure = (code: string, host: string): NodeJS.ErrnoException => Object.assign(new Error(`getaddrinfo ${code} ${host}`), { code });
+
+/** Returns the addresses of a name in the text of a hosts file. */
+const addressesIn = (text: string, host: string): readonly string[] =>
+  text
+    .split('\n')
+    .map((line) => line.replace(/#.*/, '').trim().split(/\s+/))
+    .filter(([, ...names]) => names.some((name) => name.toLowerCase() === host.toLowerCase()))
+    .map(([address = '']) => address)
+    .filter((address) => isIP(address) > 0);
+
+const wanted = (addresses: readonly string[], family: number): LookupAddress[] =>
+  addresses.map((address) => ({ address, family: isIP(address) })).filter((found) => family === 0 || found.family === family);
+
+/** Runs one system look-up after another, so that a name whose server stays silent takes one thread at most. */
+class SystemTurns {
+  readonly #system: Resolve;
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(system: Resolve) {
+    this.#system = system;
+  }
+
+  async ask(host: string, options: LookupOptions & { all: true }): Promise<LookupAddress[]> {
+    const begun = performance.now();
+    const turn = this.#last.then(() => {
+      if (performance.now() - begun > turnMs) throw failure('EAI_AGAIN', host);
+      return this.atOnce(host, options);
+    });
+    this.#last = turn.catch(() => undefined);
+    return turn;
+  }
+
+  atOnce(host: string, options: LookupOptions & { all: true }): Promise<LookupAddress[]> {
+    return new Promise((resolve, reject) => {
+      this.#system(host, options, (error, found) => (error ? reject(error) : resolve(found)));
+    });
+  }
+}
+
+class Queries {
+  readonly #servers: readonly string[] | undefined;
+  readonly #queryMs: number;
+  readonly #underWay = new Map<string, Promise<readonly string[]>>();
+  #resolver: Resolver | null = null;
+  #madeAt = 0;
+
+  constructor(servers: readonly string[] | undefined, queryMs: number) {
+    this.#servers = servers;
+    this.#queryMs = queryMs;
+  }
+
+  /** Returns the addresses of both families, IPv4 first. Concurrent queries for one name are one. */
+  addresses(host: string, family: number): Promise<readonly string[]> {
+    const key = `${family} ${host}`;
+    const known = this.#underWay.get(key);
+    if (known) return known;
+    const asked = this.#ask(host, family).finally(() => this.#underWay.delete(key));
+    this.#underWay.set(key, asked);
+    return asked;
+  }
+
+  async #ask(host: string, family: number): Promise<readonly string[]> {
+    const resolver = this.#current();
+    const asked = (['resolve4', 'resolve6'] as const).filter((_, n) => family === 0 || family === [4, 6][n]);
+    const answers = await Promise.allSettled(
+      asked.map(
+        (method) =>
+          new Promise<string[]>((resolve, reject) => resolver[method](host, (error, found) => (error ? reject(error) : resolve(found)))),
+      ),
+    );
+    const found = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
+    if (found.length > 0) return found;
+    const errors = answers.flatMap((answer) => (answer.status === 'rejected' ? [answer.reason as NodeJS.ErrnoException] : []));
+    throw errors.find(({ code }) => !unknownNames.has(code)) ?? errors[0] ?? failure('ENOTFOUND', host);
+  }
+
+  #current(): Resolver {
+    if (this.#resolver === null || performance.now() - this.#madeAt > resolverLifeMs) {
+      this.#resolver = new Resolver({ timeout: this.#queryMs, tries: 2 });
+      this.#madeAt = performance.now();
+      if (this.#servers) this.#resolver.setServers(this.#servers);
+    }
+    return this.#resolver;
+  }
+}
+
+/**
+ * Makes a look-up for names that users gave. The order is that of most systems: the hosts file, the name servers, then everything else that the system
+ * knows. Fails with the codes of `dns.lookup`.
+ */
+export const createResolve = ({ servers, hostsFile = '/etc/hosts', queryMs = 1_500, system = lookup }: NameOptions = {}): Resolve => {
+  const turns = new SystemTurns(system);
+  const queries = new Queries(servers, queryMs);
+  const addressesOf = async (host: string, options: LookupOptions & { all: true }): Promise<LookupAddress[]> => {
+    // A name without a dot belongs to the network of the gateway, such as a container. No stranger can delay its answer.
+    if (isIP(host) > 0 || !host.includes('.') || /\.localhost\.?$/.test(host)) return turns.atOnce(host, options);
+    const family = options.family === 'IPv4' ? 4 : options.family === 'IPv6' ? 6 : (options.family ?? 0);
+    const listed = wanted(addressesIn(await readFile(hostsFile, 'utf8').catch(() => ''), host), family);
+    if (listed.length > 0) return listed;
+    try {
+      return wanted(await queries.addresses(host, family), family);
+    } catch (error) {
+      if (unknownNames.has((error as NodeJS.ErrnoException).code)) return turns.ask(host, options);
+      throw failure('EAI_AGAIN', host);
+    }
+  };
+  return callbackify(addressesOf);
+};
