@@ -96,18 +96,28 @@ const sessionGuard = (gateway: Gateway, sessions: AdminSessions, limit: Authenti
 const secretFields: readonly string[] = ['token'];
 const secretFieldsOfViewers: readonly string[] = [...secretFields, 'qrcode', 'paircode'];
 
-/** Returns a copy of the answer with empty secret fields, also inside its `instance` and its `payload`. `payload` is the body that was posted to a receiver. */
+/** Fields whose value may have secret fields too. `payload` is the body that was posted to a receiver. */
+const outerFields: readonly string[] = ['instance', 'payload', 'status', 'passkey'];
+
+/** Returns a copy of the answer with empty secret fields, also inside its `outerFields`. The `code` of a passkey link is as secret as the other codes. */
 const without = (secrets: readonly string[], answer: unknown): unknown => {
   if (Array.isArray(answer)) return answer.map((one) => without(secrets, one));
   if (typeof answer !== 'object' || answer === null) return answer;
-  const { instance, payload } = answer as Readonly<Record<'instance' | 'payload', unknown>>;
+  const fields = answer as Readonly<Record<string, unknown>>;
+  const inside = (name: string): readonly string[] =>
+    name === 'passkey' && secrets === secretFieldsOfViewers ? [...secrets, 'code'] : secrets;
   return {
     ...answer,
     ...Object.fromEntries(secrets.filter((name) => Object.hasOwn(answer, name)).map((name) => [name, ''])),
-    ...(instance === undefined ? {} : { instance: without(secrets, instance) }),
-    ...(payload === undefined ? {} : { payload: without(secrets, payload) }),
+    ...Object.fromEntries(
+      outerFields.filter((name) => fields[name] !== undefined).map((name) => [name, without(inside(name), fields[name])]),
+    ),
   };
 };
+
+/** Returns the answer of a route as a person of the dashboard may see it: without tokens, and for a viewer also without codes of linking. */
+export const withoutSecrets = (forViewer: boolean, answer: unknown): unknown =>
+  without(forViewer ? secretFieldsOfViewers : secretFields, answer);
 
 const isViewer = ({ caller }: FastifyRequest): boolean => caller?.actor === 'user' && !mayAct(caller.user.role, 'operator');
 
@@ -157,6 +167,11 @@ const recheckOf =
     if (request.adminSession !== '') return (await sessions.find(request.adminSession)) === null ? credential.missing : null;
     if (credential.name === 'admintoken') {
       return gateway.isAdmin(tokenOf(request, credential, allowQueryTokens)) ? null : credential.wrong;
+    }
+    if (request.passkeyLink !== null) {
+      // The code may have been used meanwhile, and then it was replaced. It may also have ended with its linking.
+      const link = await gateway.passkeyLink(request.passkeyLink.code);
+      return link?.id === request.instanceId && link.used === request.passkeyLink.used ? null : credential.wrong;
     }
     if (request.instanceToken === '') return null;
     const id = gateway.authenticate(request.instanceToken) ?? (await gateway.lookUp(request.instanceToken));
@@ -230,9 +245,7 @@ export const guardRoutes = (
   app.addHook('preSerialization', (request, _reply, answer, next) =>
     next(
       null,
-      request.adminSession === '' || request.routeOptions.config.givesToken === true
-        ? answer
-        : without(isViewer(request) ? secretFieldsOfViewers : secretFields, answer),
+      request.adminSession === '' || request.routeOptions.config.givesToken === true ? answer : withoutSecrets(isViewer(request), answer),
     ),
   );
 

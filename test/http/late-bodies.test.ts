@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { request as httpRequest } from 'node:http';
 import { type TestContext, test } from 'node:test';
+import { passkeyCode } from '#test/fakes/gateway.ts';
 import { testDatabase } from '#test/support/database.ts';
 import { own, password, peopleOf } from '#test/support/people.ts';
 import { TestService } from '#test/support/service.ts';
@@ -75,6 +76,15 @@ test('late bodies: an admin token that is replaced meanwhile makes no instance',
   const before = gateway.all().length;
   assert.deepEqual(await finish(), [403, 'Invalid AdminToken Header']);
   assert.equal(gateway.all().length, before);
+});
+
+test('late bodies: a passkey code that was used meanwhile confirms no link', async (t) => {
+  const { gateway, address } = await setUp(t);
+  const confirmed = await half(t, await address(), '/passkey/confirm', { 'passkey-code': passkeyCode }, { any: true });
+  const late = await half(t, await address(), '/passkey/confirm', { 'passkey-code': passkeyCode }, { any: true });
+  assert.equal((await confirmed())[0], 200);
+  gateway.passkeyLink = () => Promise.resolve(null);
+  assert.equal((await late())[0], 401);
 });
 
 test('late bodies: a session that its owner ends meanwhile makes no user, and a lasting session does', async (t) => {

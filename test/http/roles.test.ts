@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { mayAct, roles } from '#actors/gateway.ts';
+import { withoutSecrets } from '#src/http/auth.ts';
 import { AdminSessions } from '#src/http/dashboard.ts';
 import { auditedTags, isAudited } from '#src/http/audit.ts';
 import { leastRoleOf, leastRoles } from '#src/http/roles.ts';
@@ -90,4 +91,17 @@ test('audit: every change by an administrator is recorded, and requests with the
   for (const address of ['POST /send/text', 'POST /message/find', 'POST /chat/read', 'GET /instance/status', 'POST /sender/listmessages'])
     assert.equal(noted(address), false, address);
   assert.equal(isAudited({ on: ['POST /mcp'], tag: 'instance' }), false, 'a call of a tool is noted at the route of the tool');
+});
+
+test('roles: a viewer sees no code of linking, and an operator sees those of the passkey', () => {
+  const answer = {
+    instance: { token: 'secret', qrcode: 'QR', name: 'shop' },
+    status: { connected: false, passkey: { stage: 'code', code: 'ABCD', expires: '' } },
+  };
+  const seen = (code: string, qrcode: string) => ({
+    instance: { token: '', qrcode, name: 'shop' },
+    status: { connected: false, passkey: { stage: 'code', code, expires: '' } },
+  });
+  assert.deepEqual(withoutSecrets(true, answer), seen('', ''));
+  assert.deepEqual(withoutSecrets(false, answer), seen('ABCD', 'QR'));
 });
