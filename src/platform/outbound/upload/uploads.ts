@@ -3,7 +3,6 @@ import { createHash } from 'node:crypto';
 import type { WASocket } from '@whiskeysockets/baileys';
 import type { Dispatcher } from 'undici';
 import { done, refuse, type Attachment, type Result } from '#actors/model.ts';
-import { FilesUnavailable } from '#actors/ports.ts';
 import type { LruMap } from '#src/base/lru-map.ts';
 import { notSent, refused } from '../../wire/outcomes.ts';
 import { askProgress, channelFolder, MediaHostList, type Place, put, type PutOutcome, type PutTarget } from './put.ts';
@@ -70,7 +69,10 @@ export class Uploads {
     this.#hosts = new MediaHostList(sock, parts.now);
   }
 
-  /** Uploads a file for an account, or reuses an upload. Refuses with `refused` and the failed hosts, or with `notSent` if the connection ends. */
+  /**
+   * Uploads a file for an account, or reuses an upload. Refuses with `refused` and the failed hosts, or with `notSent` if the connection ends. Rejects with
+   * `FilesUnavailable` if the store does not answer, so that the caller retries later.
+   */
   upload(account: string, file: Attachment, type: UploadType | ChannelUploadType): Promise<Result<Uploaded>> {
     const { memory, now } = this.#parts;
     const key = `${account} ${type} ${file.hash}`;
@@ -119,12 +121,7 @@ export class Uploads {
   }
 
   async #sealed(file: Attachment, type: UploadType | ChannelUploadType, signal: AbortSignal): Promise<Result<Uploaded>> {
-    const made = isForChannel(type) ? plainFile(file, this.#parts) : sealFile(file, type, this.#parts, signal);
-    const sealed = await made.catch((error: unknown) => {
-      if (error instanceof FilesUnavailable) return error;
-      throw error;
-    });
-    if (sealed instanceof Error) return refuse('unavailable', sealed.message);
+    const sealed = await (isForChannel(type) ? plainFile(file, this.#parts) : sealFile(file, type, this.#parts, signal));
     if (sealed === null) return refuse('notFound', 'the file is no longer stored');
     let arrived = false;
     try {

@@ -1,0 +1,99 @@
+/** Tests sends of media while the store of files does not answer: requests, queued messages and campaigns. No message is lost, and none leaves twice. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { isTaken, type MediaContent, type Send } from '#actors/model.ts';
+import { FilesUnavailable } from '#actors/ports.ts';
+import { LruMap } from '#src/base/lru-map.ts';
+import { Uploads } from '#src/platform/outbound/upload/uploads.ts';
+import type { FakeLink } from '#test/fakes/platform.ts';
+import { campaignSend } from '#test/support/campaign-rows.ts';
+import { options, type Stage, staged, text } from './stage.ts';
+
+const media: MediaContent = {
+  kind: 'media',
+  as: 'document',
+  file: { source: 'UERG', as: 'document', thumbnail: '', mimetype: 'application/pdf', filename: 'a.pdf' },
+  caption: '',
+  viewOnce: false,
+};
+const send: Send = { ...text('551'), content: media };
+
+const away = () => Promise.reject(new FilesUnavailable('away'));
+const uploadsWithoutFiles = (): Uploads =>
+  new Uploads(
+    { query: () => Promise.reject(new Error('the hosts are not needed')) },
+    {
+      files: { whole: away, localCopy: away },
+      sealing: { seal: away },
+      dispatcher: undefined,
+      memory: new LruMap(10),
+      limits: { wholeMs: 60_000, silenceMs: 60_000 },
+      now: () => 0,
+    },
+  );
+
+/** Lets the link upload files with the real uploads, whose store is away until the returned function is called. */
+const loseFiles = (link: FakeLink): (() => void) => {
+  const uploads = uploadsWithoutFiles();
+  const { perform } = link;
+  link.perform = async (operation, control) => {
+    const { name, input } = operation;
+    const content = name === 'message.compose' ? (input as { readonly send: Send }).send.content : null;
+    if (content?.kind === 'media' && isTaken(content.file)) {
+      const uploaded = await uploads.upload('551', content.file, 'document');
+      if (!uploaded.ok) return uploaded;
+    }
+    return perform.call(link, operation, control) as never;
+  };
+  return () => void (link.perform = perform);
+};
+
+const stored = (stage: Stage): readonly string[] =>
+  [...stage.world.db.messages.values()].map((message) => `${message.text} ${message.status}`);
+
+test('file outage: a request fails with the error of the store, stores nothing, and succeeds later under the same key', async () => {
+  const stage = await staged();
+  const back = loseFiles(stage.link());
+  const once = { key: 'k', request: 'send' };
+  const attempt = () => stage.world.answerOf(stage.gateway.send('r1', send, { ...options, once }));
+  await assert.rejects(attempt(), FilesUnavailable);
+  assert.deepEqual([stage.link().sent.length, stored(stage)], [0, []]);
+  back();
+  assert.ok((await attempt()).ok);
+  assert.equal(stage.link().sent.length, 1);
+});
+
+test('file outage: a queued message waits, and leaves before the message behind it', async () => {
+  const stage = await staged();
+  const back = loseFiles(stage.link());
+  for (const one of [send, text('551', 'behind')])
+    assert.ok((await stage.world.answerOf(stage.gateway.send('r1', one, { ...options, async: true }))).ok);
+  await stage.world.time.pass(60_000);
+  assert.deepEqual(stored(stage), ['media Queued', 'behind Queued']);
+  back();
+  await stage.world.time.pass(10_000);
+  assert.deepEqual(stored(stage), ['media Sent', 'behind Sent']);
+  assert.deepEqual(
+    stage.link().sent.map((message) => message.text),
+    ['media', 'behind'],
+  );
+});
+
+test('file outage: a campaign waits, and afterwards each recipient gets the message once', async () => {
+  const stage = await staged();
+  const back = loseFiles(stage.link());
+  const shared = { ...campaignSend, content: media };
+  const recipients = ['551', '552', '553'].map((number) => ({ number, own: null }));
+  const input = { info: '', delayMin: 1_000, delayMax: 2_000, scheduledFor: 0, shared, recipients };
+  const made = await stage.world.answerOf(stage.gateway.createCampaign('r1', input));
+  assert.ok(made.ok);
+  const states = async (): Promise<string> => {
+    const found = await stage.gateway.campaignRecipients('r1', { campaignId: made.value.id, states: null, limit: 10, offset: 0 });
+    return found.ok ? found.value.recipients.map(({ state }) => state).join(' ') : '';
+  };
+  await stage.world.time.pass(60_000);
+  assert.equal(await states(), 'waiting waiting waiting');
+  back();
+  await stage.world.time.pass(60_000);
+  assert.deepEqual([await states(), stage.link().sent.length], ['sent sent sent', 3]);
+});
