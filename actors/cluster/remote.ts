@@ -3,7 +3,7 @@
  * subject of an instance.
  */
 import type { InstanceId } from '../model.ts';
-import { EpochLost, StorageFailure, StorageUnavailable, type Bus, type Log, type TakeCause } from '../ports.ts';
+import { EpochLost, FilesUnavailable, StorageFailure, StorageUnavailable, type Bus, type Log, type TakeCause } from '../ports.ts';
 import type { Ownership } from './ownership.ts';
 import { decode, encode, versionFor, wireVersion } from './wire.ts';
 
@@ -68,7 +68,9 @@ type Reply =
   | Moved
   /** `otherVersion`: the node does not know the command, and began nothing. `repeated`: the message is a copy of a command that the node has answered. */
   | { readonly kind: 'otherVersion' | 'repeated' }
-  | { readonly kind: 'storage' | 'epoch' | 'surprise'; readonly message: string };
+  /** `isOfFiles`: true if the store of files failed, and not the database. Nodes of the previous release do not send it. */
+  | { readonly kind: 'storage'; readonly message: string; readonly isOfFiles?: boolean }
+  | { readonly kind: 'epoch' | 'surprise'; readonly message: string };
 
 export type RemoteAnswer =
   | { readonly kind: 'answered'; readonly value: unknown }
@@ -108,7 +110,7 @@ const answerIn = (reply: Reply | null): RemoteAnswer => {
     case 'otherVersion':
       return { kind: 'otherVersion' };
     case 'storage':
-      throw new StorageUnavailable(reply.message);
+      throw reply.isOfFiles === true ? new FilesUnavailable(reply.message) : new StorageUnavailable(reply.message);
     case 'epoch':
       throw new EpochLost(reply.message);
     case 'surprise':
@@ -267,7 +269,7 @@ export class Remote {
       return done === null ? { kind: 'moved', epoch, alone } : { kind: 'done', value: done.value };
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
-      if (error instanceof StorageFailure) return { kind: 'storage', message };
+      if (error instanceof StorageFailure) return { kind: 'storage', message, isOfFiles: error instanceof FilesUnavailable };
       if (error instanceof EpochLost) return { kind: 'epoch', message };
       log.error({ instance: id, error }, 'node.commandFailed');
       return { kind: 'surprise', message };

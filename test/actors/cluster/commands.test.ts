@@ -7,7 +7,7 @@ import { Remote } from '#actors/cluster/remote.ts';
 import { Ownership } from '#actors/cluster/ownership.ts';
 import { encode } from '#actors/cluster/wire.ts';
 import { done, refuse, type Result } from '#actors/model.ts';
-import type { BusAnswer, Lease } from '#actors/ports.ts';
+import { type BusAnswer, FilesUnavailable, type Lease, StorageFull, StorageUnavailable } from '#actors/ports.ts';
 import { FakeTime } from '#test/fakes/time.ts';
 import { quietLog } from '#test/support/database.ts';
 
@@ -142,3 +142,23 @@ const rows: readonly (readonly [title: string, scene: Scene, ms: number, expecte
 
 for (const [title, scene, ms, expected] of rows)
   test(`commands over nodes: ${title}`, async () => assert.equal(reasonOf(await outcomeOf(scene, ms)), expected));
+
+const failures = [
+  ['the store of files', new FilesUnavailable('away'), FilesUnavailable],
+  ['the database', new StorageFull('full'), StorageUnavailable],
+] as const;
+
+for (const [what, failure, expected] of failures)
+  test(`commands over nodes: the caller learns that ${what} failed at the owner`, async () => {
+    let served: (body: Uint8Array) => Promise<Uint8Array> = () => never;
+    const bus = {
+      subscribe: (_subject: string, handler: typeof served) => ((served = handler), () => undefined),
+      request: async (_subject: string, body: Uint8Array): Promise<BusAnswer> => ({ kind: 'answered', body: await served(body) }),
+    } as never;
+    const run = async ({ here }: { readonly here: () => Promise<unknown> }) => ({ value: await here() });
+    const ownership = { lastEpochOf: () => 5, mayAct: () => true, run } as never;
+    const remote = new Remote({ bus, prefix: 'p', log: quietLog, ownership, origin: 'a' });
+    remote.handle('send', () => Promise.reject(failure));
+    remote.serve('r1', true);
+    await assert.rejects(remote.call('r1', 'send', [], 100), expected);
+  });
