@@ -145,7 +145,8 @@ export interface Attachments {
   /**
    * Fetches a file from the client's source, prepares it for its kind, and keeps it for the instance. Refuses with `invalid` if the source has no
    * usable file, and with `tooLarge` or `notConvertible`. `limited`: too many files are in preparation. `unavailable`: the server stops. `notFound`:
-   * the instance was removed meanwhile. Time, bytes and memory are bounded. A refusal leaves no file behind.
+   * the instance was removed meanwhile. Rejects with `FilesUnavailable` if a disk or the store fails. Time, bytes and memory are bounded. A failure leaves no
+   * file behind.
    */
   take(instance: InstanceId, given: GivenFile): Promise<Result<Attachment>>;
 }

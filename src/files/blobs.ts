@@ -29,6 +29,20 @@ export const openTemporaryFolder = async (path: string): Promise<TemporaryFolder
 /** Removes a temporary file, unless it is gone or moved. Never rejects. If the removal fails, the next start removes the file. */
 export const removeFile = (path: string): Promise<void> => unlink(path).catch(() => undefined);
 
+/** Errors of a disk that is full (`ENOSPC`, `EDQUOT`) or fails (`EIO`). An error of a thread has the code only in its message. */
+const diskFailure = /^(?:ENOSPC|EDQUOT|EIO)\b/;
+
+/** Writes temporary files. Rejects with `FilesUnavailable` if the disk is full or fails, and otherwise with the error of the work. */
+export const onTemporaryDisk = async <T>(work: Promise<T>): Promise<T> => {
+  try {
+    return await work;
+  } catch (error) {
+    const code = error instanceof Error ? diskFailure.exec(error.message)?.[0] : undefined;
+    if (code === undefined) throw error;
+    throw new FilesUnavailable(`the disk of temporary files does not work (${code})`, { cause: error });
+  }
+};
+
 // The interface of a blob store. A store keeps each blob once, under the hash of its bytes.
 
 /** All values of the first two digits of a hash. `BlobStore.list` takes one of them. */

@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process';
 import { readdir, readlink, realpath } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { FilesUnavailable } from '#actors/ports.ts';
 import { Slots } from './bounded-work.ts';
 import { factsOfProbe, probeEntries, type TrackFacts } from './track-facts.ts';
 
@@ -189,7 +190,10 @@ export class Ffmpeg {
     return json && factsOfProbe(json.toString());
   }
 
-  /** Converts a file. `unreadable`: ffmpeg failed on the file. `missing`: this build of ffmpeg lacks the named encoder. */
+  /**
+   * Converts a file. `unreadable`: ffmpeg failed on the file. `missing`: this build of ffmpeg lacks the named encoder. Rejects with `FilesUnavailable` if the
+   * disk is full.
+   */
   async convert(
     conversion: Conversion,
     signal: AbortSignal,
@@ -198,6 +202,8 @@ export class Ffmpeg {
     const made = ['-map_metadata', '-1', ...output, '-threads', '1', '-fs', String(maxBytes), `file:${target}`];
     const args = [...this.#reading(path), ...made];
     const { code, complaint } = await this.#conversions.run(signal, () => this.#run(this.#options.program, args, signal, () => undefined));
+    // The program ends with 0 if only the last bytes found no room.
+    if (/No space left on device|Disk quota exceeded/.test(complaint)) throw new FilesUnavailable('the disk of temporary files is full');
     const missing = /Unknown encoder '(\w+)'/.exec(complaint)?.[1];
     return missing === undefined ? { problem: code === 0 ? null : 'unreadable' } : { missing };
   }

@@ -4,7 +4,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { fileTypeFromBuffer, fileTypeFromFile } from 'file-type';
 import type { Result } from '#actors/model.ts';
 import type { TakenFile } from '#actors/ports.ts';
-import { removeFile, type TemporaryFolder } from '#src/files/blobs.ts';
+import { onTemporaryDisk, removeFile, type TemporaryFolder } from '#src/files/blobs.ts';
 import { BoundedWork, MediaFailure, tooManyBytes } from './bounded-work.ts';
 import { release } from './release.ts';
 import { createFileFetcher, type FetchOptions, inlineBytes, plainName, untilAborted } from './sources.ts';
@@ -120,7 +120,10 @@ interface ReceiveOptions extends TakeOptions {
   readonly maxBytes?: number;
 }
 
-/** The intake of files. Refusals: `tooLarge`; `invalid` with the fault of the source; `unavailable` after an abort and while the gateway stops. */
+/**
+ * The intake of files. Refusals: `tooLarge`; `invalid` with the fault of the source; `unavailable` after an abort and while the gateway stops. Rejects with
+ * `FilesUnavailable` if the disk is full or fails.
+ */
 export interface Intake {
   /** Stores a file from `source`: an http(s) URL, a data URL, or base64 in the standard or the URL-safe alphabet. */
   take(source: string, options?: TakeOptions): Promise<Result<TakenFile>>;
@@ -219,7 +222,7 @@ export const createIntake = ({ folder, timeoutMs, ...fetching }: IntakeOptions):
     signal: AbortSignal,
   ): Promise<TakenFile> => {
     const path = folder.newPath();
-    const written = await write(path, bytes, maxBytes, signal);
+    const written = await onTemporaryDisk(write(path, bytes, maxBytes, signal));
     const findType = (): Promise<string> =>
       typeOf(path).catch(async (error: unknown) => {
         await removeFile(path);

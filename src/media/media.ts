@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import { Piscina } from 'piscina';
 import type { Media as MediaPort } from '#actors/ports.ts';
-import { removeFile, type TemporaryFolder } from '#src/files/blobs.ts';
+import { onTemporaryDisk, removeFile, type TemporaryFolder } from '#src/files/blobs.ts';
 import { Slots } from './bounded-work.ts';
 import type { PictureOutcome, PictureTask } from './picture-worker.ts';
 import type { Seal, SealKeys, SealTask } from './seal-worker.ts';
@@ -85,7 +85,9 @@ interface SealedCopy extends Seal {
 }
 
 export interface Sealing {
-  /** Encrypts a file. Rejects after a failure and when the signal aborts. After a rejection no copy is left. */
+  /**
+   * Encrypts a file. Rejects after a failure, with `FilesUnavailable` if the disk is full, and when the signal aborts. After a rejection no copy is left.
+   */
   seal(path: string, keys: SealKeys, signal: AbortSignal): Promise<SealedCopy>;
 }
 
@@ -96,8 +98,8 @@ export const createSealing = (media: Pick<Media, 'seal'>, folder: Pick<Temporary
     const target = folder.newPath();
     const release = (): Promise<void> => removeFile(target);
     try {
-      await writeFile(target, '', { flag: 'wx', mode: 0o600 });
-      return { ...(await media.seal({ path, target, keys }, signal)), path: target, release };
+      await onTemporaryDisk(writeFile(target, '', { flag: 'wx', mode: 0o600 }));
+      return { ...(await onTemporaryDisk(media.seal({ path, target, keys }, signal))), path: target, release };
     } catch (error) {
       await release();
       throw error;

@@ -4,7 +4,7 @@
  */
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import type { MediaKind } from '#actors/model.ts';
-import type { TemporaryFolder } from '#src/files/blobs.ts';
+import { onTemporaryDisk, type TemporaryFolder } from '#src/files/blobs.ts';
 import { type Bench, type Made, type Maker, type MediaLimits, type MediaWork, noFacts, Scraps } from './bench.ts';
 import { BoundedWork, MediaFailure, sizeText, Slots } from './bounded-work.ts';
 import { Ffmpeg } from './ffmpeg.ts';
@@ -56,7 +56,7 @@ const madeOf = (outcome: PictureOutcome, mimetype: string): MadePicture => {
 /** Writes a new file, and frees the bytes. */
 const writtenTo = async (path: string, bytes: Uint8Array): Promise<Pick<SourceFile, 'path' | 'size'>> => {
   const size = bytes.length;
-  await writeFile(path, bytes, { flag: 'wx', mode: 0o600 });
+  await onTemporaryDisk(writeFile(path, bytes, { flag: 'wx', mode: 0o600 }));
   release(bytes);
   return { path, size };
 };
