@@ -117,6 +117,7 @@ export const openFolderBlobs = async (folder: string, temporary: TemporaryFolder
           if (codeOf(error) !== 'EXDEV') throw error;
           const near = join(dirname(place), `.${hash}`);
           await copyFile(path, near);
+          await flush(near);
           await rename(near, place);
           await rm(path, { force: true });
         });
