@@ -3,6 +3,7 @@
  * The first fault becomes one sentence.
  */
 import { isUtf8 } from 'node:buffer';
+import { Socket } from 'node:net';
 import type { FastifyInstance, FastifySchemaValidationError } from 'fastify';
 import type { TSchema } from 'typebox';
 import { lazyValidators } from '../base/lazy-validators.ts';
@@ -56,10 +57,32 @@ const objectOf = (parsed: unknown, text: string): Record<string, unknown> => {
   return withoutNulls(parsed as Record<string, unknown>);
 };
 
-/** Passes bodies of any type to the route as streams of bytes. Call this only for an app whose routes all read bytes. */
+/** Connections on which a body of bytes arrives. */
+const uploading = new WeakSet<Socket>();
+
+/** Returns true if a body of bytes arrives on the connection. The time-out of whole requests does not apply to it. */
+export const isUploading = (socket: Socket): boolean => uploading.has(socket);
+
+/**
+ * Passes bodies of any type to the route as streams of bytes. Such a body may be long, so the time-out of whole requests limits only its pauses. Call this only
+ * for an app whose routes all read bytes and ask for a credential.
+ */
 export const takeBytes = (app: FastifyInstance): void => {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
+  app.addHook('preHandler', ({ raw }, _reply, next) => {
+    const { socket } = raw;
+    // An injected request has no socket.
+    if (socket instanceof Socket) {
+      uploading.add(socket);
+      socket.setTimeout(app.server.requestTimeout);
+      raw.once('close', () => {
+        uploading.delete(socket);
+        socket.setTimeout(0);
+      });
+    }
+    next();
+  });
 };
 
 /** Installs the only parser. An absent or empty body becomes `{}`. */

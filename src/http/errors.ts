@@ -15,7 +15,7 @@ import {
 } from '#actors/gateway.ts';
 import { capView, limitsEndpoint, timeLockView } from '#src/contract/views.ts';
 import { framesOf } from '#src/base/stack-frames.ts';
-import { invalidInput, type InvalidTexts } from './body.ts';
+import { invalidInput, type InvalidTexts, isUploading } from './body.ts';
 import type { HttpLog, HttpOptions } from './options.ts';
 import type { BodyLimit, FailureAnswer, RefusalAnswer } from './route.ts';
 
@@ -231,6 +231,8 @@ const parserErrors: Readonly<Record<string, readonly [status: number, text: stri
 type HttpSocket = Socket & { readonly _httpMessage?: { readonly headersSent?: boolean } | null };
 
 export const answerParserError = (error: Error & { readonly code?: string }, socket: HttpSocket): void => {
+  // Node reports the time-out of a request once, and leaves the connection to this handler.
+  if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && isUploading(socket)) return;
   if (error.code === 'ECONNRESET' || !socket.writable || socket._httpMessage?.headersSent === true) {
     socket.destroy();
     return;

@@ -1,13 +1,16 @@
 /** Tests imports and exports over HTTP: permissions, the upload as a stream, and the archive as a stream. */
 import assert from 'node:assert/strict';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
 import { createSources } from '#src/moving/sources.ts';
 import { readers } from '#src/moving/readers.ts';
-import { asAdmin, asInstance, bodyLimit, setUp } from './setup.ts';
+import { asAdmin, asInstance, bodyLimit, setUp, until } from './setup.ts';
 
 const url = '/admin/import?from=folder';
 
@@ -104,4 +107,45 @@ test('export: the archive is sent as bytes, and a refusal as JSON', async (t) =>
   const unknown = await ask({ passphrase, instances: ['unknown'] });
   assert.deepEqual([unknown.statusCode, unknown.json()], [404, { error: 'there is no instance unknown' }]);
   assert.equal((await ask({ passphrase: 'short' })).statusCode, 400);
+});
+
+/** Sends pieces of a body with pauses between them. Returns the first line of the answer; '' if the connection was closed without one. */
+const sendSlowly = async (address: string, path: string, pieces: number, pauseMs: number): Promise<string> => {
+  const { hostname, port } = new URL(address);
+  const socket = connect(Number(port), hostname);
+  let text = '';
+  socket.on('data', (chunk) => void (text += chunk.toString()));
+  socket.on('error', () => undefined);
+  const closed = once(socket, 'close');
+  const headers = [`admintoken: ${asAdmin.admintoken}`, 'content-type: application/json', `content-length: ${pieces}`, 'connection: close'];
+  socket.write(`POST ${path} HTTP/1.1\r\nhost: x\r\n${headers.join('\r\n')}\r\n\r\n`);
+  for (let sent = 0; sent < pieces && !socket.closed; sent += 1) {
+    await Promise.race([wait(pauseMs), closed]);
+    socket.write('x');
+  }
+  await closed;
+  return text.split('\r\n', 1)[0] ?? '';
+};
+
+test('import: an upload may take longer than other bodies, but not pause for as long', async (t) => {
+  const { app, gateway, address } = await setUp(t);
+  app.server.requestTimeout = 1_000;
+  app.server.headersTimeout = 1_000;
+  Object.assign(app.server, { connectionsCheckingInterval: 50 });
+  const at = await address();
+  const { importSessions } = gateway;
+  let cut = false;
+  gateway.importSessions = (upload, input) => {
+    input.signal.addEventListener('abort', () => (cut = true));
+    return importSessions.call(gateway, upload, input);
+  };
+  const answers = await Promise.all([
+    sendSlowly(at, url, 25, 100),
+    sendSlowly(at, '/instance/create', 25, 100),
+    sendSlowly(at, '/admin/export', 25, 100),
+  ]);
+  assert.deepEqual(answers, ['HTTP/1.1 200 OK', 'HTTP/1.1 408 Request Timeout', 'HTTP/1.1 408 Request Timeout']);
+  cut = false;
+  assert.equal(await sendSlowly(at, url, 2, 3_000), '');
+  await until(() => cut);
 });
