@@ -45,7 +45,7 @@ async function withFiles({ attachments }: Ports, cell: CampaignSession, content:
 /** Stores the outcome of a refused send for its recipient, and returns the consequence for the campaign. */
 async function afterRefusal({ settle }: SendInput, refusal: Refusal, gone: boolean): Promise<SendEnd> {
   const { reason, code, message } = refusal;
-  if (reason === 'notSent') {
+  if (reason === 'notSent' || reason === 'unavailable') {
     await settle('waiting', '');
     return gone ? 'later' : (postponed(refusal, gone) ?? 'later');
   }

@@ -1,7 +1,7 @@
 /** Tests sends of media while the store of files does not answer: requests, queued messages and campaigns. No message is lost, and none leaves twice. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isTaken, type MediaContent, type Send } from '#actors/model.ts';
+import { isTaken, type MediaContent, refuse, type Send } from '#actors/model.ts';
 import { FilesUnavailable } from '#actors/ports.ts';
 import { LruMap } from '#src/base/lru-map.ts';
 import { Uploads } from '#src/platform/outbound/upload/uploads.ts';
@@ -96,4 +96,22 @@ test('file outage: a campaign waits, and afterwards each recipient gets the mess
   back();
   await stage.world.time.pass(60_000);
   assert.deepEqual([await states(), stage.link().sent.length], ['sent sent sent', 3]);
+});
+
+test('file outage: a campaign whose file is not fetched because the server stops keeps its recipient', async () => {
+  const stage = await staged();
+  const { attachments } = stage.world;
+  const { answer } = attachments;
+  attachments.answer = () => refuse('unavailable', 'the server is stopping');
+  const file = { ...media.file, source: 'http://files.test/a.pdf' };
+  const recipients = [{ number: '551', own: { ...campaignSend, content: { ...media, file } } }];
+  const made = await stage.world.answerOf(
+    stage.gateway.createCampaign('r1', { info: '', delayMin: 1_000, delayMax: 2_000, scheduledFor: 0, shared: null, recipients }),
+  );
+  assert.ok(made.ok);
+  await stage.world.time.pass(10_000);
+  assert.ok(attachments.taken.length > 0);
+  attachments.answer = answer;
+  await stage.world.time.pass(10_000);
+  assert.deepEqual(stored(stage), ['media Sent']);
 });
