@@ -89,6 +89,7 @@ export type LeavingHost = OwningHost &
   WithCells &
   WithPorts<'log' | 'sessions' | 'sources' | 'time'> & {
     readonly dispatcher: Dispatcher;
+    during<T>(id: InstanceId, work: () => Promise<T>): Promise<T>;
     readonly registry: Registry;
   };
 
@@ -154,30 +155,81 @@ const settingsOf = (record: InstanceRecord): LeavingSession['settings'] => {
   return { systemName, browser, system, adminField01, adminField02, fieldsMap, msgDelayMin, msgDelayMax };
 };
 
-async function* sessionsOf(host: LeavingHost, all: readonly InstanceRecord[], hasRows: boolean): AsyncIterable<LeavingSession> {
+/** Yields the items of a session. Calls `check` afterwards. */
+async function* checked<T>(items: AsyncIterable<T>, check: () => void): AsyncIterable<T> {
+  yield* items;
+  check();
+}
+
+/** Reads a session that was prepared. Throws if the session runs before its last row is read, because its keys then change during the read. */
+async function* sessionOf(host: LeavingHost, record: InstanceRecord, hasRows: boolean): AsyncIterable<LeavingSession> {
+  const { id, name, token, proxy, jid } = record;
+  // The node may have released the idle instance since it was prepared.
+  const objection = await ownershipObjection(host, id, 'export');
+  if (objection !== null) throw new Error(objection);
+  const epoch = host.registry.record(id)?.epoch;
+  const check = (): void => {
+    const now = host.registry.record(id);
+    const isSame = now?.jid === jid && now.epoch === epoch && now.lastDisconnectCause === 'exported' && host.registry.owns(id);
+    if (!isSame || !isResting(host, now)) throw new Error(`the session of the instance ${id} was connected or removed during the export`);
+  };
+  check();
+  const credentials = await host.ports.sessions.credentials(id);
+  if (credentials === null) return;
+  const webhooks = host.dispatcher.webhooks
+    .receivers(id)
+    .map(({ id: _id, instanceId: _instance, managed: _managed, created: _created, chatwoot: _chatwoot, ...webhook }) => webhook);
+  yield {
+    name,
+    token,
+    proxy: proxy?.mode === 'custom' ? proxy.url : '',
+    webhooks,
+    settings: settingsOf(record),
+    credentials,
+    keys: () => checked(host.ports.sessions.keys(id), check),
+    ...(hasRows && { rows: () => checked(host.ports.sessions.rows(id), check) }),
+  };
+}
+
+/** Yields the sessions. `note` is called with each record before its session is read. The instance moves to no other node during the read. */
+async function* sessionsOf(
+  host: LeavingHost,
+  all: readonly InstanceRecord[],
+  hasRows: boolean,
+  note: (record: InstanceRecord) => void,
+): AsyncIterable<LeavingSession> {
   for (const record of all) {
-    const { id, name, token, proxy } = record;
-    const credentials = await host.ports.sessions.credentials(id);
-    if (credentials === null) continue;
-    const webhooks = host.dispatcher.webhooks
-      .receivers(id)
-      .map(({ id: _id, instanceId: _instance, managed: _managed, created: _created, chatwoot: _chatwoot, ...webhook }) => webhook);
-    yield {
-      name,
-      token,
-      proxy: proxy?.mode === 'custom' ? proxy.url : '',
-      webhooks,
-      settings: settingsOf(record),
-      credentials,
-      keys: () => host.ports.sessions.keys(id),
-      ...(hasRows && { rows: () => host.ports.sessions.rows(id) }),
-    };
+    note(record);
+    const { promise, resolve } = Promise.withResolvers<null>();
+    void host.during(record.id, () => promise);
+    try {
+      yield* sessionOf(host, record, hasRows);
+    } finally {
+      resolve(null);
+    }
+  }
+}
+
+/** Yields the bytes of the archive. Logs the instance at which the archive ended with an error, because the answer to the caller has begun. */
+async function* archiveOf(
+  host: LeavingHost,
+  all: readonly InstanceRecord[],
+  { passphrase, with: parts }: ExportRequest,
+): AsyncIterable<Uint8Array> {
+  const hasRows = parts.includes('messages');
+  let instance: InstanceId = '';
+  const sessions = sessionsOf(host, all, hasRows, ({ id }) => (instance = id));
+  try {
+    yield* host.ports.sources.archive(sessions, passphrase, hasRows);
+  } catch (error) {
+    host.ports.log.error({ instance, error }, 'session.notExported');
+    throw error;
   }
 }
 
 /** Exports sessions as an archive. Checks every instance before it stops the first session. A running session is refused before the archive begins. */
 export const leave = async (host: LeavingHost, request: ExportRequest): ReturnType<MovingMethods['exportSessions']> => {
-  const { instances, passphrase, stop: isToStop } = request;
+  const { instances, stop: isToStop } = request;
   const paired = [...host.registry.ids].filter((id) => host.registry.record(id)?.jid !== '');
   const wanted: InstanceRecord[] = [];
   for (const name of new Set(instances.length === 0 ? paired : instances)) {
@@ -192,7 +244,6 @@ export const leave = async (host: LeavingHost, request: ExportRequest): ReturnTy
     if (!prepared.ok) return prepared;
     ready.push(prepared.value);
   }
-  const hasRows = request.with.includes('messages');
   host.ports.log.info({ instances: ready.map(({ id }) => id), with: request.with }, 'session.exported');
-  return done(host.ports.sources.archive(sessionsOf(host, ready, hasRows), passphrase, hasRows));
+  return done(archiveOf(host, ready, request));
 };

@@ -56,7 +56,8 @@ export class FakeSources implements MovingSources {
   }
 
   async *archive(sessions: Parameters<MovingSources['archive']>[0]): AsyncIterable<Uint8Array> {
-    for await (const { name, credentials, rows } of sessions) {
+    for await (const { name, credentials, keys, rows } of sessions) {
+      for await (const _ of keys());
       yield Buffer.from(`${name} ${credentials}\n`);
       if (rows) for await (const piece of rows()) yield Buffer.from(`${piece.of} ${piece.rows.length}\n`);
     }

@@ -225,6 +225,27 @@ test('export: a running session is refused without stop, and rests after an expo
   world.assertKept();
 });
 
+test('export: an archive ends with an error if a session connects while it is read, and the log names the instance', async () => {
+  const world = new World();
+  const gateway = await world.start();
+  world.moving.sources.arrivals = found(session());
+  const [{ instance } = { instance: '' }] = await run(world, gateway);
+  const exported = () => world.answerOf(gateway.exportSessions({ instances: [], passphrase: 'p', stop: true, with: [] }));
+  const [before, during] = [await exported(), await exported()];
+  assert.ok(before.ok && during.ok);
+  const { keys } = world.moving.sessions;
+  world.moving.sessions.keys = async function* (id) {
+    yield* keys.call(world.moving.sessions, id);
+    await world.answerOf(gateway.connect(instance, {}));
+  };
+  await assert.rejects(() => Array.fromAsync(during.value), new RegExp(`instance ${instance} was connected or removed during the export`));
+  await assert.rejects(() => Array.fromAsync(before.value), new RegExp(`instance ${instance} was connected or removed during the export`));
+  assert.deepEqual(
+    world.log.of('session.notExported').map(({ fields }) => fields['instance']),
+    [instance, instance],
+  );
+});
+
 test('import: a source without any session is refused, and one with an unreadable remainder gets a row for it', async () => {
   const world = new World();
   const gateway = await world.start();
