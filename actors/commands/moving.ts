@@ -131,7 +131,7 @@ async function land(host: Host, cell: Cell, session: ArrivingSession, settings: 
     await host.ports.sessions.cleared(id);
     const { credentials, keys } = session;
     const { patch, webhooks } = settings;
-    const stored = await host.ports.sessions.land({ instanceId: id, epoch }, { credentials, keys, patch, webhooks });
+    const stored = await host.ports.sessions.land({ instanceId: id, epoch }, { fresh: null, credentials, keys, patch, webhooks });
     if (stored === 'elsewhere') return lateElsewhere;
     cell.keeper.note(patch);
     if (patch.token !== undefined) host.registry.addToken(patch.token, id);
@@ -144,25 +144,20 @@ async function land(host: Host, cell: Cell, session: ArrivingSession, settings: 
 const lateElsewhere = refuse('conflict', 'another instance has the session by now');
 
 /**
- * Stores a session in a new instance. The instance becomes known after its session is stored, so that no caller connects it before. In a cluster the
- * next owner finds the session in the instance.
+ * Stores a new instance together with its session, so that a kill leaves both or none. The instance becomes known afterwards, so that no caller connects
+ * it before.
  */
 async function landInNew(host: Host, record: InstanceRecord, session: ArrivingSession, settings: Settings): Promise<Result<null>> {
   const { ports, registry, dispatcher, chores } = host;
+  const { id: instanceId, epoch } = record;
   const { credentials, keys } = session;
-  const remove = async (): Promise<void> => {
-    await ports.instances.remove(record.id, record.epoch);
-    chores.wakeRemover();
-  };
-  await ports.instances.insert(record);
   try {
-    const stored = await ports.sessions.land({ instanceId: record.id, epoch: record.epoch }, { credentials, keys, ...settings });
-    if (stored === 'elsewhere') {
-      await remove();
-      return lateElsewhere;
-    }
+    const stored = await ports.sessions.land({ instanceId, epoch }, { fresh: record, credentials, keys, ...settings });
+    if (stored === 'elsewhere') return lateElsewhere;
   } catch (error) {
-    await remove().catch(() => undefined);
+    // The transaction may have been applied without an answer.
+    const removed = ports.instances.remove(instanceId, epoch).then(() => chores.wakeRemover());
+    await removed.catch(() => undefined);
     throw error;
   }
   registry.register({ ...record, ...settings.patch });

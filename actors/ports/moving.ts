@@ -1,5 +1,5 @@
 /** The ports that import sessions of other gateways and export sessions. */
-import type { Claim, InstanceId, InstancePatch, Result, Webhook } from '../model.ts';
+import type { Claim, InstanceId, InstancePatch, InstanceRecord, Result, Webhook } from '../model.ts';
 import type { Identity } from './platform.ts';
 
 /** A key of a session. `value` is JSON text in the form in which sessions store their keys. */
@@ -92,6 +92,8 @@ export interface LeavingSession {
 
 /** The data that is stored in one transaction with a session. */
 export interface Landing {
+  /** The new instance of the session, which the transaction inserts; null if the instance is stored. */
+  readonly fresh: InstanceRecord | null;
   readonly credentials: string;
   readonly keys: readonly MovedKey[];
   readonly patch: InstancePatch;
@@ -100,7 +102,7 @@ export interface Landing {
 
 export interface SessionStore {
   /**
-   * Stores a session in an instance without a session, all or nothing. `elsewhere`: another instance has the session by now, and nothing was stored.
+   * Stores a session in a new instance, or in one without a session, all or nothing. `elsewhere`: another instance has the session by now, and nothing was stored.
    * Rejects with `EpochLost` for a former owner.
    */
   land(claim: Claim, landing: Landing): Promise<'stored' | 'elsewhere'>;

@@ -18,7 +18,7 @@ export class FakeSessions implements SessionStore {
   async land(claim: Claim, landing: Landing): Promise<'stored' | 'elsewhere'> {
     await this.before(claim);
     return this.#db.run('sessions.land', () => {
-      const record = this.#db.instances.get(claim.instanceId);
+      const record = landing.fresh ?? this.#db.instances.get(claim.instanceId);
       const other = [...this.#db.instances.values()].some(({ id, jid }) => jid === landing.patch.jid && id !== claim.instanceId);
       if (record === undefined || other) return 'elsewhere';
       this.#db.instances.set(record.id, { ...record, ...landing.patch });

@@ -14,9 +14,12 @@ const { sessions, vault } = storage;
 const run = (text: string, values: readonly unknown[] = []) => database.admin.rows({ name: '', text }, values);
 
 let made = 0;
-const fresh = async (): Promise<InstanceRecord> => {
+const newRecord = (): InstanceRecord => {
   made += 1;
-  const record = { ...instance.record, id: `r${made}`, token: `token ${made}`, epoch: 1, jid: '', owner: '', proxy: null };
+  return { ...instance.record, id: `r${made}`, token: `token ${made}`, epoch: 1, jid: '', owner: '', proxy: null };
+};
+const fresh = async (): Promise<InstanceRecord> => {
+  const record = newRecord();
   await storage.instances.insert(record);
   return record;
 };
@@ -25,6 +28,7 @@ const keysOf = (count: number): readonly MovedKey[] =>
   Array.from({ length: count }, (_, at) => ({ type: at % 2 === 0 ? 'pre-key' : 'session', id: `ü${at}`, value: `"secret-key-xyz ${at}"` }));
 
 const landing = (jid: string, change: Partial<Landing> = {}): Landing => ({
+  fresh: null,
   credentials: '{"secret-creds-xyz":1}',
   keys: keysOf(1_203),
   patch: {
@@ -59,6 +63,20 @@ test('landing: credentials, keys, fields and webhooks are stored together, and n
       const dump = Object.values(row).map((value) => (Buffer.isBuffer(value) ? value.toString('latin1') : JSON.stringify(value)));
       assert.doesNotMatch(dump.join('\n'), /secret-\w+-xyz/, table);
     }
+});
+
+test('landing: a new instance is inserted together with its session, or not at all', async () => {
+  const record = { ...newRecord(), fieldsMap: { lead_field01: 'Name' }, adminField01: 'a' };
+  const given = landing('551:9@s.whatsapp.net', { fresh: record });
+  assert.equal(await sessions.land({ instanceId: record.id, epoch: 1 }, given), 'stored');
+  const [stored] = await storage.instances.some([record.id]);
+  assert.deepEqual({ ...stored, updated: 0 }, { ...record, ...given.patch, updated: 0 });
+  assert.equal(await vault.credentials(record.id), given.credentials);
+  const again = newRecord();
+  assert.equal(await sessions.land({ instanceId: again.id, epoch: 1 }, { ...given, fresh: again }), 'elsewhere');
+  const broken = landing('551:8@s.whatsapp.net', { fresh: again, webhooks: [{ ...hookOf(again), instanceId: 'r99' }] });
+  await assert.rejects(() => sessions.land({ instanceId: again.id, epoch: 1 }, broken));
+  assert.deepEqual(await storage.instances.some([again.id]), []);
 });
 
 const isEmpty = async ({ id }: InstanceRecord): Promise<void> => {

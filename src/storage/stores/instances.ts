@@ -241,6 +241,20 @@ const putPatch = async (runner: Runner, id: string, epoch: number, patch: Instan
   checkOwned([{ owned: rows.length }]);
 };
 
+/** Builds an insert of some columns. It has no name, because its text depends on the columns. */
+const inserted = (columns: readonly string[]): Statement => ({
+  name: '',
+  text: `insert into instance (${columns.join(', ')}) values (${columns.map((_, at) => `$${at + 1}`).join(', ')})`,
+});
+
+const insertInstance = async (runner: Runner, { id, created, updated, ...fields }: InstanceRecord, sealer: Sealer): Promise<void> => {
+  const columns = Object.entries({ id, created, updated, ...columnsOf(id, fields, sealer) });
+  await runner.rows(
+    inserted(columns.map(([name]) => columnOf(name))),
+    columns.map(([, value]) => parameterOf(value)),
+  );
+};
+
 /** Writes the keys in batches, and then the credentials. */
 const putSession = async (runner: Runner, id: string, epoch: number, landing: Landing, sealer: Sealer): Promise<void> => {
   const write = async (keys: readonly MovedKey[], credentials: Buffer | null): Promise<void> => {
@@ -271,6 +285,7 @@ export const createSessionStore = (
       await runner.rows(statements.turn, []);
       const [other] = await runner.rows(statements.elsewhere, [landing.patch.jid ?? '', id]);
       if (other !== undefined) return 'elsewhere';
+      if (landing.fresh !== null) await insertInstance(runner, landing.fresh, sealer);
       checkOwned(await runner.rows<Owned>(statements.lock, [id, epoch]));
       await putPatch(runner, id, epoch, landing.patch, sealer, now());
       await putSession(runner, id, epoch, landing, sealer);

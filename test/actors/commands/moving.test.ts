@@ -162,6 +162,24 @@ test('import: no connect begins while a session is being stored', async () => {
   assert.equal(gateway.view('r1')?.record.wanted, 'offline');
 });
 
+test('import: a new instance exists only together with its session, so that a repetition after a kill keeps the token', async () => {
+  const world = new World();
+  const gateway = await world.start();
+  world.moving.sources.arrivals = found(session({ token: 'a-token-of-the-source' }));
+  world.moving.sessions.before = () => new Promise(() => undefined);
+  void gateway.importSessions(nothing(), request);
+  await settle();
+  assert.equal(world.db.instances.size, 0);
+  const next = new World();
+  for (const record of world.db.instances.values()) next.register(record);
+  const restarted = await next.start();
+  next.moving.sources.arrivals = world.moving.sources.arrivals;
+  assert.deepEqual(
+    (await run(next, restarted)).map(({ outcome, token }) => [outcome, token]),
+    [['imported', 'a-token-of-the-source']],
+  );
+});
+
 test('import: a new instance is removed again if its session cannot be stored', async () => {
   const world = new World();
   const gateway = await world.start();
