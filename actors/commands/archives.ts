@@ -1,6 +1,6 @@
 /** Exports sessions as an archive, and stores the rows of an imported archive after its session. These commands run on the owner of the instance. */
 import type { Cluster } from '../cluster/cluster.ts';
-import { done, type InstanceId, type InstanceRecord, refuse, type Result } from '../model.ts';
+import { done, type InstanceId, type InstancePatch, type InstanceRecord, refuse, type Result } from '../model.ts';
 import { type ArchivedTable, type ArrivingSession, EpochLost, type LeavingSession, SourceProblem } from '../ports.ts';
 import type { Dispatcher } from '../supervisor/dispatcher.ts';
 import type { Registry } from '../supervisor/registry.ts';
@@ -106,11 +106,21 @@ export const named = (host: LeavingHost, wanted: string): readonly InstanceRecor
 const exportedText = (now: number): string =>
   `exported on ${new Date(now).toISOString().slice(0, 16).replace('T', ' ')} UTC: connect it here only if it runs nowhere else`;
 
+/** The fields of an exported instance, which its owner sees. */
+type ExportNote = Pick<InstancePatch, 'lastDisconnect' | 'lastDisconnectReason' | 'lastDisconnectCause'>;
+
+/** Returns a refusal if the session is to be deleted. */
+const discardObjection = (host: LeavingHost, { id, wanted }: InstanceRecord) =>
+  wanted === 'unlinked' || host.registry.cells.get(id)?.undiscarded === true
+    ? refuse('unavailable', `the instance ${id} cannot be exported: ${notDiscarded.refusal.message}`)
+    : null;
+
 /** Closes the session without a logout. The instance stays disconnected until a caller connects it. */
-const stop = (host: LeavingHost, id: InstanceId, reason: string): Promise<Result<null>> =>
+const stop = (host: LeavingHost, id: InstanceId, reason: string, note: ExportNote): Promise<Result<null>> =>
   host.cells.settled(id, async (cell) => {
-    if (cell.record.wanted === 'unlinked' || cell.undiscarded) return notDiscarded;
-    await cell.keeper.save({ wanted: 'offline' });
+    const objection = discardObjection(host, cell.record);
+    if (objection !== null) return objection;
+    await cell.keeper.save({ wanted: 'offline', ...note });
     cell.send({ type: 'instance.rest', reason, by: 'api' });
     await host.cells.settle(cell);
     await cell.stored();
@@ -121,33 +131,77 @@ const stop = (host: LeavingHost, id: InstanceId, reason: string): Promise<Result
 const isResting = (host: LeavingHost, { id, wanted }: InstanceRecord): boolean =>
   wanted === 'offline' && host.registry.status(id) === 'disconnected' && host.registry.cells.get(id)?.closing !== true;
 
+const runs = (id: InstanceId) => refuse('conflict', `the session of the instance ${id} runs: \`stop\` closes it first`);
+
 /** Returns the instance of an id or a name, if this node can export its session. */
-const leaving = async (host: LeavingHost, wanted: string): Promise<Result<InstanceRecord>> => {
-  const [record, another] = named(host, wanted);
-  if (record === undefined) return refuse('notFound', `there is no instance ${wanted}`);
+const leaving = async (host: LeavingHost, wanted: string, isToStop: boolean): Promise<Result<InstanceRecord>> => {
+  const [known, another] = named(host, wanted);
+  if (known === undefined) return refuse('notFound', `there is no instance ${wanted}`);
   if (another !== undefined) return refuse('conflict', `several instances are named ${wanted}: say which one by its id`);
-  if (record.jid === '') return refuse('conflict', `the instance ${record.id} has no session`);
-  const objection = await ownershipObjection(host, record.id, 'export');
-  return objection === null ? done(host.registry.record(record.id) ?? record) : refuse('conflict', objection);
+  const { id } = known;
+  if (known.jid === '') return refuse('conflict', `the instance ${id} has no session`);
+  const objection = await ownershipObjection(host, id, 'export');
+  if (objection !== null) return refuse('conflict', objection);
+  const record = host.registry.record(id) ?? known;
+  const left = discardObjection(host, record);
+  if (left !== null) return left;
+  return isToStop || isResting(host, record) ? done(record) : runs(id);
 };
 
 /** Stops the session if the caller asks for it, and records the export. */
-async function prepare(host: LeavingHost, before: InstanceRecord, isToStop: boolean): Promise<Result<InstanceRecord>> {
-  const { id } = before;
+async function prepare(host: LeavingHost, { id }: InstanceRecord, isToStop: boolean): Promise<Result<InstanceRecord>> {
   const now = host.ports.time.now();
   const reason = exportedText(now);
+  const note: ExportNote = { lastDisconnect: now, lastDisconnectReason: reason, lastDisconnectCause: 'exported' };
+  // The node may have released the idle instance while it stopped other sessions.
+  const objection = await ownershipObjection(host, id, 'export');
+  if (objection !== null) return refuse('conflict', objection);
   if (isToStop) {
-    const stopped = await stop(host, id, reason);
+    const stopped = await stop(host, id, reason, note);
     if (!stopped.ok) return stopped;
   }
   const record = host.registry.record(id);
   if (record === undefined) return refuse('notFound', `there is no instance ${id}`);
-  if (!isResting(host, record)) return refuse('conflict', `the session of the instance ${id} runs: \`stop\` closes it first`);
   if (record.jid === '') return refuse('conflict', `the instance ${id} has no session`);
-  const noted = { lastDisconnect: now, lastDisconnectReason: reason, lastDisconnectCause: 'exported' } as const;
-  await host.cells.get(id)?.keeper.save(noted);
+  if (!isResting(host, record))
+    return isToStop ? refuse('conflict', `the session of the instance ${id} is still closing: export it again in a moment`) : runs(id);
+  await host.cells.get(id)?.keeper.save(note);
   return done(host.registry.record(id) ?? record);
 }
+
+/** The largest number of instances that a refusal names. */
+const mostNamed = 10;
+
+const namesOf = (ids: readonly InstanceId[]): string => {
+  const others = ids.length > mostNamed ? ` and ${ids.length - mostNamed} more` : '';
+  return `${ids.slice(0, mostNamed).join(', ')}${others}`;
+};
+
+/** Prepares all sessions. A refusal or an error after the first stop names the stopped sessions, because they stay stopped. */
+const prepareAll = async (
+  host: LeavingHost,
+  wanted: readonly InstanceRecord[],
+  isToStop: boolean,
+): Promise<Result<readonly InstanceRecord[]>> => {
+  const ready: InstanceRecord[] = [];
+  const stoppedIds = (): readonly InstanceId[] =>
+    wanted.filter((before) => before.wanted !== 'offline' && host.registry.record(before.id)?.wanted === 'offline').map(({ id }) => id);
+  for (const record of wanted) {
+    try {
+      const prepared = await prepare(host, record, isToStop);
+      if (!prepared.ok) {
+        const { reason, message } = prepared.refusal;
+        const stopped = stoppedIds();
+        return stopped.length === 0 ? prepared : refuse(reason, `${message}. These instances are stopped: ${namesOf(stopped)}`);
+      }
+      ready.push(prepared.value);
+    } catch (error) {
+      host.ports.log.error({ instance: record.id, stopped: stoppedIds(), error }, 'session.notExported');
+      throw error;
+    }
+  }
+  return done(ready);
+};
 
 /** Returns the settings that another Dormouse gateway takes over. */
 const settingsOf = (record: InstanceRecord): LeavingSession['settings'] => {
@@ -233,17 +287,13 @@ export const leave = async (host: LeavingHost, request: ExportRequest): ReturnTy
   const paired = [...host.registry.ids].filter((id) => host.registry.record(id)?.jid !== '');
   const wanted: InstanceRecord[] = [];
   for (const name of new Set(instances.length === 0 ? paired : instances)) {
-    const found = await leaving(host, name);
+    const found = await leaving(host, name, isToStop);
     if (!found.ok) return found;
     if (!wanted.some(({ id }) => id === found.value.id)) wanted.push(found.value);
   }
   if (wanted.length === 0) return refuse('notFound', 'no instance has a session');
-  const ready: InstanceRecord[] = [];
-  for (const record of wanted) {
-    const prepared = await prepare(host, record, isToStop);
-    if (!prepared.ok) return prepared;
-    ready.push(prepared.value);
-  }
-  host.ports.log.info({ instances: ready.map(({ id }) => id), with: request.with }, 'session.exported');
-  return done(archiveOf(host, ready, request));
+  const ready = await prepareAll(host, wanted, isToStop);
+  if (!ready.ok) return ready;
+  host.ports.log.info({ instances: ready.value.map(({ id }) => id), with: request.with }, 'session.exported');
+  return done(archiveOf(host, ready.value, request));
 };

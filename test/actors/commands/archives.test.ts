@@ -1,0 +1,61 @@
+/** Tests exports that are refused or fail: what they stop, what they tell, and what they log. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { ExportRequest } from '#actors/gateway.ts';
+import type { Result } from '#actors/model.ts';
+import { StorageUnavailable } from '#actors/ports.ts';
+import { staged, type Stage } from '#test/actors/stage.ts';
+
+const jidOf = (id: string): string => `55${id.slice(1)}:3@s.whatsapp.net`;
+const sessions = [
+  { id: 'r1', name: 'first', jid: jidOf('r1') },
+  { id: 'r2', name: 'second', jid: jidOf('r2') },
+];
+
+const exported = ({ world, gateway }: Stage, change: Partial<ExportRequest> = {}): Promise<Result<AsyncIterable<Uint8Array>>> =>
+  world.answerOf(gateway.exportSessions({ instances: ['r1', 'r2'], passphrase: 'p', stop: true, with: [], ...change }));
+
+const sentence = async (answer: Promise<Result<unknown>>): Promise<string> => {
+  const result = await answer;
+  return result.ok ? 'exported' : `${result.refusal.reason}: ${result.refusal.message}`;
+};
+
+const statuses = (stage: Stage) => ['r1', 'r2'].map((id) => stage.status(id));
+const cause = ({ world }: Stage, id: string): string | undefined => world.db.instances.get(id)?.lastDisconnectCause;
+
+test('export: if a later instance is not logged out completely, no session is stopped and the refusal names it', async () => {
+  const stage = await staged(sessions);
+  stage.link('r2').broken.add('discard');
+  stage.link('r2').broken.add('logout');
+  await stage.world.answerOf(stage.gateway.disconnect('r2'));
+  assert.match(await sentence(exported(stage)), /^unavailable: the instance r2 .*not logged out completely/);
+  assert.deepEqual([stage.status('r1'), cause(stage, 'r1')], ['connected', '']);
+});
+
+test('export: without stop, a running session is refused before another instance is marked as exported', async () => {
+  const stage = await staged([{ ...sessions[0], id: 'r1', wanted: 'offline' }, sessions[1] ?? assert.fail()]);
+  assert.match(await sentence(exported(stage, { stop: false })), /^conflict: the session of the instance r2 runs/);
+  assert.equal(cause(stage, 'r1'), '');
+});
+
+test('export: a refusal after the first stop names the stopped sessions, and each has a reason', async () => {
+  const stage = await staged(sessions);
+  stage.link('r2').closeGate = new Promise(() => undefined);
+  const said = await sentence(exported(stage));
+  assert.equal(
+    said,
+    'conflict: the session of the instance r2 is still closing: export it again in a moment. These instances are stopped: r1, r2',
+  );
+  assert.deepEqual([stage.status('r1'), cause(stage, 'r1'), cause(stage, 'r2')], ['disconnected', 'exported', 'exported']);
+});
+
+test('export: if storage fails between two sessions, the log names the stopped sessions', async () => {
+  const stage = await staged(sessions);
+  const { instances } = stage.world.ports;
+  const { update } = instances;
+  instances.update = (id, ...rest) => (id === 'r2' ? Promise.reject(new StorageUnavailable('away')) : update(id, ...rest));
+  await assert.rejects(exported(stage), StorageUnavailable);
+  assert.deepEqual(statuses(stage), ['disconnected', 'connected']);
+  const [line] = stage.world.log.of('session.notExported');
+  assert.deepEqual([line?.fields['instance'], line?.fields['stopped']], ['r2', ['r1']]);
+});
