@@ -2,10 +2,10 @@
 import type { Cluster } from '../cluster/cluster.ts';
 import { done, type InstanceId, type InstancePatch, type InstanceRecord, refuse, type Result } from '../model.ts';
 import { type ArchivedTable, type ArrivingSession, EpochLost, type LeavingSession, SourceProblem } from '../ports.ts';
-import type { Dispatcher } from '../supervisor/dispatcher.ts';
 import type { Registry } from '../supervisor/registry.ts';
 import type { ExportRequest, MovingMethods } from '../views.ts';
 import { notDiscarded, type WithCells, type WithPorts } from './host.ts';
+import { leavingSettings, type SettingsHost } from './leaving-settings.ts';
 
 // Ownership for commands that cannot travel to the owner of an instance, because their bodies are too large for the bus.
 
@@ -87,8 +87,8 @@ export async function addRows(host: RowsHost, id: InstanceId, session: ArrivingS
 /** The parts of the supervisor that these commands need. */
 export type LeavingHost = OwningHost &
   WithCells &
+  SettingsHost &
   WithPorts<'log' | 'sessions' | 'sources' | 'time'> & {
-    readonly dispatcher: Dispatcher;
     during<T>(id: InstanceId, work: () => Promise<T>): Promise<T>;
     readonly registry: Registry;
   };
@@ -203,12 +203,6 @@ const prepareAll = async (
   return done(ready);
 };
 
-/** Returns the settings that another Dormouse gateway takes over. */
-const settingsOf = (record: InstanceRecord): LeavingSession['settings'] => {
-  const { systemName, browser, system, adminField01, adminField02, fieldsMap, msgDelayMin, msgDelayMax } = record;
-  return { systemName, browser, system, adminField01, adminField02, fieldsMap, msgDelayMin, msgDelayMax };
-};
-
 /** Yields the items of a session. Calls `check` afterwards. */
 async function* checked<T>(items: AsyncIterable<T>, check: () => void): AsyncIterable<T> {
   yield* items;
@@ -217,7 +211,7 @@ async function* checked<T>(items: AsyncIterable<T>, check: () => void): AsyncIte
 
 /** Reads a session that was prepared. Throws if the session runs before its last row is read, because its keys then change during the read. */
 async function* sessionOf(host: LeavingHost, record: InstanceRecord, hasRows: boolean): AsyncIterable<LeavingSession> {
-  const { id, name, token, proxy, jid } = record;
+  const { id, name, jid } = record;
   // The node may have released the idle instance since it was prepared.
   const objection = await ownershipObjection(host, id, 'export');
   if (objection !== null) throw new Error(objection);
@@ -230,15 +224,9 @@ async function* sessionOf(host: LeavingHost, record: InstanceRecord, hasRows: bo
   check();
   const credentials = await host.ports.sessions.credentials(id);
   if (credentials === null) return;
-  const webhooks = host.dispatcher.webhooks
-    .receivers(id)
-    .map(({ id: _id, instanceId: _instance, managed: _managed, created: _created, chatwoot: _chatwoot, ...webhook }) => webhook);
   yield {
     name,
-    token,
-    proxy: proxy?.mode === 'custom' ? proxy.url : '',
-    webhooks,
-    settings: settingsOf(record),
+    ...(await leavingSettings(host, record)),
     credentials,
     keys: () => checked(host.ports.sessions.keys(id), check),
     ...(hasRows && { rows: () => checked(host.ports.sessions.rows(id), check) }),

@@ -84,6 +84,8 @@ export interface LeavingSession {
   readonly proxy: string;
   readonly webhooks: readonly MovedWebhook[];
   readonly settings: InstancePatch;
+  /** Settings that an archive does not take over, one sentence each. */
+  readonly lost: readonly string[];
   readonly credentials: string;
   keys(): AsyncIterable<MovedKey>;
   /** Chats and messages, in batches. Absent if they are not exported. */

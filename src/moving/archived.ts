@@ -136,11 +136,12 @@ export async function* linesOfLeaving({
   proxy,
   webhooks,
   settings,
+  lost,
   credentials,
   keys,
   rows,
 }: LeavingSession): AsyncIterable<string> {
-  const carried: CarriedSettings = { token, proxy, webhooks, lost: [], own: settings };
+  const carried: CarriedSettings = { token, proxy, webhooks, lost, own: settings };
   const session = { name, credentials, state: 'stopped', notes: [] } as const;
   yield JSON.stringify({ session, settings: carried, ...(rows && { rows: true }) } satisfies Head);
   yield* keyLines(libraryKeys(keys()));

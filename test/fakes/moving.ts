@@ -45,6 +45,8 @@ export class FakeSessions implements SessionStore {
 export class FakeSources implements MovingSources {
   /** The content of the next uploads. */
   arrivals: readonly Arrival[] = [];
+  /** The settings that the written archives do not take over. */
+  readonly lost: string[] = [];
 
   async receive(): Promise<Result<AsyncIterable<Arrival>>> {
     const { arrivals } = this;
@@ -56,8 +58,9 @@ export class FakeSources implements MovingSources {
   }
 
   async *archive(sessions: Parameters<MovingSources['archive']>[0]): AsyncIterable<Uint8Array> {
-    for await (const { name, credentials, keys, rows } of sessions) {
+    for await (const { name, credentials, lost, keys, rows } of sessions) {
       for await (const _ of keys());
+      this.lost.push(...lost);
       yield Buffer.from(`${name} ${credentials}\n`);
       if (rows) for await (const piece of rows()) yield Buffer.from(`${piece.of} ${piece.rows.length}\n`);
     }

@@ -138,6 +138,7 @@ test('archive: stored sessions are exported in the format of the library, with c
       proxy: '',
       webhooks: [],
       settings: {},
+      lost: ['chatbot: it is off'],
       credentials: encodeCredentials(madeCreds('5511911110001')),
       keys: () =>
         of(
@@ -150,7 +151,7 @@ test('archive: stored sessions are exported in the format of the library, with c
     }),
   );
   const [session] = await all(sessionsIn(of(...text.slice(0, 1), JSON.stringify({ end: 0 }))));
-  assert.equal(session?.found, 'session');
+  assert.deepEqual(session?.found === 'session' && session.settings.lost, ['chatbot: it is off']);
   const keys: SessionKey[] = [];
   for await (const one of sessionsIn(of(...text))) if (one.found === 'session') keys.push(...(await all(one.keys())));
   const moved = signalSession();

@@ -71,6 +71,7 @@ test('archive: an exported session has rows on request, and an archive with rows
     proxy: '',
     webhooks: [],
     settings: {},
+    lost: [],
     credentials: encodeCredentials(madeCreds('5511911110001')),
     keys: () => of<MovedKey>(),
   };

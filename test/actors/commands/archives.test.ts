@@ -2,9 +2,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ExportRequest } from '#actors/gateway.ts';
-import type { Result } from '#actors/model.ts';
+import { noProxy, type Result } from '#actors/model.ts';
 import { StorageUnavailable } from '#actors/ports.ts';
 import { staged, type Stage } from '#test/actors/stage.ts';
+import { sampleAgent, sampleTrigger } from '#test/fakes/chatbot.ts';
 
 const jidOf = (id: string): string => `55${id.slice(1)}:3@s.whatsapp.net`;
 const sessions = [
@@ -58,4 +59,46 @@ test('export: if storage fails between two sessions, the log names the stopped s
   assert.deepEqual(statuses(stage), ['disconnected', 'connected']);
   const [line] = stage.world.log.of('session.notExported');
   assert.deepEqual([line?.fields['instance'], line?.fields['stopped']], ['r2', ['r1']]);
+});
+
+test('export: the archive lists the settings that another server does not take over', async () => {
+  const proxy = { ...noProxy, mode: 'internal', fallback: true } as const;
+  const record = { id: 'r1', proxy, aiApikey: 'secret', chatbotEnabled: true, chatbotStopMinutes: 5, wanted: 'offline' } as const;
+  const stage = await staged([record], {}, ({ db, hook, moving }) => {
+    const chatwoot = {
+      accountId: 1,
+      inboxId: 2,
+      accessToken: 't',
+      ignoreGroups: false,
+      signMessages: false,
+      newConversations: false,
+      hook: 'h',
+    };
+    hook({ id: 'w1', instanceId: 'r1', chatwoot });
+    hook({ id: 'w2', instanceId: 'r1', unreadable: 'private' });
+    for (const [of, value] of [
+      ['chatbotAgent', sampleAgent],
+      ['chatbotTrigger', sampleTrigger],
+    ] as const)
+      db.definitions.set(`r1 ${of} ${value.id}`, { of, value, instanceId: 'r1', created: 0, updated: 0 } as never);
+    moving.sessions.landed.set('r1', { credentials: '{}', keys: [] } as never);
+  });
+  const archive = await exported(stage, { instances: ['r1'], stop: false });
+  assert.ok(archive.ok);
+  await Array.fromAsync(archive.value);
+  const { lost } = stage.world.moving.sources;
+  assert.deepEqual(
+    lost.map((text) => text.split(':')[0]),
+    [
+      'managed proxy',
+      'fallback of the proxy',
+      'ai_apikey',
+      'chatbot',
+      'agents of the chatbot (1)',
+      'triggers of the chatbot (1)',
+      'Chatwoot',
+      'webhooks (1)',
+    ],
+  );
+  assert.doesNotMatch(lost.join(), /secret/);
 });
