@@ -1,7 +1,7 @@
 /** Exports sessions as an archive, and stores the rows of an imported archive after its session. These commands run on the owner of the instance. */
 import type { Cluster } from '../cluster/cluster.ts';
 import { done, type InstanceId, type InstancePatch, type InstanceRecord, refuse, type Result } from '../model.ts';
-import { type ArchivedTable, type ArrivingSession, EpochLost, type LeavingSession, SourceProblem } from '../ports.ts';
+import { type ArchivedTable, type ArrivingSession, EpochLost, type LeavingSession, SourceProblem, StorageFailure } from '../ports.ts';
 import type { Registry } from '../supervisor/registry.ts';
 import type { ExportRequest, MovingMethods } from '../views.ts';
 import { notDiscarded, type WithCells, type WithPorts } from './host.ts';
@@ -131,6 +131,17 @@ const stop = (host: LeavingHost, id: InstanceId, reason: string, note: ExportNot
 const isResting = (host: LeavingHost, { id, wanted }: InstanceRecord): boolean =>
   wanted === 'offline' && host.registry.status(id) === 'disconnected' && host.registry.cells.get(id)?.closing !== true;
 
+/** Returns true if the instance has credentials that can be decrypted. */
+const hasCredentials = async ({ ports: { sessions, log } }: LeavingHost, id: InstanceId): Promise<boolean> => {
+  try {
+    return (await sessions.credentials(id)) !== null;
+  } catch (error) {
+    if (error instanceof StorageFailure) throw error;
+    log.error({ instance: id, error }, 'session.notExported');
+    return false;
+  }
+};
+
 const runs = (id: InstanceId) => refuse('conflict', `the session of the instance ${id} runs: \`stop\` closes it first`);
 
 /** Returns the instance of an id or a name, if this node can export its session. */
@@ -145,6 +156,8 @@ const leaving = async (host: LeavingHost, wanted: string, isToStop: boolean): Pr
   const record = host.registry.record(id) ?? known;
   const left = discardObjection(host, record);
   if (left !== null) return left;
+  if (!(await hasCredentials(host, id)))
+    return refuse('conflict', `the credentials of the instance ${id} are missing or damaged: export the other instances by their names`);
   return isToStop || isResting(host, record) ? done(record) : runs(id);
 };
 
@@ -223,7 +236,7 @@ async function* sessionOf(host: LeavingHost, record: InstanceRecord, hasRows: bo
   };
   check();
   const credentials = await host.ports.sessions.credentials(id);
-  if (credentials === null) return;
+  if (credentials === null) throw new Error(`the instance ${id} has no credentials any more`);
   yield {
     name,
     ...(await leavingSettings(host, record)),
@@ -252,7 +265,7 @@ async function* sessionsOf(
   }
 }
 
-/** Yields the bytes of the archive. Logs the instance at which the archive ended with an error, because the answer to the caller has begun. */
+/** Yields the bytes of the archive. Logs the instance at which an unfinished archive ended, because its session stays stopped. */
 async function* archiveOf(
   host: LeavingHost,
   all: readonly InstanceRecord[],
@@ -261,11 +274,15 @@ async function* archiveOf(
   const hasRows = parts.includes('messages');
   let instance: InstanceId = '';
   const sessions = sessionsOf(host, all, hasRows, ({ id }) => (instance = id));
+  let error: unknown = 'the caller did not read the archive to its end';
   try {
     yield* host.ports.sources.archive(sessions, passphrase, hasRows);
-  } catch (error) {
-    host.ports.log.error({ instance, error }, 'session.notExported');
-    throw error;
+    error = null;
+  } catch (caught) {
+    error = caught;
+    throw caught;
+  } finally {
+    if (error !== null) host.ports.log.error({ instance, error }, 'session.notExported');
   }
 }
 
