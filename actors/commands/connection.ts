@@ -59,8 +59,8 @@ async function discarded(host: Host, cell: Cell): Promise<boolean> {
 }
 
 async function disconnect(host: Host, cell: Cell): Promise<Result<DisconnectedView>> {
-  await cell.keeper.save({ wanted: 'unlinked' }); // `wanted` is stored first, so that the next start resumes the logout after a crash
-  cell.send({ type: 'instance.disconnect' });
+  const objection = await host.cells.unlink(cell);
+  if (objection) return objection;
   const isOver = await loggedOut(host, cell);
   await cell.stored();
   if (!isOver) return notDiscarded;

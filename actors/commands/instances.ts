@@ -63,8 +63,8 @@ const mergedNames = (known: Readonly<Record<string, unknown>> | null, given: Rea
 };
 
 async function remove(host: Host, cell: Cell): Promise<Result<Unlinked>> {
-  await cell.keeper.save({ wanted: 'unlinked' }); // rejects during a database outage, before any change
-  cell.send({ type: 'instance.disconnect' });
+  const objection = await host.cells.unlink(cell);
+  if (objection) return objection;
   await host.cells.settle(cell);
   await cell.stored();
   const stillLinked = cell.lifecycle?.context.stillLinked ?? '';

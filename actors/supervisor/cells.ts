@@ -10,6 +10,7 @@ import type { Capacity, Waking } from './waking.ts';
 export const settleMs = 10_000;
 
 const beingImported = refuse('conflict', 'a session is being imported into the instance: try again in a moment');
+const importRuns = refuse('unavailable', beingImported.refusal.message);
 
 /** Returns true if a requested logout is still running. A logout that waits for storage or for the crash cooldown does not count. */
 const isUnlinking = (cell: Cell): boolean => cell.record.wanted === 'unlinked' && !cell.undiscarded && !cell.failed;
@@ -90,7 +91,24 @@ export class Cells {
     return removal;
   }
 
-  /** Runs an import into an instance. No connect begins meanwhile. Returns null if another import is under way. */
+  /**
+   * Begins the logout of a session. Returns a refusal during an import, because the logout would delete or unlink the imported session. `unlinked` is
+   * stored first, so that the next start resumes the logout after a crash. Rejects during a database outage, before any change.
+   */
+  async unlink(cell: Cell): Promise<{ readonly ok: false; readonly refusal: Refusal } | null> {
+    const { id, wanted } = cell.record;
+    if (this.#importing.has(id)) return importRuns;
+    await cell.keeper.save({ wanted: 'unlinked' });
+    // An import may have begun meanwhile. No `await` separates this check from the event to the chart.
+    if (this.#importing.has(id)) {
+      cell.keeper.note({ wanted });
+      return importRuns;
+    }
+    cell.send({ type: 'instance.disconnect' });
+    return null;
+  }
+
+  /** Runs an import into an instance. No connect and no logout begins meanwhile. Returns null if another import is under way. */
   async import<T>(id: InstanceId, store: () => Promise<T>): Promise<T | null> {
     if (this.#importing.has(id)) return null;
     this.#importing.add(id);

@@ -162,6 +162,24 @@ test('import: no connect begins while a session is being stored', async () => {
   assert.equal(gateway.view('r1')?.record.wanted, 'offline');
 });
 
+test('import: no logout and no removal begins while a session is being stored', async () => {
+  const world = new World();
+  world.register({ id: 'r1', name: 'shop' });
+  const gateway = await world.start();
+  world.moving.sources.arrivals = found(session());
+  const refused: unknown[] = [];
+  world.moving.sessions.before = async () => {
+    for (const answer of await Promise.all([gateway.disconnect('r1'), gateway.remove('r1')]))
+      refused.push(!answer.ok && answer.refusal.reason);
+  };
+  const [one] = await run(world, gateway);
+  assert.deepEqual([one?.outcome, refused], ['imported', ['unavailable', 'unavailable']]);
+  await world.time.pass(60_000);
+  const { record } = gateway.view('r1') ?? assert.fail('the instance is there');
+  assert.deepEqual([record.wanted, record.jid], ['offline', '551:7@s.whatsapp.net']);
+  assert.deepEqual(world.platform.of('r1').discarded.length, 1, 'only the import discards');
+});
+
 test('import: a new instance exists only together with its session, so that a repetition after a kill keeps the token', async () => {
   const world = new World();
   const gateway = await world.start();
