@@ -3,7 +3,7 @@
  * reads committed events, as couriers do, so that no message waits for the chatbot.
  */
 import { createActor, type ActorRefFrom } from 'xstate';
-import { trackSource } from '../chatwoot/conversations.ts';
+import { trackSource as chatwootSource } from '../chatwoot/conversations.ts';
 import { done, refuse, type GatewayEvent, type InstanceId, type InstanceRecord } from '../model.ts';
 import type { ChatbotPolicy, DeliveryPolicy } from '../policy/policy.ts';
 import { StorageFailure, type Ports } from '../ports.ts';
@@ -26,6 +26,9 @@ interface ChatbotInput {
 }
 
 type Conversation = ActorRefFrom<typeof conversation>;
+
+/** The origins of messages that people write: agents in Chatwoot, and readers of the dashboard (`src/web/page/chats/drafts.js`). */
+const peopleSources: ReadonlySet<string> = new Set([chatwootSource, 'dormouse-dashboard']);
 
 export class Chatbot implements InstanceReader {
   readonly #input: ChatbotInput;
@@ -58,9 +61,9 @@ export class Chatbot implements InstanceReader {
     if (!record?.chatbotEnabled) return;
     const talk = { instance: instanceId, chatId: lane };
     if (!message.fromMe) return this.#hear(record, talk, message);
-    // Messages of the API are not words of the owner, because programs send reminders and receipts. Messages that agents write in Chatwoot count as
-    // words of the owner.
-    if (!message.wasSentByApi || message.trackSource === trackSource) this.#silence(talk, record.chatbotStopWhenYouSendMsg);
+    // Messages of the API are not words of the owner, because programs send reminders and receipts. Messages that people write in Chatwoot or in the
+    // dashboard count as words of the owner.
+    if (!message.wasSentByApi || peopleSources.has(message.trackSource ?? '')) this.#silence(talk, record.chatbotStopWhenYouSendMsg);
   }
 
   readonly commands: Pick<Gateway, 'tryAgent' | 'endTrial'> = {

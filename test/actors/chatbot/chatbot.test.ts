@@ -194,13 +194,18 @@ test('chatbot: a message that the owner sends from a phone ends the answer under
   assert.deepEqual(bench.said, ['a reminder', 'late']);
 });
 
-test('chatbot: a reply that an agent writes in Chatwoot counts as a message of the owner', async () => {
-  const bench = await Bench.open({ record: { chatbotStopWhenYouSendMsg: 5 } });
-  await bench.gateway.send('r1', text('5511999990001', 'I take over'), { ...options, trackSource: 'chatwoot' });
-  await bench.hear('thanks');
-  await bench.pass(60_000);
-  assert.equal(bench.asked.length, 0);
-});
+for (const [place, trackSource, questions] of [
+  ['in Chatwoot counts as a message of the owner', 'chatwoot', 0],
+  ['in the dashboard counts as a message of the owner', 'dormouse-dashboard', 0],
+  ['in a program with an origin of its own does not pause', 'dashboard', 1],
+] as const)
+  test(`chatbot: a reply that a person writes ${place}`, async () => {
+    const bench = await Bench.open({ record: { chatbotStopWhenYouSendMsg: 5 } });
+    await bench.gateway.send('r1', text('5511999990001', 'I take over'), { ...options, trackSource });
+    await bench.hear('thanks');
+    await bench.pass(60_000);
+    assert.equal(bench.asked.length, questions);
+  });
 
 test('chatbot: a text that arrives while the model answers restarts the question, at most twice', async () => {
   const bench = await Bench.open();

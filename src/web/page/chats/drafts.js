@@ -9,6 +9,9 @@ import { dataUrlOf, newKey, post } from '../core/api.js';
 /** Drafts of chats, by session and chat. They are lost when the page is closed. @type {Map<string, Draft>} */
 const drafts = new Map();
 
+/** The origin of messages that a person writes here. The chatbot pauses for them (`actors/chatbot/chatbot.ts`). */
+const trackSource = 'dormouse-dashboard';
+
 /** @param {File} file */
 const mediaTypeOf = ({ type }) => /^(image|video|audio)\/(?!svg)/.exec(type)?.[1] ?? 'document';
 
@@ -22,7 +25,12 @@ const mediaTypeOf = ({ type }) => /^(image|video|audio)\/(?!svg)/.exec(type)?.[1
  */
 export const send = async (instance, { wa_chatid: number }, { text, file, key }, answered) => {
   const options = { instance, headers: { 'idempotency-key': key } };
-  const common = { number, readchat: true, ...(answered === null ? {} : { replyid: answered.message.messageid }) };
+  const common = {
+    number,
+    readchat: true,
+    track_source: trackSource,
+    ...(answered === null ? {} : { replyid: answered.message.messageid }),
+  };
   if (file === null) return post('/send/text', { ...common, text }, options);
   const type = mediaTypeOf(file);
   const named = type === 'document' ? { docName: file.name, mimetype: file.type } : {};
