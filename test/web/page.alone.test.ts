@@ -1,7 +1,7 @@
 /** Tests modules of the dashboard without a browser: their requests, and the answers that they keep. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { pageModule, server } from './page.ts';
+import { pageModule, pass, server, shown } from './page.ts';
 
 interface Drafts {
   send(
@@ -18,4 +18,70 @@ test('chats: a message that a person writes names the dashboard as its origin', 
   await send('r1', { wa_chatid: number }, { text: 'hi', file: null, key: 'k1' }, null);
   const body = { number, readchat: true, track_source: 'dormouse-dashboard', text: 'hi' };
   assert.deepEqual(server.calls, [{ method: 'POST', path: '/send/text', body }]);
+});
+
+interface Kept<T> {
+  readonly answer: { readonly value: T | null };
+  readonly instead: unknown;
+  readonly refresh: () => Promise<void>;
+}
+
+interface Loading {
+  useAnswer<T>(ask: () => Promise<T>, on: readonly unknown[]): Kept<T>;
+  useRefresh(refresh: () => Promise<void>, ms: number): void;
+}
+
+interface Api {
+  get<T>(path: string): Promise<T>;
+}
+
+/** Shows a part that asks for its content every 3 s. `seen` is what the part shows. */
+const refreshed = async () => {
+  const { useAnswer, useRefresh } = await pageModule<Loading>('instance/load.js');
+  const { get } = await pageModule<Api>('core/api.js');
+  const seen = { value: null as unknown, isReplaced: false };
+  const remove = await shown(() => {
+    const used = useAnswer(() => get('/admin/nodes'), []);
+    useRefresh(used.refresh, 3_000);
+    Object.assign(seen, { value: used.answer.value, isReplaced: used.instead !== null });
+    return null;
+  });
+  return { seen, remove };
+};
+
+test('refresh: an answer that takes longer than the interval is shown, and asked for once at a time', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout', 'setInterval', 'Date'], now: 1_000_000 });
+  server.answer = () => new Promise((resolve) => void setTimeout(() => resolve({ body: { n: server.calls.length } }), 4_000));
+  const { seen, remove } = await refreshed();
+  await pass(t.mock.timers, 5_000);
+  assert.deepEqual([seen.value, server.calls.length], [{ n: 1 }, 1]);
+  await pass(t.mock.timers, 6_000);
+  assert.deepEqual([seen.value, server.calls.length], [{ n: 2 }, 2]);
+  remove();
+});
+
+test('refresh: a request without an answer holds the refresh for 30 s', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout', 'setInterval', 'Date'], now: 1_000_000 });
+  server.answer = () => new Promise(() => undefined);
+  const { seen, remove } = await refreshed();
+  await pass(t.mock.timers, 29_000);
+  assert.equal(server.calls.length, 1);
+  server.answer = () => ({ body: {} });
+  await pass(t.mock.timers, 5_000);
+  assert.deepEqual(seen, { value: {}, isReplaced: false });
+  remove();
+});
+
+test('refresh: a server that is not ready keeps the last answer on the page, and a refusal replaces it', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout', 'setInterval', 'Date'], now: 1_000_000 });
+  const { seen, remove } = await refreshed();
+  await pass(t.mock.timers, 1_000);
+  server.answer = () => ({ status: 503, body: { error: 'not ready' } });
+  await pass(t.mock.timers, 4_000);
+  assert.ok(server.calls.length > 1);
+  assert.deepEqual(seen, { value: {}, isReplaced: false });
+  server.answer = () => ({ status: 404, body: { error: 'gone' } });
+  await pass(t.mock.timers, 4_000);
+  assert.equal(seen.isReplaced, true);
+  remove();
 });

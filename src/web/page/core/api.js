@@ -49,7 +49,7 @@ const headersOf = ({ instance, body, bytes, headers }) => ({
  * first. After a time-out the view sends the GET again. Other methods have no time-out, because the page cannot know whether the server executed the
  * request.
  */
-const patienceMs = 30_000;
+export const patienceMs = 30_000;
 
 const unanswered = () => {
   isSilent();

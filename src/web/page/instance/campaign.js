@@ -133,11 +133,11 @@ const List = ({ live, folder }) => {
   const state = useSignal('');
   const shown = useSignal(page);
   const wish = { folder_id: id, limit: shown.value, ...(state.value === '' ? {} : { messageStatus: state.value }) };
-  const { answer, load, instead } = useAnswer(
+  const { answer, refresh, instead } = useAnswer(
     () => /** @type {Promise<Messages>} */ (post('/sender/listmessages', wish, { instance: live.id })),
     [live.id, id, shown.value, state.value, folder.log_sucess + folder.log_failed],
   );
-  useRefresh(load, refreshOf([folder]));
+  useRefresh(refresh, refreshOf([folder]));
   const { messages = [], pagination = { totalRecords: 0 } } = answer.value ?? {};
   const isMore = messages.length < pagination.totalRecords && shown.value < mostShown;
   return html`
@@ -166,12 +166,12 @@ const List = ({ live, folder }) => {
 
 /** @param {{ live: Live, id: string }} props */
 export const Campaign = ({ live, id }) => {
-  const { answer, load, instead } = useAnswer(
+  const { answer, load, refresh, instead } = useAnswer(
     () => /** @type {Promise<readonly Folder[]>} */ (get('/sender/listfolders', { instance: live.id })),
     [live.id],
   );
   const folder = answer.value?.find((one) => one.id === id);
-  useRefresh(load, refreshOf(folder === undefined ? [] : [folder]));
+  useRefresh(refresh, refreshOf(folder === undefined ? [] : [folder]));
   useEffect(() => document.getElementById('campaign-title')?.focus(), [answer.value === null]);
   if (instead !== null) return instead;
   const back = html`<a href=${addressOf(live.id)}>${t('campaignsAll')}</a>`;

@@ -29,14 +29,14 @@ const PaceNote = ({ pace: { sentLast24h: sent, dailyCap: cap, quietUntil } }) =>
 /** @param {{ live: Live }} props */
 const All = ({ live }) => {
   const options = { instance: live.id };
-  const { answer, load, instead } = useAnswer(
+  const { answer, load, refresh, instead } = useAnswer(
     () =>
       /** @type {Promise<[readonly Folder[], { pace: Pace }]>} */ (
         Promise.all([get('/sender/listfolders', options), get('/sender/stats', options)])
       ),
     [live.id],
   );
-  useRefresh(load, refreshOf(answer.value?.[0] ?? []));
+  useRefresh(refresh, refreshOf(answer.value?.[0] ?? []));
   if (instead !== null) return instead;
   const [folders, { pace }] = answer.value ?? [[], { pace: { sentLast24h: 0, dailyCap: 0, quietUntil: null } }];
   const add = html`<a class="button main" href=${addressOf(live.id, 'new')}>${t('campaignNew')}</a>`;

@@ -197,8 +197,11 @@ export const Deliveries = ({ of, webhooks, hasChatwoot, item, onAnswer }) => {
   const shown = useSignal(page);
   const picked = useSignal(/** @type {ReadonlySet<string>} */ (new Set()));
   const query = queryOf(filter.value, shown.value);
-  const { answer, load, instead } = useAnswer(() => get(`${of.path}/deliveries?${query}`, callerOf(of)), [of.path, of.instance, query]);
-  useRefresh(load, refreshMs);
+  const { answer, load, refresh, instead } = useAnswer(
+    () => get(`${of.path}/deliveries?${query}`, callerOf(of)),
+    [of.path, of.instance, query],
+  );
+  useRefresh(refresh, refreshMs);
   useEffect(() => void (answer.value !== null && onAnswer?.(/** @type {never} */ (answer.value))), [answer.value]);
   const hosts = receiversOf(webhooks);
   /** @type {readonly Delivery[]} */

@@ -133,8 +133,8 @@ export const DeliveryDialog = ({ of, item }) => {
   const path = `${of.path}/deliveries/${encodeURIComponent(id)}?webhook=${encodeURIComponent(webhook)}`;
   /** @type {() => Promise<Details>} */
   const ask = () => get(path, callerOf(of));
-  const { answer, load, instead } = useAnswer(ask, [path, of.instance]);
-  useRefresh(load, refreshMs);
+  const { answer, load, refresh, instead } = useAnswer(ask, [path, of.instance]);
+  useRefresh(refresh, refreshMs);
   const details = answer.value;
   const again = async () => {
     await replayAll(of, [named]);

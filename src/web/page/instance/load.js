@@ -2,7 +2,7 @@
 import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { useCallback, useEffect, useRef } from 'preact/hooks';
-import { ApiError, isPassing, isUnanswered } from '../core/api.js';
+import { ApiError, isPassing, isUnanswered, patienceMs } from '../core/api.js';
 import { whenBack } from '../core/contact.js';
 import { Failed, Loading } from '../ui/parts.js';
 
@@ -23,6 +23,8 @@ export const useAnswer = (ask, on) => {
   const answer = useSignal(/** @type {T | null} */ (null));
   const failure = useSignal(/** @type {unknown} */ (null));
   const asked = useRef(0);
+  /** The start of the request under way, in Unix milliseconds; 0 if there is none. */
+  const startedAt = useRef(0);
   /** @type {{ current: ReturnType<typeof setTimeout> | undefined }} */
   const retry = useRef(undefined);
   /** The version of `askFor` that got the shown answer. `askFor` changes with the values in `on`. @type {{ current: unknown }} */
@@ -33,6 +35,7 @@ export const useAnswer = (ask, on) => {
     const own = (asked.current += 1);
     /** False if a later request was sent. The answer to the later request may have arrived first. */
     const isNewest = () => own === asked.current;
+    startedAt.current = Date.now();
     try {
       const given = await ask();
       if (!isNewest()) return;
@@ -44,9 +47,15 @@ export const useAnswer = (ask, on) => {
       if (isPassing(error)) retry.current = setTimeout(askFor, pauseOf(error), true);
       const isKept = answered.current === askFor && (isAgain ? isPassing(error) : isUnanswered(error));
       if (!isKept) failure.value = error;
+    } finally {
+      if (isNewest()) startedAt.current = 0;
     }
   }, on);
   const load = useCallback(() => askFor(false), [askFor]);
+  /** Repeats the request, unless one is under way. A request that is older than every time-out does not count. */
+  const refresh = useCallback(async () => {
+    if (Date.now() - startedAt.current >= patienceMs) await askFor(true);
+  }, [askFor]);
   useEffect(() => {
     void load();
     const stop = whenBack(() => void askFor(true));
@@ -63,16 +72,16 @@ export const useAnswer = (ask, on) => {
       : answer.value === null
         ? html`<${Loading} />`
         : null;
-  return { answer, load, instead };
+  return { answer, load, refresh, instead };
 };
 
 /**
- * Loads again every `ms` milliseconds while the page is visible.
- * @param {() => Promise<void>} load
+ * Calls `refresh` of `useAnswer` every `ms` milliseconds while the page is visible.
+ * @param {() => Promise<void>} refresh
  * @param {number} ms
  */
-export const useRefresh = (load, ms) =>
+export const useRefresh = (refresh, ms) =>
   useEffect(() => {
-    const timer = setInterval(() => !document.hidden && void load(), ms);
+    const timer = setInterval(() => !document.hidden && void refresh(), ms);
     return () => clearInterval(timer);
-  }, [load, ms]);
+  }, [refresh, ms]);

@@ -83,8 +83,8 @@ const valueOf = (event) => /** @type {HTMLSelectElement} */ (event.target).value
 export const Figures = () => {
   const [hours, setHours] = useState(24);
   const [node, setNode] = useState('*');
-  const { answer, load, instead } = useAnswer(() => /** @type {Promise<Answer>} */ (get(`/admin/figures?hours=${hours}`)), [hours]);
-  useRefresh(load, refreshMs);
+  const { answer, refresh, instead } = useAnswer(() => /** @type {Promise<Answer>} */ (get(`/admin/figures?hours=${hours}`)), [hours]);
+  useRefresh(refresh, refreshMs);
   const nodes = answer.value?.nodes ?? [];
   const only = nodes.some(({ name }) => name === node) ? node : null;
   return html`

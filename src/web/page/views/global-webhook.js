@@ -100,8 +100,8 @@ const Card = ({ webhook, queue, onEdit, onChange }) => {
 };
 
 const Failures = () => {
-  const { answer, load, instead } = useAnswer(() => /** @type {Promise<readonly Failure[]>} */ (get('/globalwebhook/errors')), []);
-  useRefresh(load, refreshMs);
+  const { answer, refresh, instead } = useAnswer(() => /** @type {Promise<readonly Failure[]>} */ (get('/globalwebhook/errors')), []);
+  useRefresh(refresh, refreshMs);
   const failures = answer.value ?? [];
   const heads = [t('at'), t('event'), t('tries'), t('globalError')];
   return html`

@@ -22,8 +22,8 @@ const mostRows = 1_000;
 const Sessions = ({ name, drains }) => {
   const [limit, setLimit] = useState(pageRows);
   const query = new URLSearchParams({ node: name, sort: 'trouble', limit: String(limit) }).toString();
-  const { answer, load, instead } = useAnswer(() => /** @type {Promise<RowPage>} */ (get(`/admin/actors?${query}`)), [query]);
-  useRefresh(load, refreshMs);
+  const { answer, refresh, instead } = useAnswer(() => /** @type {Promise<RowPage>} */ (get(`/admin/actors?${query}`)), [query]);
+  useRefresh(refresh, refreshMs);
   const page = answer.value;
   const heads = [t('colSession'), t('colState'), t('colWhy'), t('colSince')];
   return html`
@@ -89,8 +89,8 @@ const Facts = ({ node, nodes, onDrained }) => html`
 
 /** @param {{ name: string }} props */
 export const NodePage = ({ name }) => {
-  const { answer, load, instead } = useAnswer(() => /** @type {Promise<readonly Node[]>} */ (get('/admin/nodes')), []);
-  useRefresh(load, refreshMs);
+  const { answer, load, refresh, instead } = useAnswer(() => /** @type {Promise<readonly Node[]>} */ (get('/admin/nodes')), []);
+  useRefresh(refresh, refreshMs);
   const nodes = answer.value ?? [];
   const node = nodes.find((one) => one.name === name);
   return html`

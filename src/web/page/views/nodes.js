@@ -76,8 +76,8 @@ const Table = ({ nodes, onDrained }) => html`
 `;
 
 export const Nodes = () => {
-  const { answer, load, instead } = useAnswer(() => get('/admin/nodes'), []);
-  useRefresh(load, refreshMs);
+  const { answer, load, refresh, instead } = useAnswer(() => get('/admin/nodes'), []);
+  useRefresh(refresh, refreshMs);
   /** @type {readonly Node[]} */
   const nodes = answer.value ?? [];
   return html`

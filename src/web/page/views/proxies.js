@@ -114,8 +114,8 @@ export const Proxies = () => {
   const [search, setSearch] = useState('');
   const [limit, setLimit] = useState(pageRows);
   const query = new URLSearchParams({ show: shown, q: search, limit: String(limit) }).toString();
-  const { answer, load, instead } = useAnswer(() => /** @type {Promise<ProxyPage>} */ (get(`/admin/proxies?${query}`)), [query]);
-  useRefresh(load, refreshMs);
+  const { answer, load, refresh, instead } = useAnswer(() => /** @type {Promise<ProxyPage>} */ (get(`/admin/proxies?${query}`)), [query]);
+  useRefresh(refresh, refreshMs);
   const page = answer.value;
   const heads = [t('colSession'), t('colState'), t('proxyMode'), t('proxyAddress'), t('proxyTested'), t('proxyActs')];
   return html`
