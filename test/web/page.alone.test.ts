@@ -1,6 +1,6 @@
 /** Tests modules of the dashboard without a browser: their requests, and the answers that they keep. */
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { test, type TestContext } from 'node:test';
 import { pageModule, pass, server, shown } from './page.ts';
 
 interface Drafts {
@@ -84,4 +84,59 @@ test('refresh: a server that is not ready keeps the last answer on the page, and
   await pass(t.mock.timers, 4_000);
   assert.equal(seen.isReplaced, true);
   remove();
+});
+
+interface Rows {
+  get(id: string): { readonly name: string } | undefined;
+}
+
+interface Sessions {
+  readonly Feed: new (rows: Rows) => { start(): void; stop(): void; load(): Promise<void> };
+  readonly Rows: new () => Rows;
+}
+
+const rowOf = (id: string) => ({ id, name: id, state: 'connected', status: 'connected', reason: '', hour: 'c', number: '', linked: true });
+
+/** Follows the list while a stream reports `change`. The server lists `pages`, and the change arrives before the last page. */
+const listed = async (t: TestContext, pages: () => readonly (readonly string[])[], change: readonly unknown[]) => {
+  t.mock.timers.enable({ apis: ['setTimeout', 'setInterval', 'Date'], now: 1_000_000 });
+  const { Feed } = await pageModule<Pick<Sessions, 'Feed'>>('sessions/feed.js');
+  const { Rows } = await pageModule<Pick<Sessions, 'Rows'>>('sessions/rows.js');
+  const rows = new Rows();
+  const feed = new Feed(rows);
+  let push: (text: string) => void = () => undefined;
+  const stream = new ReadableStream({ start: (to) => void (push = (text) => to.enqueue(new TextEncoder().encode(text))) });
+  server.answer = async ({ path }) => {
+    if (path.endsWith('/stream')) return { body: stream };
+    if (!path.includes('?')) return { body: rowOf(path.split('/').at(-1) ?? '') };
+    const at = Number(new URLSearchParams(path.split('?')[1]).get('after') ?? 0);
+    const page = pages()[at] ?? [];
+    if (at === 1) {
+      push(`event: moved\ndata: ${JSON.stringify({ changes: [change] })}\n\n`);
+      await new Promise((resolve) => void setTimeout(resolve, 100));
+    }
+    return { body: { rows: page.map(rowOf), next: at === 0 ? '1' : '' } };
+  };
+  feed.start();
+  await pass(t.mock.timers, 1_000);
+  return { feed, rows };
+};
+
+test('list: a session that moves to an earlier page while the list is loaded stays in the list', async (t) => {
+  let pages = [['r1'], ['r2', 'r3']];
+  const { feed, rows } = await listed(t, () => pages, ['r3', 'disconnected', 1, '', 'disconnected', true, true]);
+  pages = [['r1'], ['r2']];
+  const done = feed.load();
+  await pass(t.mock.timers, 1_000);
+  await done;
+  assert.equal(rows.get('r3')?.name, 'r3');
+  assert.match(server.calls.at(-1)?.path ?? '', /sort=name/);
+  feed.stop();
+});
+
+test('list: a session that is created while the list is loaded appears after the load', async (t) => {
+  const { feed, rows } = await listed(t, () => [['r1'], ['r2']], ['r9', 'connected', 1, '', 'connected', false, true]);
+  await pass(t.mock.timers, 1_000);
+  assert.equal(rows.get('r9')?.name, 'r9');
+  feed.stop();
 });

@@ -28,8 +28,10 @@ export class Feed {
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #timer;
   #stopStream = () => {};
-  /** The sessions that the current load has found. @type {Set<string>} */
+  /** The sessions that the current load has found, or that the server reported meanwhile. @type {Set<string>} */
   #seen = new Set();
+  /** Sessions that were reported during the current load and are not known. The load may have passed their place. @type {Set<string>} */
+  #missed = new Set();
 
   /** True after the first page was loaded. */
   ready = signal(false);
@@ -102,9 +104,14 @@ export class Feed {
   async #loadPages() {
     const rows = this.#rows;
     this.#seen = new Set();
-    let [after, limit] = ['', rows.size === 0 ? firstPage : furtherPages];
+    this.#missed = new Set();
+    const isFirst = rows.size === 0;
+    let [after, limit] = ['', isFirst ? firstPage : furtherPages];
+    // The first load shows trouble first. Later loads go by name, because a session that changes its trouble between two pages would be in neither.
+    /** @type {Record<string, string>} */
+    const order = isFirst ? {} : { sort: 'name' };
     do {
-      const query = new URLSearchParams({ limit: String(limit), ...(after === '' ? {} : { after }) });
+      const query = new URLSearchParams({ limit: String(limit), ...order, ...(after === '' ? {} : { after }) });
       const page = /** @type {RowPage} */ (await get(`/admin/actors?${query}`));
       if (this.#over) return;
       rows.put(page.rows);
@@ -119,14 +126,23 @@ export class Feed {
       limit = furtherPages;
     } while (after !== '');
     rows.keep(this.#seen);
+    for (const id of this.#missed) if (rows.get(id) === undefined) void this.loadOne(id);
+  }
+
+  /** @param {string} id */
+  #forget(id) {
+    this.#rows.remove(id);
+    this.#missed.delete(id);
   }
 
   /** @param {unknown} data */
   #onMoved(data) {
     const { changes } = /** @type {{ changes: readonly Change[] }} */ (data);
     for (const [id, state, since, reason, status, needsPerson, linked] of changes) {
-      if (state === '') this.#rows.remove(id);
-      else if (!this.#rows.move(id, { state, since, reason, status, needsPerson, linked }) && !this.#loading) void this.loadOne(id);
+      if (state === '') this.#forget(id);
+      else if (this.#rows.move(id, { state, since, reason, status, needsPerson, linked })) this.#seen.add(id);
+      else if (this.#loading) this.#missed.add(id);
+      else void this.loadOne(id);
     }
   }
 }
