@@ -140,3 +140,50 @@ test('list: a session that is created while the list is loaded appears after the
   assert.equal(rows.get('r9')?.name, 'r9');
   feed.stop();
 });
+
+interface EntryPage {
+  readonly entries: readonly { readonly id: number }[];
+  readonly next: number | null;
+}
+
+interface AuditLog {
+  useEntries(query: string): { readonly entries: EntryPage['entries']; readonly showEarlier: () => Promise<void> };
+}
+
+interface Contact {
+  isSilent(): void;
+  hasAnswered(): void;
+}
+
+test('audit log: no entry is missing between the pages after a lost contact is back', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout', 'setInterval', 'Date'], now: 1_000_000 });
+  const { useEntries } = await pageModule<AuditLog>('views/audit.js');
+  const { isSilent, hasAnswered } = await pageModule<Contact>('core/contact.js');
+  let last = 6;
+  server.answer = ({ path }) => {
+    const before = Number(new URLSearchParams(path.split('?')[1]).get('before') ?? last + 1);
+    const entries = [1, 2].map((back) => ({ id: before - back })).filter(({ id }) => id > 0);
+    return { body: { entries, next: entries.at(-1)?.id ?? null } };
+  };
+  let log: ReturnType<AuditLog['useEntries']> | undefined;
+  const remove = await shown(() => {
+    log = useEntries('');
+    return null;
+  });
+  const ids = () => log?.entries.map(({ id }) => id);
+  const loseContact = async () => {
+    isSilent();
+    hasAnswered();
+    await pass(t.mock.timers, 500);
+  };
+  await pass(t.mock.timers, 500);
+  assert.deepEqual(ids(), [6, 5]);
+  last = 8;
+  await loseContact();
+  assert.deepEqual(ids(), [8, 7], 'a single page shows the newest entries');
+  await log?.showEarlier();
+  last = 12;
+  await loseContact();
+  assert.deepEqual(ids(), [8, 7, 6, 5]);
+  remove();
+});

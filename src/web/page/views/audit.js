@@ -1,6 +1,6 @@
 /** The audit log: who changed what, when and from where. */
 import { html } from 'htm/preact';
-import { useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import { get } from '../core/api.js';
 import { useAnswer } from '../instance/load.js';
 import { moment, t } from '../texts.js';
@@ -78,23 +78,31 @@ const Filter = ({ onFilter }) => {
   `;
 };
 
-/** The entries of one query. Another query needs another `key`. @param {{ query: string }} props */
-const Log = ({ query }) => {
+/** Loads the entries of one query in pages, the newest first. @param {string} query */
+export const useEntries = (query) => {
   const [earlier, setEarlier] = useState(/** @type {readonly EntryPage[]} */ ([]));
   const [busy, setBusy] = useState(false);
   /** @param {string} more @returns {Promise<EntryPage>} */
   const page = (more) => get(`/admin/audit?${[query, more].filter(Boolean).join('&')}`);
-  const { answer, instead } = useAnswer(() => page(''), []);
-  if (instead !== null || answer.value === null) return instead;
-  const pages = [answer.value, ...earlier];
+  /** The first page once earlier entries follow it. The entries between a newer first page and the earlier entries would be missing. */
+  const first = useRef(/** @type {EntryPage | null} */ (null));
+  const { answer, instead } = useAnswer(async () => first.current ?? page(''), []);
+  const pages = answer.value === null ? [] : [answer.value, ...earlier];
   const next = pages.at(-1)?.next ?? null;
   const showEarlier = async () => {
+    first.current = answer.value;
     setBusy(true);
     const more = await attempt(() => page(`before=${next}`));
     if (more !== undefined) setEarlier([...earlier, more]);
     setBusy(false);
   };
-  const entries = pages.flatMap((one) => one.entries);
+  return { entries: pages.flatMap((one) => one.entries), next, busy, showEarlier, instead };
+};
+
+/** The entries of one query. Another query needs another `key`. @param {{ query: string }} props */
+const Log = ({ query }) => {
+  const { entries, next, busy, showEarlier, instead } = useEntries(query);
+  if (instead !== null) return instead;
   if (entries.length === 0) return html`<${Empty} title=${t('auditNone')} />`;
   return html`
     <${Entries} entries=${entries} />
