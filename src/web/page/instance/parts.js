@@ -1,6 +1,7 @@
 /** The parts of a session beside its chart: the state of each part, and the action that helps a part in trouble. */
 import { html } from 'htm/preact';
 import { spaced } from '../chart/words.js';
+import { may } from '../core/session.js';
 import { said, t } from '../texts.js';
 import { Button, Icon } from '../ui/parts.js';
 import { sendEvent } from './acts.js';
@@ -52,7 +53,7 @@ const Row = ({ live, part, all }) => {
       <${Icon} name=${tones[part.state]} label=${t(/** @type {'partState_ok'} */ (`partState_${part.state}`))} />
       <span class="name">${nameOf(part, all)}${termOf(part) !== ownName(part) && html` <span class="note">${termOf(part)}</span>`}</span>
       <span class="dim">${said(part.note)}</span>
-      ${help !== null && html`<${Button} onClick=${() => sendEvent(live, help.event, help.done)}>${help.text}<//>`}
+      ${help !== null && may('operator') && html`<${Button} onClick=${() => sendEvent(live, help.event, help.done)}>${help.text}<//>`}
     </li>
   `;
 };

@@ -2,6 +2,7 @@
 import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { get, post } from '../core/api.js';
+import { may } from '../core/session.js';
 import { count, said, t } from '../texts.js';
 import { ask, attempt, toast } from '../ui/asking.js';
 import { Button, Empty, StateBadge } from '../ui/parts.js';
@@ -101,9 +102,14 @@ const Card = ({ live, webhook, onChange, onEdit }) => {
       ${result.value !== null && html`<p class=${`result of-${result.value.ok ? 'connected' : 'person'}`} role="status">${testText(result.value)}</p>`}
       <div class="actions">
         <${Button} busy=${busy.value} onClick=${test}>${t('test')}<//>
-        <${Button} onClick=${pause}>${t(enabled ? 'pause' : 'resume')}<//>
-        <${Button} onClick=${() => onEdit(webhook)}>${t('edit')}<//>
-        <${Button} kind="danger" onClick=${remove}>${t('act_delete')}<//>
+        ${
+          may('administrator') &&
+          html`
+            <${Button} onClick=${pause}>${t(enabled ? 'pause' : 'resume')}<//>
+            <${Button} onClick=${() => onEdit(webhook)}>${t('edit')}<//>
+            <${Button} kind="danger" onClick=${remove}>${t('act_delete')}<//>
+          `
+        }
       </div>
     </li>
   `;
@@ -139,7 +145,7 @@ export const Webhooks = ({ live, item }) => {
   const webhooks = answer.value;
   /** @type {Chatwoot | null} */
   const chatwoot = connector.value?.chatwoot_url ? connector.value : null;
-  const add = html`<${Button} kind="main" onClick=${() => (edited.value = {})}>${t('webhookNew')}<//>`;
+  const add = may('administrator') && html`<${Button} kind="main" onClick=${() => (edited.value = {})}>${t('webhookNew')}<//>`;
   /** @param {object} body @returns {Promise<readonly Webhook[]>} */
   const save = (body) => post('/webhook', body, { instance: live.id });
   /** @param {string} [secret] */

@@ -156,3 +156,48 @@ inBrowser('the audit log shows the user of each action, and can be filtered and 
   assert.ok(!csv.includes('/admin/sessions/end'));
   assert.deepEqual(dashboard.complaints, []);
 });
+
+/** A part of a session whose receiver is left alone after failures. */
+const broken = {
+  id: 'courier-1',
+  state: 'trouble',
+  note: 'paused',
+  waiting: 1,
+  crashes: 0,
+  courier: { webhookId: 'w1', host: 'receiver.example', lanes: { used: 0, of: 1 }, circuit: { open: true, failures: 5, until: 0 } },
+};
+
+inBrowser('webhooks and parts of a session have the buttons of the role of the user', async () => {
+  const { gateway } = scene;
+  const made = (await gateway.call('POST', '/instance/create', { body: { name: 'roles' } })).body as unknown as {
+    readonly token: string;
+    readonly instance: { readonly id: string };
+  };
+  await gateway.call('POST', '/webhook', { token: made.token, body: { url: 'http://127.0.0.1:9/', events: ['messages'], enabled: true } });
+  for (const [role, tab, sign, buttons] of [
+    ['administrator', '/webhooks', 'http://127.0.0.1:9/', { 'New webhook': 1, Pause: 1, Edit: 1 }],
+    ['operator', '/webhooks', 'http://127.0.0.1:9/', { 'New webhook': 0, Pause: 0, Edit: 0 }],
+    ['operator', '', 'receiver.example', { 'Clear circuit': 1 }],
+    ['viewer', '', 'receiver.example', { 'Clear circuit': 0 }],
+  ] as const) {
+    const name = `${role}-${tab.length}`;
+    await gateway.call('POST', '/admin/users', { body: { name, role, password: passwords[0] } });
+    const own = await Dashboard.open(gateway.address);
+    try {
+      await own.page.route(`**/admin/actors/${made.instance.id}`, async (route) => {
+        const response = await route.fetch();
+        await route.fulfill({ response, json: { ...(await response.json()), parts: [broken] } });
+      });
+      await own.goto(`/admin/sessions/${made.instance.id}${tab}`);
+      await own.signInAs(name, passwords[0]);
+      await own.page.getByText(sign).first().waitFor();
+      const found = Object.keys(buttons).map(async (label) => [
+        label,
+        await own.page.getByRole('button', { name: label, exact: true }).count(),
+      ]);
+      assert.deepEqual(Object.fromEntries(await Promise.all(found)), buttons, name);
+    } finally {
+      await own.close();
+    }
+  }
+});
