@@ -1,6 +1,7 @@
 /** Tests modules of the dashboard without a browser: their requests, and the answers that they keep. */
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
 import { pageModule, pass, server, shown } from './page.ts';
 
 interface Drafts {
@@ -187,3 +188,37 @@ test('audit log: no entry is missing between the pages after a lost contact is b
   assert.deepEqual(ids(), [8, 7, 6, 5]);
   remove();
 });
+
+interface SignIn {
+  readonly session: { value: object | null };
+  readonly isKept: { readonly value: boolean };
+  signIn(token: string): Promise<void>;
+}
+
+interface Router {
+  guardPlace(guard: { isNeeded(): boolean; ask(): Promise<boolean> }): void;
+}
+
+for (const [person, user, isSent] of [
+  ['the same person', 'ana', true],
+  ['another person', 'bia', false],
+] as const)
+  test(`sign-in: a request of a kept form is ${isSent ? 'sent again' : 'refused'} when ${person} signs in`, async () => {
+    const { session, isKept, signIn } = await pageModule<SignIn>('core/session.js');
+    const { guardPlace } = await pageModule<Router>('core/router.js');
+    const { get } = await pageModule<Api>('core/api.js');
+    guardPlace({ isNeeded: () => true, ask: async () => true });
+    session.value = { signedIn: true, user: 'ana', role: 'operator' };
+    server.answer = () => ({ status: 401, body: {} });
+    const outcome = get('/admin/nodes').then(
+      () => 'sent',
+      () => 'refused',
+    );
+    await pause(20);
+    assert.deepEqual([isKept.value, server.calls.length], [true, 1]);
+    await assert.rejects(signIn('wrong'));
+    server.answer = () => ({ body: { signedIn: true, user, role: 'operator' } });
+    await signIn('right');
+    assert.deepEqual([await outcome, isKept.value], [isSent ? 'sent' : 'refused', false]);
+    assert.equal(server.calls.filter(({ path }) => path === '/admin/nodes').length, isSent ? 2 : 1);
+  });

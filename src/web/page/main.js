@@ -21,7 +21,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { signal } from '@preact/signals';
 import { startHeartbeat, whenBack } from './core/contact.js';
 import { match, place, startRouter } from './core/router.js';
-import { loadSession, session } from './core/session.js';
+import { isKept, loadSession, session } from './core/session.js';
 import { t } from './texts.js';
 import { Asking, unask } from './ui/asking.js';
 import { Empty, Failed, Loading } from './ui/parts.js';
@@ -42,7 +42,7 @@ import { Proxies } from './views/proxies.js';
 import { SettingsInForce } from './views/settings-in-force.js';
 import { Storage } from './views/storage.js';
 import { People } from './views/people.js';
-import { SignIn } from './views/sign-in.js';
+import { SignIn, SignInAgain } from './views/sign-in.js';
 import { Start } from './views/start.js';
 
 /** @import { ComponentType } from 'preact' */
@@ -108,7 +108,13 @@ const App = () => {
   if (failure.value !== null)
     return html`<${Shell} title=${t('failed')}><${Failed} heading="h1" error=${failure.value} onRetry=${load} /><//>`;
   if (session.value === null) return html`<${Shell} title=${t('loading')}><${Loading} /><//>`;
-  return html`${session.value.signedIn ? html`<${View} />` : html`<${SignIn} />`}<${Asking} />`;
+  const { user, role } = session.value;
+  const isShown = isIn || isKept.value;
+  // Another person gets a new view.
+  return html`
+    ${isShown ? html`<${View} key=${`${role} ${user}`} />` : html`<${SignIn} />`} ${isShown && !isIn && html`<${SignInAgain} />`}
+    <${Asking} />
+  `;
 };
 
 showSigns();

@@ -27,6 +27,19 @@ export const whenSignedOut = (listener) => {
   onSignedOut = listener;
 };
 
+/** Resolves when the reader has signed in again, with true if it is the same person. Null while nobody has to sign in again. @type {Promise<boolean> | null} */
+let returning = null;
+
+/** Holds all requests until the reader has signed in again. They fail if another person signs in. @param {Promise<boolean>} isSame */
+export const holdRequests = (isSame) => {
+  returning = isSame.finally(() => {
+    returning = null;
+  });
+};
+
+/** The paths of the sign-in itself. Its requests are never held. */
+const ofSignIn = /^\/admin\/session(\/|$)/;
+
 /**
  * @typedef {object} CallOptions
  * @property {string} [instance] The id of the instance in whose name the request is made.
@@ -57,7 +70,8 @@ const unanswered = () => {
 };
 
 /**
- * Sends a request and returns the response, whatever its status. Throws an ApiError with the status 0 if the server does not answer.
+ * Sends a request and returns the response, whatever its status. Throws an ApiError with the status 0 if the server does not answer. A request that the
+ * server did not admit is sent again if its view waits for the reader to sign in again.
  * @param {string} method
  * @param {string} path
  * @param {CallOptions} [options]
@@ -65,6 +79,8 @@ const unanswered = () => {
  */
 export const send = async (method, path, options = {}) => {
   const { body, bytes, signal } = options;
+  const isHeld = () => returning !== null && !ofSignIn.test(path);
+  if (isHeld() && !(await returning)) throw new ApiError(401, 'The server answered 401.');
   /** @type {RequestInit} */
   const init = { method, headers: headersOf(options), cache: 'no-store' };
   if (body !== undefined) init.body = JSON.stringify(body);
@@ -77,7 +93,7 @@ export const send = async (method, path, options = {}) => {
   if (ofProxies.has(response.status)) isSilent();
   else hasAnswered();
   if (response.status === 401) onSignedOut();
-  return response;
+  return response.status === 401 && isHeld() ? send(method, path, options) : response;
 };
 
 /**

@@ -17,6 +17,9 @@ export const guardPlace = (own) => {
   guard = own;
 };
 
+/** Returns true if the guard would ask before the reader leaves the view. */
+export const isGuarded = () => guard.isNeeded();
+
 /** The number of the current entry in the history of this tab. Each entry stores its number, so that the router knows the steps between two entries. */
 let entry = Number(history.state?.entry ?? 0);
 

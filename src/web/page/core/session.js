@@ -1,6 +1,7 @@
 /** The sign-in of the page: signed out, or signed in with the admin token or as a user. The page stores no secret. */
-import { signal } from '@preact/signals';
-import { call, get, whenSignedOut } from './api.js';
+import { batch, signal } from '@preact/signals';
+import { call, get, holdRequests, whenSignedOut } from './api.js';
+import { isGuarded } from './router.js';
 
 /** @typedef {{ version: string, source: 'setting' | 'lookedUp' | 'builtIn' | 'rolledBack', error: string }} ClientVersion */
 
@@ -29,6 +30,23 @@ export const session = signal(/** @type {Session | null} */ (null));
 /** True if the sign-in expired. The sign-in view shows this. */
 export const expired = signal(false);
 
+/** True while the view stays although the sign-in expired, because it has a form with text. */
+export const isKept = signal(false);
+
+/** Sends the held requests of a view that stayed, or refuses them. @type {(isSame: boolean) => void} */
+let release = () => undefined;
+
+/** @param {Session} next */
+const enter = (next) => {
+  const isSame = next.user === session.value?.user && next.role === session.value?.role;
+  batch(() => {
+    session.value = next;
+    expired.value = false;
+    isKept.value = false;
+  });
+  release(isSame);
+};
+
 /** Loads the sign-in from the server. Throws an ApiError if the server does not answer. */
 export const loadSession = async () => {
   session.value = await get('/admin/session');
@@ -39,8 +57,7 @@ export const loadSession = async () => {
  * @param {string} token
  */
 export const signIn = async (token) => {
-  session.value = await call('POST', '/admin/session', { headers: { admintoken: token } });
-  expired.value = false;
+  enter(await call('POST', '/admin/session', { headers: { admintoken: token } }));
 };
 
 /**
@@ -48,8 +65,7 @@ export const signIn = async (token) => {
  * @param {{ name: string, password: string, code: string }} credentials
  */
 export const signInAs = async (credentials) => {
-  session.value = await call('POST', '/admin/session/user', { body: credentials });
-  expired.value = false;
+  enter(await call('POST', '/admin/session/user', { body: credentials }));
 };
 
 /** The roles, from the role with the fewest rights to the role with the most rights. @type {readonly Role[]} */
@@ -68,7 +84,13 @@ export const signOut = async () => {
 };
 
 whenSignedOut(() => {
-  if (session.value?.signedIn !== true) return;
-  expired.value = true;
-  session.value = { ...session.value, signedIn: false };
+  const ended = session.value;
+  if (ended?.signedIn !== true) return;
+  const hasInput = isGuarded();
+  if (hasInput) holdRequests(new Promise((resolve) => void (release = resolve)));
+  batch(() => {
+    isKept.value = hasInput;
+    expired.value = true;
+    session.value = { ...ended, signedIn: false };
+  });
 });

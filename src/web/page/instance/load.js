@@ -4,6 +4,7 @@ import { html } from 'htm/preact';
 import { useCallback, useEffect, useRef } from 'preact/hooks';
 import { ApiError, isPassing, isUnanswered, patienceMs } from '../core/api.js';
 import { whenBack } from '../core/contact.js';
+import { session } from '../core/session.js';
 import { Failed, Loading } from '../ui/parts.js';
 
 /** The pause before a retry if the server is not ready and names no pause. In milliseconds. */
@@ -82,6 +83,7 @@ export const useAnswer = (ask, on) => {
  */
 export const useRefresh = (refresh, ms) =>
   useEffect(() => {
-    const timer = setInterval(() => !document.hidden && void refresh(), ms);
+    // A view that waits for the reader to sign in again would collect requests.
+    const timer = setInterval(() => !document.hidden && session.peek()?.signedIn !== false && void refresh(), ms);
     return () => clearInterval(timer);
   }, [refresh, ms]);

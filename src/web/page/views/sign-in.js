@@ -1,6 +1,6 @@
 /** Asks for the admin token, or for a name and a password. The server then sets a cookie. The page does not store the token or the password. */
 import { html } from 'htm/preact';
-import { useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { ApiError, textOfFailure } from '../core/api.js';
 import { expired, session, signIn, signInAs } from '../core/session.js';
 import { t } from '../texts.js';
@@ -116,6 +116,24 @@ const Form = ({ way, onOther }) => {
 const Ways = () => {
   const [way, setWay] = useState(lastWay);
   return html`<${Form} key=${way} way=${way} onOther=${() => setWay(way === 'token' ? 'name' : 'token')} />`;
+};
+
+/** The sign-in in a box over a view that stays. The box covers the view and cannot be closed. */
+export const SignInAgain = () => {
+  const box = useRef(/** @type {HTMLDialogElement | null} */ (null));
+  const show = () => box.current?.showModal();
+  useEffect(() => {
+    const before = document.activeElement;
+    show();
+    return () => {
+      if (before instanceof HTMLElement && before.isConnected) before.focus();
+    };
+  }, []);
+  return html`
+    <dialog ref=${box} class="box cover" aria-label=${t('signInTitle')} onClose=${show}>
+      <div class="card-page"><${Ways} /></div>
+    </dialog>
+  `;
 };
 
 export const SignIn = () => html`

@@ -143,6 +143,25 @@ for (const [language, names, words] of [
     assert.deepEqual(on.dashboard.complaints, []);
   });
 
+inBrowser('a changed form stays when the sign-in ends, and is saved when the same person has signed in again', async () => {
+  const on = await stage();
+  const { page } = on.dashboard;
+  const field = await begin(on);
+  await page.context().clearCookies();
+  const box = page.getByRole('dialog', { name: 'Sign in' });
+  await box.waitFor();
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('Escape');
+  await on.dashboard.signIn();
+  await box.waitFor({ state: 'detached' });
+  assert.equal(await field.inputValue(), 'half a na');
+  await page.context().clearCookies();
+  await page.locator('form', { has: field }).getByRole('button', { name: 'Save' }).click();
+  await on.dashboard.signIn();
+  await page.getByText('Saved.').waitFor();
+  assert.deepEqual(on.dashboard.complaints, []);
+});
+
 /** A script for the page. It shortens the time-out of requests to about a second. */
 const impatient = `AbortSignal.timeout = ((own) => (ms) => own.call(AbortSignal, ms / 20))(AbortSignal.timeout)`;
 
