@@ -36,6 +36,12 @@ interface SendInput {
 /** Codes for accounts that may not start chats for now: the reach-out time lock, and the limit of new chats. */
 const accountCodes: ReadonlySet<number | undefined> = new Set([463, 475]);
 
+/**
+ * Returns true if the refusal concerns the account. A refusal with 463 concerns only the recipient if the time-lock of the account is known to be inactive.
+ */
+const isOfAccount = ({ reason, code, limits }: Refusal): boolean =>
+  reason === 'refused' && accountCodes.has(code) && !(code === 463 && limits?.timeLock?.ok === true && !limits.timeLock.value.active);
+
 /** Returns the content with its files fetched from their URLs. Files in the request body were stored when the campaign was created. */
 async function withFiles({ attachments }: Ports, cell: CampaignSession, content: SendContent): Promise<Result<SendContent>> {
   if (!hasFilesToTake(content)) return { ok: true, value: content };
@@ -44,7 +50,7 @@ async function withFiles({ attachments }: Ports, cell: CampaignSession, content:
 
 /** Stores the outcome of a refused send for its recipient, and returns the consequence for the campaign. */
 async function afterRefusal({ settle }: SendInput, refusal: Refusal, gone: boolean): Promise<SendEnd> {
-  const { reason, code, message } = refusal;
+  const { reason, message } = refusal;
   if (reason === 'notSent' || reason === 'unavailable') {
     await settle('waiting', '');
     return gone ? 'later' : (postponed(refusal, gone) ?? 'later');
@@ -53,7 +59,7 @@ async function afterRefusal({ settle }: SendInput, refusal: Refusal, gone: boole
     await settle('unknown', message);
     return 'left';
   }
-  if (reason === 'refused' && accountCodes.has(code)) {
+  if (isOfAccount(refusal)) {
     await settle('waiting', '');
     return { stop: message };
   }

@@ -1,7 +1,7 @@
 /** Tests campaigns on simulated time while the platform reports a reach-out time-lock. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { done } from '#actors/model.ts';
+import { done, refuse } from '#actors/model.ts';
 import { refused } from '#src/platform/wire/outcomes.ts';
 import { campaignSend } from '#test/support/campaign-rows.ts';
 import { type Stage, staged } from './stage.ts';
@@ -59,4 +59,20 @@ test('campaigns: one that a time-lock stopped sends at once if it is continued a
   assert.ok((await stage.gateway.continueCampaign('r1', one!.id)).ok);
   await stage.world.time.pass(100);
   assert.equal(stage.link().sent.length, 2);
+});
+
+test('campaigns: a recipient that is refused without a time-lock fails alone, and three such refusals in a row pause the campaign', async () => {
+  const stage = await staged();
+  const limits = { timeLock: { ok: true, value: { active: false, until: null, kind: '' } } } as const;
+  stage.link().answer = () => refuse('refused', 'the address is refused', { code: 463, limits });
+  await create(stage, ['551', '552', '553', '554']);
+  await stage.world.time.pass(100);
+  assert.deepEqual(await seen(stage), [1, '', 'sending']);
+  await stage.world.time.pass(3 * 20_000);
+  assert.deepEqual(await seen(stage), [3, 'the platform refused 3 messages in a row', 'paused']);
+  const [one] = await stage.gateway.campaigns('r1', null);
+  const stored = await stage.gateway.campaignRecipients('r1', { campaignId: one!.id, states: null, limit: 10, offset: 0 });
+  const outcomes = stored.ok ? stored.value.recipients.map(({ state, error }) => [state, error]) : [];
+  const failed = ['failed', 'the address is refused'];
+  assert.deepEqual(outcomes, [failed, failed, failed, ['waiting', '']]);
 });
