@@ -276,7 +276,10 @@ export class SendQueue {
     return this.#host.time.now() - timestamp > this.#host.limits.age;
   }
 
-  /** Gives up messages that are too old. While the session is not live, a timer calls this method again when the next message expires. */
+  /**
+   * Gives up messages that are too old. A timer calls this method again when the next message expires. The session may still count as live, because the
+   * connection ends before the chart hears of its end.
+   */
   async #expireOld(): Promise<void> {
     const { time, limits } = this.#host;
     time.clearTimeout(this.#expiry);
@@ -285,7 +288,7 @@ export class SendQueue {
     while (this.#host.held() === '' && (await this.#fill()) && this.#isOld(this.#window[0]!))
       await this.#host.giveUp(this.#take()!, 'tooOld');
     const oldest = this.#window[0];
-    if (!oldest || this.#host.live() || this.#pause.ended) return;
+    if (!oldest || this.#pause.ended) return;
     const left = oldest.timestamp + limits.age + 1 - time.now();
     this.#expiry = time.setTimeout(() => this.resume(), Math.max(left, this.#host.held() === '' ? 0 : heldLookMs));
   }

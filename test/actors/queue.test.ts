@@ -101,6 +101,20 @@ test('queue: a message that waits too long becomes Failed, whether the session r
   assert.equal((await stage.gateway.queue('r1')).pending, 0);
 });
 
+test('queue: a message whose connection ended during its send expires, although the session does not return', async () => {
+  const stage = await staged(['r1'], { queue: { items: 10, age: 5_000 } });
+  stage.link().answer = () => {
+    stage.link().ended = true;
+    return lostAnswer;
+  };
+  await send(stage, 'one');
+  await stage.world.time.pass(50);
+  assert.deepEqual([texts(stage), statuses(stage)], [['one'], ['Queued']]);
+  stage.link().end(403);
+  await stage.world.time.pass(6_000);
+  assert.deepEqual(statuses(stage), ['Failed']);
+});
+
 test('queue: if the connection ends before the ack the message is sent again under its id, and silence on a live one fails it', async () => {
   const stage = await staged();
   const answers = [lostAnswer, done({ at: 1 }), lateAnswer];
