@@ -196,6 +196,8 @@ export class BaileysLink implements PlatformLink {
     }
     this.#forget();
     this.#parts.small.forget(this.#host.id);
+    // The next account is not restricted like the former one.
+    this.#timeLock = null;
     await this.#parts.vault.discard(this.#host.id, this.#host.epoch, how, reason);
   }
 

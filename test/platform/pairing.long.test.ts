@@ -220,6 +220,16 @@ test('session: a logout removes the device from the platform, and nothing more i
   assert.equal(await instance.link.paired(), false);
 });
 
+test('session: a time-lock is forgotten with the credentials of its account', async () => {
+  const instance = await connected(bench, '5511900000028');
+  await bench.running.sandbox.restrict('5511900000028', { timeLock: { active: true, until: Date.now() + 3_600_000 } });
+  await until(() => instance.link.timeLock()?.active === true, 'the time-lock is known');
+  await instance.link.logout();
+  assert.equal(instance.link.timeLock()?.active, true);
+  await instance.link.discard('delete', 'asked for');
+  assert.equal(instance.link.timeLock(), null);
+});
+
 test('session: removing the device on the phone is a close with 401', async () => {
   const instance = await connected(bench, '5511900000018');
   await bench.running.sandbox.logout('5511900000018');

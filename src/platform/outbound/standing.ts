@@ -37,9 +37,15 @@ const capOf = (answer: Json): NewChatCap => ({
   mvStatus: textOf(answer['mv_status']),
 });
 
+/** The length of a time-lock whose end the platform does not name. The platform's web client assumes the same length. In milliseconds. */
+const unnamedLockMs = 60_000;
+
+/** Returns the end of a time-lock; null if the lock is not active. `until`: the end that the platform names, or null. In Unix milliseconds. */
+const endOf = (active: boolean, until: number | null): number | null => (active ? (until ?? systemTime.now() + unnamedLockMs) : null);
+
 const timeLockOf = (answer: Json): TimeLock => ({
   active: answer['is_active'] === true,
-  until: answer['is_active'] === true ? timeOf(answer['time_enforcement_ends']) : null,
+  until: endOf(answer['is_active'] === true, timeOf(answer['time_enforcement_ends'])),
   kind: textOf(answer['enforcement_type']),
 });
 
@@ -94,7 +100,7 @@ export class Standing {
 
   async #askTimeLock(): Promise<TimeLock> {
     const { isActive = false, timeEnforcementEnds, enforcementType } = await this.#sock.fetchAccountReachoutTimelock();
-    return { active: isActive, until: isActive ? (timeEnforcementEnds?.getTime() ?? null) : null, kind: enforcementType ?? '' };
+    return { active: isActive, until: endOf(isActive, timeEnforcementEnds?.getTime() ?? null), kind: enforcementType ?? '' };
   }
 
   /** Queries the limit of new chats. If the present form of the query fails, sends the former form. */
