@@ -53,7 +53,7 @@ export const isPairingEnd = (cause: string): boolean => pairingEnds.includes(cau
 export const refusesInput = (cause: CloseCause): boolean => cause === 'numberRefused' || cause === 'deviceNameRefused';
 
 /**
- * The reactions to a close. `reopen` reconnects at once, and `backOff` after a back-off. `contest` reconnects once, after the delay of
+ * The reactions to a close. `reopen` reconnects without a back-off, and `backOff` after a back-off. `contest` reconnects once, after the delay of
  * `Policy.replaced`. `gate` stops the handshakes of all instances of the node until a canary succeeds (see `Gate`). `suspend` reconnects when the
  * suspension ends. `stop`, `loggedOut` and `refuse` do not reconnect. `stop` is not an error. `loggedOut` and `refuse` need a person.
  */
@@ -95,6 +95,7 @@ interface Meaning {
 const means = (cause: CloseCause, reaction: Reaction, text: string): Meaning => ({ cause, reaction, text });
 
 const lost = means('connectionLost', 'backOff', 'connection lost');
+const unavailable = means('connectionLost', 'backOff', 'the platform is unavailable');
 const rejected = means('rejected', 'refuse', 'the platform refused the session');
 /**
  * Since 2026-08 the platform removes devices that look like an unofficial app, and restricts the account for 24 hours (EvolutionAPI/evolution-api
@@ -124,7 +125,7 @@ const meanings: Readonly<Record<number, Meaning>> = {
   418: rejected,
   428: lost,
   440: means('replaced', 'contest', 'another login took over the session'),
-  503: means('connectionLost', 'backOff', 'the platform is unavailable'),
+  503: unavailable,
   515: means('restartRequired', 'reopen', 'restart required by the platform'),
   516: means('restartRequired', 'reopen', 'restart required by the platform'),
 };
@@ -173,10 +174,17 @@ const expiry = (close: Close, now: number): number | undefined => {
 /** Returns true if the code is the HTTP status of a refused upgrade. This status says nothing about the account, although it may equal a code of the table. */
 const ofUpgrade = (close: Close): boolean => close.data?.['stage'] === 'upgrade';
 
+/**
+ * Returns true if the platform refused a login because of a fault of its own. The library also gives the code 500 to stream errors without a code. Such
+ * a close has no reason.
+ */
+const ofLoginFault = (close: Close): boolean => close.code === 500 && close.data?.['reason'] === '500';
+
 const upgradeRefused: Meaning = { ...lost, text: 'the platform refused the connection' };
 
 const meaningOf = (close: Close): Meaning => {
   if (ofUpgrade(close)) return upgradeRefused;
+  if (ofLoginFault(close)) return unavailable;
   if (close.code !== null) return meanings[close.code] ?? unknown;
   return ownMeanings[close.data?.['reason'] ?? ''] ?? unknown;
 };

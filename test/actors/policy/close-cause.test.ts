@@ -60,6 +60,11 @@ for (const [code, change, cause, reaction, sentence] of rows) {
   });
 }
 
+test('classify: a login that is refused with 500 is an outage of the platform, and no number of such refusals ends the session', () => {
+  const verdict = classify(closeOf(500, { reason: '500' }), { ...situation, unknowns: 9 });
+  assert.deepEqual(verdict, { cause: 'connectionLost', reaction: 'backOff', sentence: '500: the platform is unavailable' });
+});
+
 for (const code of [401, 403, 405, 429, 500, 503]) {
   test(`classify: the HTTP status ${code} on the upgrade has no meaning for the account`, () => {
     const verdict = classify(closeOf(code, { stage: 'upgrade' }), situation);
