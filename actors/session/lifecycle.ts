@@ -29,11 +29,11 @@ const onClose =
       ],
     }) as const;
 
-/** Transitions for a close, one for each group of reactions of `policy/close-cause.ts`. */
-const closes = (pairing: boolean) => {
+/** Transitions for a close, one for each group of reactions of `policy/close-cause.ts`. `reopen`: the state of a restart that the platform requests. */
+const closes = (pairing: boolean, reopen: 'opening' | 'admission' = 'opening') => {
   const row = onClose(pairing);
   return [
-    row(['reopen'], '#lifecycle.connecting.opening'),
+    row(['reopen'], `#lifecycle.connecting.${reopen}`),
     row(['backOff', 'contest', 'gate'], '#lifecycle.connecting.waiting'),
     row(['loggedOut'], '#lifecycle.disconnected.settingAside'),
     row(['stop'], '#lifecycle.disconnected.idle', ['announceDisconnected']),
@@ -347,7 +347,7 @@ const chart = chartSetup.createMachine({
         'instance.disconnect': loggingOut,
         'instance.request': { actions: 'startOperation' },
         'platform.identity': { actions: { type: 'notePatch', params: ({ event }) => event.patch } },
-        'platform.closed': closes(false),
+        'platform.closed': closes(false, 'admission'), // A live session has no slot of the gate.
       },
     },
     hibernated: {

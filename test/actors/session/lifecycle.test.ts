@@ -117,6 +117,21 @@ test('chart: a fourth restart within a minute is counted', async () => {
   assert.equal(chart.context.failures, 1);
 });
 
+test('chart: a live session that the platform restarts waits for the gate', async () => {
+  const chart = keep(await liveChart());
+  const { signal } = new AbortController();
+  await chart.time.pass(2_000);
+  const others = ['a', 'b', 'c', 'd', 'e'];
+  await Promise.all(others.map((id) => chart.gate.admit(id, signal)));
+  await chart.time.pass(2_000);
+  await chart.end(515);
+  assert.equal(chart.state, 'connecting.admission');
+  chart.gate.release('a');
+  await settle();
+  assert.equal(chart.state, 'connecting.opening');
+  assert.equal(chart.context.failures, 0);
+});
+
 test('chart: restarts that are far apart are not counted', async () => {
   const chart = keep(new Chart('online'));
   await settle();
