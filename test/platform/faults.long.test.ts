@@ -112,6 +112,17 @@ test('link: closing a connection whose peer is silent ends by the deadline', asy
   assert.ok(Date.now() - from < 20_000, `${Date.now() - from} ms`);
 });
 
+test('link: a step of the wall clock ends no idle connection', async (t) => {
+  await reopened();
+  const now = Date.now;
+  const from = now();
+  t.mock.method(Date, 'now', () => now() + 60_000);
+  const ended = (): boolean => paired.facts.all.at(-1)?.type === 'platform.closed';
+  // The platform answers a ping every three seconds.
+  await until(() => ended() || paired.link.lastFrameAt() > from + 7_000, 'the platform answers pings after the step');
+  assert.equal(ended(), false);
+});
+
 test('link: a logout that the platform does not answer is not confirmed, and ends by the deadline', async () => {
   await reopened();
   await bench.running.sandbox.fault({ kind: 'silence', number });

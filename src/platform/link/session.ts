@@ -26,6 +26,7 @@ import { withOwnReaders } from '../inbound/own-readers.ts';
 import { createEventPipeline, type EventPipeline } from '../events/event-pipeline.ts';
 import { ForgedKeyNotes } from '../keys/forged-keys.ts';
 import { HistoryFiles } from '../outbound/history-files.ts';
+import { KeepAlive } from './keep-alive.ts';
 import { keysStored, orCloseRoute, ownPictureOf, type Session, type SessionOptions } from './session-options.ts';
 import { socketConfig } from './socket-config.ts';
 import { guard, makeGuarded } from './socket-guards.ts';
@@ -62,7 +63,7 @@ class LiveSession implements Session {
   readonly #blocked: BlockedPeople;
   readonly #calls = new RingingCalls(() => this.#options.now());
   readonly offer: PairingOffer;
-  readonly #watchdog: NodeJS.Timeout;
+  readonly #keepAlive: KeepAlive;
   #deadline: NodeJS.Timeout | undefined;
   readonly #lastFrame = new LastFrame(() => this.#options.now());
   #profileName: string;
@@ -128,7 +129,8 @@ class LiveSession implements Session {
     followAcks({ ...this.connection, stumbled: (error) => this.#stumbled('devices', error) });
     // The timers begin last. If the socket cannot be made, nothing would stop them.
     this.#expect(deadlines.open, () => silenceOf(this.#sock.ws.isOpen, options.url));
-    this.#watchdog = setInterval(() => this.#watch(), Math.ceil(deadlines.silence / 6));
+    const silent = (): void => this.#fail(ownCloses.silence);
+    this.#keepAlive = new KeepAlive({ sock: this.#sock, lastFrame: this.#lastFrame, silenceMs: deadlines.silence, silent });
   }
 
   readonly lastFrameAt = (): number => this.#lastFrame.at;
@@ -202,7 +204,6 @@ class LiveSession implements Session {
       groups: this.#groups,
       files: this.#files,
       forgedKeys: this.#forgedKeys,
-      silenceMs: deadlines.silence,
     });
     const sock = makeGuarded(() => makeWASocket(config));
     const hooks = {
@@ -264,11 +265,8 @@ class LiveSession implements Session {
     this.#deadline = setTimeout(() => this.#fail(close()), ms);
   }
 
-  #watch(): void {
-    if (this.#lastFrame.isOlderThan(this.#options.deadlines.silence)) this.#fail(ownCloses.silence);
-  }
-
   #onHandshake(): void {
+    this.#keepAlive.begin();
     this.#expect(this.#options.deadlines.login, () => ownCloses.loginTimeout);
     this.#options.emit({ type: 'platform.handshaken' });
   }
@@ -377,7 +375,7 @@ class LiveSession implements Session {
     this.#finished = true;
     this.loggedIn = false;
     clearTimeout(this.#deadline);
-    clearInterval(this.#watchdog);
+    this.#keepAlive.end();
     this.offer.end();
     this.#transmissions.close();
     this.#picture.close();

@@ -103,7 +103,7 @@ export class DeviceCache extends TtlCache {
   }
 }
 
-/** The longest delay of a timer, in milliseconds. With this delay, the library makes no further QR texts. `PairingOffer` makes them. */
+/** The longest delay of a timer, in milliseconds. With this delay, the library makes no further QR texts and sends no pings. */
 const never = 2 ** 31 - 1;
 
 interface SocketParts {
@@ -118,8 +118,6 @@ interface SocketParts {
   /** Fetches files of the media hosts for the library. */
   readonly files: Pick<HistoryFiles, 'dispatcher'>;
   readonly groups: Pick<GroupCache, 'metadata'>;
-  /** The time without a frame after which a connection counts as dead. In milliseconds. */
-  readonly silenceMs: number;
   /** Reports a message under an unknown identity key. `address`: the address of its Signal session. */
   identityReplaced(address: string): void;
   /** Reports that the library lacks a key of the shared state. */
@@ -138,9 +136,10 @@ export const socketConfig = (parts: SocketParts): UserFacingSocketConfig => ({
   browser: browserOf(parts.open),
   // 0 disables the library's time-out. The session has its own deadlines, and the time-out costs a timer and two stack traces for each frame.
   connectTimeoutMs: 0,
-  // A connection counts as dead only after three missed pings, even if the limit is short.
-  keepAliveIntervalMs: Math.min(minute / 2, parts.silenceMs / 3),
+  // `KeepAlive` sends the pings.
+  keepAliveIntervalMs: never,
   defaultQueryTimeoutMs: minute,
+  // `PairingOffer` makes the further QR texts.
   qrTimeout: never,
   // The gateway records its own messages, so the library's echo is not needed. The echo would cost more than the send.
   emitOwnEvents: false,
