@@ -17,10 +17,10 @@ export type DueRecipient = NonNullable<DueMessage['recipient']>;
 
 /**
  * The outcome of a send. `left`: the message left, or may have left. `settled`: nothing left, and the outcome of the recipient is stored. `refused`: the
- * platform refused the message. `later`: the connection ended, and the recipient waits. `waitMs`: nothing may be sent for this time. `stop`: no campaign of the
- * account can continue, for this reason.
+ * platform refused the message. `fileless`: a file of the message could not be taken, and the outcome of the recipient is stored. `later`: the connection
+ * ended, and the recipient waits. `waitMs`: nothing may be sent for this time. `stop`: no campaign of the account can continue, for this reason.
  */
-export type SendEnd = 'left' | 'settled' | 'refused' | 'later' | { readonly waitMs: number } | { readonly stop: string };
+export type SendEnd = 'left' | 'settled' | 'refused' | 'fileless' | 'later' | { readonly waitMs: number } | { readonly stop: string };
 
 export interface CampaignHost {
   readonly time: Time;
@@ -77,6 +77,9 @@ const heldLookMs = 5_000;
 /** The longest wait of a campaign before its next check. In milliseconds. */
 const longestPause = 60_000;
 
+/** The number of consecutive messages without their files from which the runner rests after each of them. The host of the files may be away. */
+const filelessLimit = 5;
+
 export class CampaignRunner {
   readonly #host: CampaignHost;
   readonly #pause: Pause;
@@ -98,6 +101,8 @@ export class CampaignRunner {
   readonly #isRested: boolean;
   /** The number of consecutive refusals of the platform. */
   #refusals = 0;
+  /** The number of consecutive messages whose files could not be taken. */
+  #fileless = 0;
   /** The time since which the session is not live, by the monotonic clock; null while it is live. */
   #awaySince: number | null = null;
 
@@ -225,6 +230,8 @@ export class CampaignRunner {
     if (typeof end === 'object') return this.#stopAll(end.stop);
     if (end === 'later') return this.#host.live() ? storageRetryMs : 0;
     if (end === 'settled') return 0;
+    this.#fileless = end === 'fileless' ? this.#fileless + 1 : 0;
+    if (end === 'fileless') return this.#fileless < filelessLimit ? 0 : longestPause;
     this.#pace(campaign, this.#host.time.monotonic());
     this.#refusals = end === 'refused' ? this.#refusals + 1 : 0;
     if (this.#refusals < this.#host.policy.refusals) return 0;

@@ -75,10 +75,8 @@ async function sendTo(
   chatId: string,
 ): Promise<Result<unknown>> {
   const { ports, campaign, due } = input;
-  const { content: given, mentions, forward, replyTo, ...rest } = due.send;
-  const content = await withFiles(ports, cell, given);
-  if (!content.ok) return content;
-  const send: Send = { number, content: content.value, mentions, forward, replyTo };
+  const { content, mentions, forward, replyTo, ...rest } = due.send;
+  const send: Send = { number, content, mentions, forward, replyTo };
   const options = { ...rest, payload: payloadTo(rest, due.number), async: false, folder: { id: campaign.id, position: due.position } };
   return cell.chatMutex.run(chatId, async (release) =>
     signal.aborted ? notConnected : sendNow(ports, cell, signal, { send, options, chatId, key: null }, release),
@@ -102,7 +100,13 @@ export async function sendOfCampaign(input: SendInput, cell: CampaignSession, si
     await settle('skipped', 'the contact asked to get no campaigns');
     return 'settled';
   }
-  const sent = await sendTo(input, cell, signal, number, chatId);
+  const content = await withFiles(ports, cell, due.send.content);
+  if (!content.ok) {
+    await settle('failed', content.refusal.message);
+    return 'fileless';
+  }
+  const whole = { ...due, send: { ...due.send, content: content.value } };
+  const sent = await sendTo({ ...input, due: whole }, cell, signal, number, chatId);
   if (sent.ok) ports.meter.campaigned('sent');
   return sent.ok ? 'left' : afterRefusal(input, sent.refusal, signal.aborted);
 }

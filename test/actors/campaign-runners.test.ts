@@ -1,10 +1,14 @@
 /** Tests the life of the runners of campaigns: a runner ends with the last campaign of its instance, and no campaign is left without a runner. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { done, refuse } from '#actors/model.ts';
 import { supervisedWorkers } from '#actors/policy/supervised-workers.ts';
 import { Campaigns } from '#actors/supervisor/campaigns.ts';
 import { instance } from '#test/fakes/records.ts';
+import { attachmentOf } from '#test/fakes/attachments.ts';
 import { settle, testPolicy, World } from '#test/fakes/world.ts';
+import { campaignSend } from '#test/support/campaign-rows.ts';
+import { staged } from './stage.ts';
 
 /** Opens the campaigns of a process without sessions. `runners` returns the number of runners that were started, and of those that still exist. */
 const opened = () => {
@@ -72,4 +76,23 @@ test('campaigns: a runner that is stopped for a move to another node is dismisse
   first.resolve();
   await settle();
   assert.deepEqual(runners(), [2, 1]);
+});
+
+test('campaigns: after five files in a row that cannot be fetched, the next recipient is tried after a minute', async () => {
+  const stage = await staged();
+  const { time, attachments } = stage.world;
+  attachments.answer = () => refuse('invalid', 'the file could not be fetched');
+  const file = { source: 'https://files.example/a.pdf', as: 'document', thumbnail: '', mimetype: '', filename: '' } as const;
+  const own = { ...campaignSend, content: { kind: 'media', as: 'document', file, caption: '', viewOnce: false } } as const;
+  const recipients = Array.from({ length: 20 }, (_, n) => ({ number: `55${n}`, own }));
+  const input = { info: '', delayMin: 1_000, delayMax: 1_000, scheduledFor: 0, shared: null, recipients };
+  const made = await stage.world.answerOf(stage.gateway.createCampaign('r1', input));
+  assert.ok(made.ok, JSON.stringify(made));
+  await time.pass(30_000);
+  assert.equal(attachments.taken.length, 5);
+  await time.pass(120_000);
+  assert.equal(attachments.taken.length, 7);
+  attachments.answer = (given) => done(attachmentOf(given));
+  await time.pass(80_000);
+  assert.equal(stage.link().sent.length, 13);
 });
