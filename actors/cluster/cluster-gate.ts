@@ -29,9 +29,9 @@ export class ClusterGate implements Gate {
     this.#input = input;
   }
 
-  async admit(id: string, signal: AbortSignal): Promise<void> {
+  async admit(id: string, signal: AbortSignal, isDoubtful?: boolean): Promise<void> {
     const { own } = this.#input;
-    await own.admit(id, signal);
+    await own.admit(id, signal, isDoubtful);
     try {
       await this.#permit(signal);
     } catch (error) {

@@ -8,8 +8,11 @@ import { backOff } from './pacing.ts';
 import type { Time } from '../ports.ts';
 
 export interface Gate {
-  /** Resolves when the instance may start its handshake. An abort removes the instance from the queue and rejects. */
-  admit(id: string, signal: AbortSignal): Promise<void>;
+  /**
+   * Resolves when the instance may start its handshake. An abort removes the instance from the queue and rejects. `isDoubtful`: true if the last connection
+   * of the instance failed at its proxy.
+   */
+  admit(id: string, signal: AbortSignal, isDoubtful?: boolean): Promise<void>;
   /** Releases the handshake slot of this instance after any outcome. Idempotent. */
   release(id: string): void;
   /** Reports that the instance is logged in. Removes the barrier and releases the slot. */
@@ -28,10 +31,17 @@ export interface GateLimits {
   readonly pause?: { readonly min: number; readonly max: number };
 }
 
+/**
+ * The largest number of doubtful instances inside the gate. A proxy that does not answer holds a slot until its time-out. The sessions of one such proxy
+ * must not take all slots.
+ */
+const mostDoubtful = 2;
+
 const usualPause = { min: 5_000, max: 300_000 };
 
 interface Ticket {
   readonly id: string;
+  readonly isDoubtful: boolean;
   readonly enter: () => void;
 }
 
@@ -50,6 +60,8 @@ class NodeGate implements Gate {
   readonly #random: () => number;
   readonly #line: Ticket[] = [];
   readonly #inside = new Set<string>();
+  /** Doubtful instances inside the gate. */
+  readonly #doubtful = new Set<string>();
   /** Times of the newest admissions, at most as many as one second allows. */
   readonly #entries: number[] = [];
   #barrier: Barrier | null = null;
@@ -61,9 +73,9 @@ class NodeGate implements Gate {
     this.#random = random;
   }
 
-  admit(id: string, signal: AbortSignal): Promise<void> {
+  admit(id: string, signal: AbortSignal, isDoubtful = false): Promise<void> {
     return new Promise((resolve, reject) => {
-      const ticket: Ticket = { id, enter: () => resolve() };
+      const ticket: Ticket = { id, isDoubtful, enter: () => resolve() };
       const leave = (): void => {
         const at = this.#line.indexOf(ticket);
         if (at >= 0) this.#line.splice(at, 1);
@@ -80,12 +92,14 @@ class NodeGate implements Gate {
     // A canary may end without success or failure, if its session was stopped or waits for a person. Another instance then becomes the canary.
     const wasCanary = this.#barrier?.canary === id;
     if (this.#barrier && wasCanary) this.#barrier = { ...this.#barrier, canary: null };
+    this.#doubtful.delete(id);
     if (this.#inside.delete(id) || wasCanary) this.#advance();
   }
 
   passed(id: string): void {
     this.#barrier = null;
     this.#inside.delete(id);
+    this.#doubtful.delete(id);
     this.#advance();
   }
 
@@ -124,15 +138,24 @@ class NodeGate implements Gate {
         this.#timer = this.#time.setTimeout(() => this.#advance(), ms);
         return;
       }
-      const ticket = this.#line.shift();
-      if (ticket) this.#enter(ticket);
+      const [ticket] = this.#line.splice(this.#first(), 1);
+      if (ticket === undefined) return;
+      this.#enter(ticket);
     }
+  }
+
+  /** Returns the place in the line of the next instance to admit, or the end of the line if none may enter. */
+  #first(): number {
+    const most = Math.max(1, Math.min(mostDoubtful, this.#limits.atOnce - 1));
+    const at = this.#doubtful.size < most ? 0 : this.#line.findIndex(({ isDoubtful }) => !isDoubtful);
+    return at < 0 ? this.#line.length : at;
   }
 
   #enter(ticket: Ticket): void {
     this.#entries.push(this.#time.monotonic());
     if (this.#entries.length > this.#limits.perSecond) this.#entries.shift();
     this.#inside.add(ticket.id);
+    if (ticket.isDoubtful) this.#doubtful.add(ticket.id);
     if (this.#barrier) this.#barrier = { ...this.#barrier, canary: ticket.id };
     ticket.enter();
   }

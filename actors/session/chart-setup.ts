@@ -84,6 +84,12 @@ export interface Context {
   readonly verdict: Verdict | null;
 }
 
+/** The input of an admission. `isDoubtful`: true if the last connection failed at the proxy. */
+interface Admission {
+  readonly host: Host;
+  readonly isDoubtful: boolean;
+}
+
 /** A request to the link: replace the current offer by a pairing code, or pass a passkey step of the owner. */
 type LinkRequest = { readonly type: 'pairByCode'; readonly phone: string } | { readonly type: 'passkey'; readonly step: PasskeyStep };
 
@@ -193,12 +199,19 @@ const pairingGrace = 500;
 export const noFailures = { failures: 0, retries: 0, unknowns: 0, restarts: [], takeOvers: [], verdict: null } as const;
 export const noOffer = { qrcode: '', paircode: '', qrAnnounced: false, passkey: null } as const;
 
+/** Waits for a slot of the gate. */
+export const admission = {
+  src: 'admission',
+  input: ({ context: { host, verdict } }: { context: Context }) => ({ host, isDoubtful: verdict?.cause === 'proxyFailed' }),
+  onDone: 'opening',
+} as const;
+
 export const chartSetup = setup({
   // The tag `closing` marks states in which commands wait. The tag `undiscarded` marks states in which credentials that must be removed still exist.
   types: { context: {} as Context, events: {} as LifecycleEvent, input: {} as LifecycleInput, tags: {} as 'closing' | 'undiscarded' },
   actors: {
     link: linkLogic,
-    admission: fromPromise<void, Host>(({ input, signal }) => input.gate.admit(input.id, signal)),
+    admission: fromPromise<void, Admission>(({ input: { host, isDoubtful }, signal }) => host.gate.admit(host.id, signal, isDoubtful)),
     closing: fromPromise<void, Host>(({ input: { link } }) => link.close()),
     /** Resolves with true if the platform confirmed the logout. */
     loggingOut: fromPromise<boolean, Host>(({ input: { link } }) => link.logout()),

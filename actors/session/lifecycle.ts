@@ -6,7 +6,7 @@
  */
 import type { Reaction } from '../policy/close-cause.ts';
 import type { Close, Identity, OpenOptions, PasskeyOptions } from '../ports.ts';
-import { noFailures, chartSetup, noOffer, type Context } from './chart-setup.ts';
+import { admission, noFailures, chartSetup, noOffer, type Context } from './chart-setup.ts';
 import { passkeyCancelled, waitsForPasskey } from './passkey.ts';
 import { watched } from './host.ts';
 
@@ -249,11 +249,7 @@ const chart = chartSetup.createMachine({
       states: {
         admission: {
           on: { 'instance.connect': requestLater },
-          invoke: {
-            src: 'admission',
-            input: ({ context }) => context.host,
-            onDone: 'opening',
-          },
+          invoke: admission,
         },
         opening: {
           entry: [{ type: 'reportActivity', params: 'attempt' }, 'openLink'],
@@ -384,7 +380,7 @@ const chart = chartSetup.createMachine({
           },
         },
         admission: {
-          invoke: { src: 'admission', input: ({ context }) => context.host, onDone: 'opening' },
+          invoke: admission,
         },
         opening: {
           entry: [{ type: 'reportActivity', params: 'attempt' }, 'openLink'],

@@ -11,9 +11,9 @@ function room(atOnce: number, perSecond: number) {
   const entered: { id: string; at: number }[] = [];
   const refused: string[] = [];
   const start = time.now();
-  const ask = (id: string): AbortController => {
+  const ask = (id: string, isDoubtful = false): AbortController => {
     const controller = new AbortController();
-    gate.admit(id, controller.signal).then(
+    gate.admit(id, controller.signal, isDoubtful).then(
       () => entered.push({ id, at: time.now() - start }),
       () => refused.push(id),
     );
@@ -39,6 +39,35 @@ test('gate: it admits up to its limit at once, and the next session when one has
   await settle();
   assert.equal(ids(), 'abcd');
   assert.equal(gate.waiting, 0);
+});
+
+test('gate: instances whose proxy failed hold two slots at most, and other instances pass them', async () => {
+  const { gate, ask, ids } = room(5, 1000);
+  for (const id of 'abcd') ask(id, true);
+  for (const id of 'efgh') ask(id);
+  await settle();
+  assert.equal(ids(), 'abefg');
+  gate.release('e');
+  await settle();
+  assert.equal(ids(), 'abefgh');
+  gate.release('a');
+  await settle();
+  assert.equal(ids(), 'abefghc');
+  gate.passed('b');
+  await settle();
+  assert.equal(ids(), 'abefghcd');
+  assert.equal(gate.waiting, 0);
+});
+
+test('gate: an instance whose proxy failed is admitted although the gate has one slot', async () => {
+  const { gate, ask, ids } = room(1, 1000);
+  ask('a', true);
+  ask('b', true);
+  await settle();
+  assert.equal(ids(), 'a');
+  gate.release('a');
+  await settle();
+  assert.equal(ids(), 'ab');
 });
 
 test('gate: it admits up to its limit per second, in the order of the requests', async () => {

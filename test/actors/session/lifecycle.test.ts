@@ -132,6 +132,19 @@ test('chart: a live session that the platform restarts waits for the gate', asyn
   assert.equal(chart.context.failures, 0);
 });
 
+test('chart: a session whose proxy failed waits at the gate while two others are inside for the same reason', async () => {
+  const chart = keep(new Chart('online'));
+  const { signal } = new AbortController();
+  await settle();
+  await chart.end(null, { reason: 'proxyFailed' });
+  await Promise.all(['a', 'b'].map((id) => chart.gate.admit(id, signal, true)));
+  await chart.time.pass(chart.context.retryInMs);
+  assert.equal(chart.state, 'connecting.admission');
+  chart.gate.release('a');
+  await settle();
+  assert.equal(chart.state, 'connecting.opening');
+});
+
 test('chart: restarts that are far apart are not counted', async () => {
   const chart = keep(new Chart('online'));
   await settle();
