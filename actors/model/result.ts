@@ -5,7 +5,7 @@
 /** The reach-out time-lock. While the lock is active, the account cannot begin new chats. */
 export interface TimeLock {
   readonly active: boolean;
-  /** The end of the lock; null if no lock is active or the platform gives no time. In Unix milliseconds. */
+  /** The end of the lock, which the adapter estimates if the platform gives none; null if no lock is active. In Unix milliseconds. */
   readonly until: number | null;
   /** The platform's word for the reason, such as `BIZ_QUALITY`. */
   readonly kind: string;
