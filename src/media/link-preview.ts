@@ -1,6 +1,7 @@
 /** Makes the preview of a link: fetches the page and its picture through the address guard, with bounds on time and size. */
 import { type Dispatcher, request } from 'undici';
 import { type AddressGuard, createAgent, deadline } from '#src/webhooks/address-guard.ts';
+import { Slots } from './bounded-work.ts';
 import type { Media, PreviewPictures } from './media.ts';
 
 // Finds the tags in the head of a page that link previews need. This code is not an HTML parser.
@@ -94,8 +95,12 @@ interface LinkPreviewOptions {
   readonly guard: AddressGuard;
   readonly media: Pick<Media, 'previewPictures'>;
   readonly userAgent: string;
-  /** Time-out in milliseconds for the page and the picture together. */
+  /** Time-out in milliseconds for fetching the page and the picture together. */
   readonly timeoutMs?: number;
+  /** The time for which a picture waits for its turn, in milliseconds. A usual picture takes some 20 ms, so hundreds of pictures can wait. */
+  readonly turnMs?: number;
+  /** Time-out in milliseconds for converting a picture, from its turn. It includes the start of a thread and the three seconds of its decoding. */
+  readonly pictureMs?: number;
 }
 
 interface Wanted {
@@ -132,8 +137,37 @@ const decode = (bytes: Buffer, contentType: string): string => {
   }
 };
 
-export const createLinkPreviews = ({ guard, media, userAgent, timeoutMs = 3_000 }: LinkPreviewOptions): LinkPreviews => {
+export const createLinkPreviews = ({
+  guard,
+  media,
+  userAgent,
+  timeoutMs = 3_000,
+  turnMs = 10_000,
+  pictureMs = 5_000,
+}: LinkPreviewOptions): LinkPreviews => {
   const dispatcher = createAgent(guard, timeoutMs);
+  // One picture can take hundreds of megabytes. The pool has one thread for previews.
+  const slots = new Slots(1);
+
+  /** Runs the work within the time-out. Returns null if the work fails or exceeds the time-out. `clear` ends the time-out early. */
+  const inTime = async <T>(ms: number, work: (signal: AbortSignal, clear: () => void) => Promise<T | null>): Promise<T | null> => {
+    const { signal, clear } = deadline(ms);
+    try {
+      return await work(signal, clear);
+    } catch {
+      return null;
+    } finally {
+      clear();
+    }
+  };
+
+  const picturesOf = (bytes: Uint8Array, large: boolean): Promise<PreviewPictures | null> =>
+    inTime(turnMs, (waiting, clear) =>
+      slots.run(waiting, () => {
+        clear();
+        return inTime(pictureMs, (signal) => media.previewPictures(bytes, large, signal));
+      }),
+    );
 
   /** Fetches an address. Every redirect is checked like the first request. */
   const get = async (
@@ -157,24 +191,12 @@ export const createLinkPreviews = ({ guard, media, userAgent, timeoutMs = 3_000 
 
   const pictureAt = async (url: string, large: boolean, signal: AbortSignal): Promise<PreviewPictures | null> => {
     const found = await get(url, picture, signal).catch(() => null);
-    return found && media.previewPictures(found.bytes, large);
-  };
-
-  /** Runs the work within the time-out. Returns null if the work fails or exceeds the time-out. */
-  const inTime = async <T>(work: (signal: AbortSignal) => Promise<T | null>): Promise<T | null> => {
-    const { signal, clear } = deadline(timeoutMs);
-    try {
-      return await work(signal);
-    } catch {
-      return null;
-    } finally {
-      clear();
-    }
+    return found && picturesOf(found.bytes, large);
   };
 
   return {
     page: (url, large) =>
-      inTime(async (signal) => {
+      inTime(timeoutMs, async (signal) => {
         const found = await get(url, page, signal);
         if (!found) return null;
         const { title, description, image } = readHead(decode(found.bytes, found.type));
@@ -184,7 +206,7 @@ export const createLinkPreviews = ({ guard, media, userAgent, timeoutMs = 3_000 
         return { title, description, pictures: address && (await pictureAt(address.href, large, signal)) };
       }),
     picture: (source, large) =>
-      inTime((signal) => (typeof source === 'string' ? pictureAt(source, large, signal) : media.previewPictures(source, large))),
+      typeof source === 'string' ? inTime(timeoutMs, (signal) => pictureAt(source, large, signal)) : picturesOf(source, large),
     close: () => dispatcher.destroy(),
   };
 };

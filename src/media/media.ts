@@ -7,6 +7,7 @@ import { Slots } from './bounded-work.ts';
 import type { PictureOutcome, PictureTask } from './picture-worker.ts';
 import type { Seal, SealKeys, SealTask } from './seal-worker.ts';
 import type { TrackFacts } from './track-facts.ts';
+import type { PreviewTask } from './worker.ts';
 
 /** JPEGs of one picture. */
 export interface PreviewPictures {
@@ -26,8 +27,11 @@ export interface Media extends MediaPort {
    * Both are raw, without the version byte that Signal puts before public keys.
    */
   generatePreKeys(count: number): Promise<Uint8Array>;
-  /** Makes the pictures of a link's preview; `large` only if requested. Returns null if the picture cannot be read or sharp is not installed. */
-  previewPictures(picture: Uint8Array, large: boolean): Promise<PreviewPictures | null>;
+  /**
+   * Makes the pictures of a link's preview; `large` only if requested. Returns null if the picture cannot be read, is too large or takes too long, or
+   * if sharp is not installed. If the signal aborts, rejects and ends the thread.
+   */
+  previewPictures(picture: Uint8Array, large: boolean, signal: AbortSignal): Promise<PreviewPictures | null>;
   /** Converts a picture, or reports that it may stay unchanged. If the signal aborts, rejects and ends the thread. */
   picture(as: PictureKind, task: PictureTask, signal: AbortSignal): Promise<PictureOutcome>;
   /** Reads the tracks of an audio or video file without ffmpeg. Returns null if the file cannot be read. Rejects if the signal aborts. */
@@ -52,7 +56,8 @@ const pictureTasks: Readonly<Record<PictureKind, string>> = {
 /** The time after which an idle thread ends, in milliseconds. Threads start with the first task, so an idle gateway has none. */
 const idleMs = 30_000;
 
-export const createMedia = ({ threads = 2 }: { threads?: number } = {}): Media => {
+/** Makes the pool. `maxPixels`: the limit of a preview's source; the default is that of MEDIA_MAX_PIXELS. */
+export const createMedia = ({ threads = 2, maxPixels = 50_000_000 }: { threads?: number; maxPixels?: number } = {}): Media => {
   const pool = new Piscina({
     filename: new URL('./worker.ts', import.meta.url).href,
     minThreads: 0,
@@ -66,7 +71,8 @@ export const createMedia = ({ threads = 2 }: { threads?: number } = {}): Media =
   return {
     qrPng: (text) => pool.run(text, { name: 'qrPng' }),
     generatePreKeys: (count) => pool.run(count, { name: 'generatePreKeys' }),
-    previewPictures: (picture, large) => pool.run({ picture, large }, { name: 'previewPictures' }),
+    previewPictures: (picture, large, signal) =>
+      pool.run({ picture, large, maxPixels } satisfies PreviewTask, { name: 'previewPictures', signal }),
     picture: (as, task, signal) => pool.run(task, { filename: pictureWorker, name: pictureTasks[as], signal }),
     tracks: (path, signal) => pool.run(path, { filename: trackWorker, name: 'trackFacts', signal }),
     seal: (task, signal) => pool.run(task, { filename: sealWorker, name: 'seal', signal }),

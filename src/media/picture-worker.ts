@@ -4,7 +4,7 @@
  */
 import { readFile, stat } from 'node:fs/promises';
 import type { Metadata, Sharp } from 'sharp';
-import { sharp } from './careful-sharp.ts';
+import { mostPixelsOf, sharp } from './careful-sharp.ts';
 import { thumbnailSide } from './prepared.ts';
 import { release } from './release.ts';
 
@@ -51,9 +51,6 @@ const shapeOf = ({ width, height, pageHeight, pages, orientation }: Metadata): S
 
 const problemOf = (error: unknown): PictureOutcome => ({ problem: /timeout/i.test(String(error)) ? 'late' : 'unreadable' });
 
-/** The number of pixels for which one pixel of AVIF counts. Measured memory per pixel: 20 bytes for AVIF, at most 6 for the other formats. */
-const heifCost = 4;
-
 type OpenPicture = (options?: { readonly animated: boolean }) => Sharp;
 
 /**
@@ -79,7 +76,7 @@ const withPicture = async (
     const frames = animated ? shape.frames : 1;
     const { width, height } = shape;
     if (Math.max(width, height) > maxSide) return { problem: 'side', width, height, most: maxSide };
-    const most = facts.format === 'heif' ? Math.floor(maxPixels / heifCost) : maxPixels;
+    const most = mostPixelsOf(facts.format, maxPixels);
     if (width * height * frames > most) return { problem: 'pixels', ...shape, frames, most };
     return await work(open, facts, shape);
   } catch (error) {

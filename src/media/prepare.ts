@@ -150,7 +150,7 @@ const makers: Readonly<Record<MediaKind, Maker>> = {
 const boundedMedia = (media: WorkshopOptions['media'], slots: Slots): MediaWork => ({
   picture: (as, task, signal) => slots.run(signal, () => media.picture(as, task, signal)),
   tracks: (path, signal) => slots.run(signal, () => media.tracks(path, signal)),
-  thumbnail: (picture, signal) => slots.run(signal, async () => (await media.previewPictures(picture, false))?.small ?? null),
+  thumbnail: (picture, signal) => slots.run(signal, async () => (await media.previewPictures(picture, false, signal))?.small ?? null),
 });
 
 export const createWorkshop = ({ folder, jobs, timeoutMs, ffmpeg: program, ...options }: WorkshopOptions): MediaWorkshop => {

@@ -20,11 +20,7 @@ export const generatePreKeys = (count: number): unknown => {
 };
 
 /** Loads sharp. If an installation lacks the binary for its platform, pictures have no thumbnails, and all else works. */
-const loadSharp = () =>
-  import('./careful-sharp.ts').then(
-    ({ sharp }) => sharp,
-    () => null,
-  );
+const loadSharp = () => import('./careful-sharp.ts').catch(() => null);
 
 /** Sizes and qualities in descending order. The first result that fits in a message is used. */
 const attempts = [
@@ -35,26 +31,41 @@ const attempts = [
 ] as const;
 const smallBytes = 10_240;
 const largeSide = 800;
-/** The largest number of pixels in a picture. Larger pictures are not opened. */
-const mostPixels = 50_000_000;
+/** The time-out of decoding, in seconds. It equals the time for fetching a page, because a message waits for both. */
+const decodeSeconds = 3;
 
-const jpegOf = async (picture: Uint8Array, side: number, quality: number) => {
-  const sharp = await loadSharp();
-  const made = sharp?.(picture, { limitInputPixels: mostPixels })
-    .rotate()
+export interface PreviewTask {
+  readonly picture: Uint8Array;
+  readonly large: boolean;
+  /** The limit of pixels. A larger picture is not decoded. */
+  readonly maxPixels: number;
+}
+
+const previews = async ({ picture, large, maxPixels }: PreviewTask) => {
+  const careful = await loadSharp();
+  if (careful === null) return null;
+  const { sharp, mostPixelsOf } = careful;
+  const { format, width, height } = await sharp(picture, { limitInputPixels: false }).metadata();
+  if (width * height > mostPixelsOf(format, maxPixels)) return null;
+  const side = large ? largeSide : attempts[0].side;
+  // All sizes come from one decoded picture, because decoding a large source takes most of the time.
+  const decoded = await sharp(picture, { limitInputPixels: maxPixels, sequentialRead: true })
+    .timeout({ seconds: decodeSeconds })
+    .autoOrient()
     .resize(side, side, { fit: 'inside', withoutEnlargement: true })
     .flatten({ background: 'white' })
-    .jpeg({ quality })
+    .raw()
     .toBuffer({ resolveWithObject: true });
-  const jpeg = await made?.catch(() => null);
-  return jpeg ? { jpeg: new Uint8Array(jpeg.data), width: jpeg.info.width, height: jpeg.info.height } : null;
-};
-
-export const previewPictures = async ({ picture, large }: { picture: Uint8Array; large: boolean }): Promise<unknown> => {
-  for (const { side, quality } of attempts) {
-    const small = await jpegOf(picture, side, quality);
-    if (!small) return null;
-    if (small.jpeg.length <= smallBytes) return { small: small.jpeg, large: large ? await jpegOf(picture, largeSide, 80) : null };
+  const jpegOf = async (most: number, quality: number) => {
+    const made = sharp(decoded.data, { raw: decoded.info }).resize(most, most, { fit: 'inside', withoutEnlargement: true });
+    const { data, info } = await made.jpeg({ quality }).toBuffer({ resolveWithObject: true });
+    return { jpeg: new Uint8Array(data), width: info.width, height: info.height };
+  };
+  for (const attempt of attempts) {
+    const { jpeg } = await jpegOf(attempt.side, attempt.quality);
+    if (jpeg.length <= smallBytes) return { small: jpeg, large: large ? await jpegOf(largeSide, 80) : null };
   }
   return null;
 };
+
+export const previewPictures = (task: PreviewTask): Promise<unknown> => previews(task).catch(() => null);

@@ -123,8 +123,9 @@ interface MediaInput {
 
 /** Opens the parts. No other process may use the data folder, because the temporary folder in it is emptied. */
 export async function openMediaParts({ settings, dataDir, guard, userAgent, log, onOpen }: MediaInput) {
-  // Two threads more than the largest number of concurrent conversions: one for encryption, and one for QR codes, which must not wait for a file.
-  const media = createMedia({ threads: settings.mediaJobs + 2 });
+  // Three threads more than the largest number of concurrent conversions: one for encryption, one for link previews, and one for QR codes, which must
+  // not wait for a file.
+  const media = createMedia({ threads: settings.mediaJobs + 3, maxPixels: settings.mediaMaxPixels });
   onOpen('media', () => media.close());
   const temporary = join(dataDir, 'temporary');
   const leftovers = await endLeftoverChildren(temporary);

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { after, test } from 'node:test';
 import sharp from 'sharp';
 import { createLinkPreviews, readHead } from '#src/media/link-preview.ts';
-import { createMedia } from '#src/media/media.ts';
+import { createMedia, type Media } from '#src/media/media.ts';
 import { AddressGuard } from '#src/webhooks/address-guard.ts';
 
 const heads: readonly (readonly [what: string, html: string, title: string, description: string, image: string])[] = [
@@ -146,4 +146,47 @@ test('page: a page that is not HTML, has no title, fails or never answers gives 
     assert.equal(await impatient.page(base + path, false), null, path);
   assert.equal(await impatient.page('no address', false), null);
   await impatient.close();
+});
+
+/** A maker of pictures whose calls end only by their signals. It counts the calls under way. */
+const stuck = () => {
+  const counts = { now: 0, most: 0, begun: 0 };
+  const previewPictures: Media['previewPictures'] = (_picture, _large, signal) => {
+    counts.now += 1;
+    counts.begun += 1;
+    counts.most = Math.max(counts.most, counts.now);
+    return new Promise((_resolve, reject) =>
+      signal.addEventListener('abort', () => {
+        counts.now -= 1;
+        reject(signal.reason as Error);
+      }),
+    );
+  };
+  return { counts, previewPictures };
+};
+
+test('picture: pictures are made one at a time, and each ends in time', async () => {
+  const media = stuck();
+  const busy = createLinkPreviews({ ...options, media, pictureMs: 20 });
+  const all = await Promise.all(Array.from({ length: 3 }, () => busy.picture(Buffer.from('x'), false)));
+  assert.deepEqual([all, media.counts], [[null, null, null], { now: 0, most: 1, begun: 3 }]);
+  await busy.close();
+});
+
+test('picture: a picture that waits too long for its turn is left out', async () => {
+  const media = stuck();
+  const busy = createLinkPreviews({ ...options, media, pictureMs: 200, turnMs: 20 });
+  const all = await Promise.all(Array.from({ length: 3 }, () => busy.picture(Buffer.from('x'), false)));
+  assert.deepEqual([all, media.counts.begun], [[null, null, null], 1]);
+  await busy.close();
+});
+
+test('page: a picture that takes too long does not cost the preview', async () => {
+  const base = await serve({
+    '/slow': html('<title>Slow</title><meta property="og:image" content="/slow.png">'),
+    '/slow.png': (_request, response) => void response.writeHead(200, { 'content-type': 'image/png' }).end('x'),
+  });
+  const busy = createLinkPreviews({ ...options, media: stuck(), pictureMs: 20 });
+  assert.deepEqual(await busy.page(`${base}/slow`, false), { title: 'Slow', description: '', pictures: null });
+  await busy.close();
 });

@@ -10,6 +10,7 @@ import { createMedia } from '#src/media/media.ts';
 
 const media = createMedia({ threads: 1 });
 after(() => media.close());
+const forEver = new AbortController().signal;
 
 const readQr = (dataUrl: string): string | undefined => {
   const png = PNG.sync.read(Buffer.from(dataUrl.replace('data:image/png;base64,', ''), 'base64'));
@@ -61,7 +62,7 @@ test('preview pictures: a large picture becomes a JPEG that fits', async () => {
     .resize(1600)
     .png()
     .toBuffer();
-  const small = (await media.previewPictures(picture, false))?.small;
+  const small = (await media.previewPictures(picture, false, forEver))?.small;
   assert.ok(small && small.length <= 10_240);
   const { format, width, height } = await sharp(small).metadata();
   assert.equal(format, 'jpeg');
@@ -69,7 +70,29 @@ test('preview pictures: a large picture becomes a JPEG that fits', async () => {
 });
 
 test('preview pictures: other files give no picture', async () =>
-  assert.equal(await media.previewPictures(Buffer.from('<html>'), true), null));
+  assert.equal(await media.previewPictures(Buffer.from('<html>'), true, forEver), null));
+
+test('preview pictures: a picture with too many pixels gives none, and an AVIF may have a quarter of the pixels', async () => {
+  const careful = createMedia({ threads: 1, maxPixels: 1_000_000 });
+  const made = async (side: number, format: 'png' | 'avif'): Promise<boolean> => {
+    const plain = sharp({ create: { width: side, height: side, channels: 3, background: 'teal' } });
+    return (await careful.previewPictures(await plain.toFormat(format, { effort: 1 }).toBuffer(), true, forEver)) !== null;
+  };
+  assert.deepEqual([await made(1_000, 'png'), await made(1_001, 'png')], [true, false]);
+  assert.deepEqual([await made(500, 'avif'), await made(600, 'avif')], [true, false]);
+  await careful.close();
+});
+
+test('preview pictures: a large picture has the pixels of the small one, without transparency', async () => {
+  const halves = sharp({ create: { width: 1_600, height: 800, channels: 4, background: { r: 0, g: 0, b: 0, alpha: 0 } } });
+  const both = await media.previewPictures(await halves.png().toBuffer(), true, forEver);
+  assert.deepEqual([both?.large?.width, both?.large?.height], [800, 400]);
+  const { data, info } = await sharp(both?.small).raw().toBuffer({ resolveWithObject: true });
+  assert.deepEqual([info.width, info.height, data[0]], [320, 160, 255]);
+});
+
+test('preview pictures: an aborted call rejects', async () =>
+  assert.rejects(media.previewPictures(Buffer.from('<html>'), false, AbortSignal.abort())));
 
 test('media: an idle pool does not keep a process alive', () => {
   const script = `
