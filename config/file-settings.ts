@@ -51,7 +51,7 @@ export const fileSettings = {
   ),
   downloadsAtOnce: fixed(
     8,
-    'The downloads of all instances that are open at once. Further ones wait. 8 fill a line of 100 Mbit/s, and leave the processor to the messages.',
+    'The downloads of all instances that are open at once. Further ones wait. Instances take turns, and one instance has at most half of the downloads. 8 fill a line of 100 Mbit/s, and leave the processor to the messages.',
   ),
   importMaxBytes: files(
     integer(1_048_576, 1_099_511_627_776),
@@ -116,11 +116,15 @@ export const mediaSettings = {
   mediaJobs: media(
     integer(1, 64),
     2,
-    'The pictures that are converted at once, and as many audio and video files. Further ones wait. The default is one for each core of a small machine. Each takes a whole core, and a picture of MEDIA_MAX_PIXELS up to 300 MB.',
+    'The pictures that are converted at once, and as many audio and video files. Further ones wait. Instances take turns, and one instance has at most half of the conversions. The default is one for each core of a small machine. Each takes a whole core, and a picture of MEDIA_MAX_PIXELS up to 300 MB.',
   ),
   mediaConvertMs: fixed(
     120_000,
-    'The longest time for converting a file, with its time in the queue. Two minutes convert a video of some minutes on 2 cores.',
+    'The longest time for converting a file, without its time in the queue. Two minutes convert a video of some minutes on 2 cores.',
+  ),
+  mediaTurnMs: fixed(
+    120_000,
+    'The longest time that a file waits in the queue for its conversion. A longer wait helps no client, because a client gives up after a minute.',
   ),
   mediaMaxPixels: media(
     integer(1_000_000, 1_000_000_000),

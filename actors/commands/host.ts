@@ -1,5 +1,5 @@
 /** The parts of the supervisor that several groups of commands need. Each group names the parts that it uses. */
-import { done, refuse, type Result } from '../model.ts';
+import { done, type InstanceId, refuse, type Result } from '../model.ts';
 import type { Policy } from '../policy/policy.ts';
 import type { Ports } from '../ports.ts';
 import type { Cells } from '../supervisor/cells.ts';
@@ -23,5 +23,5 @@ export interface WithPolicy<Name extends keyof Policy> {
 export const notDiscarded = refuse('unavailable', 'the last session is not logged out completely: its credentials are still being deleted');
 
 /** Returns the JPEG for the platform; null for '', which removes a picture. */
-export const portraitOf = ({ portraits }: Pick<Ports, 'portraits'>, source: string): Promise<Result<Uint8Array | null>> =>
-  source === '' ? Promise.resolve(done(null)) : portraits.take(source, 'portrait');
+export const portraitOf = ({ portraits }: Pick<Ports, 'portraits'>, id: InstanceId, source: string): Promise<Result<Uint8Array | null>> =>
+  source === '' ? Promise.resolve(done(null)) : portraits.take(id, source, 'portrait');

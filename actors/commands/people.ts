@@ -138,7 +138,7 @@ export const peopleCommands = (host: Host): PeopleMethods => ({
   checkNumbers: (id, numbers) => host.cells.live(id, (cell, signal) => checkNumbers(cell, signal, numbers)),
   chatDetails: (id, number, kind) => host.cells.live(id, (cell, signal) => detailsOf(host.ports, cell, signal, { number, kind })),
   async setOwnPicture(id, source) {
-    const picture = await portraitOf(host.ports, source);
+    const picture = await portraitOf(host.ports, id, source);
     return picture.ok ? host.cells.perform(id, 'account.picture', { jpeg: picture.value }) : picture;
   },
   picture: (id, number, kind, force) =>
@@ -229,7 +229,7 @@ export function groupCommands(host: GroupHost): GroupMethods {
       return done(await ports.groups.find(id, query));
     },
     async setGroupPicture(id, groupId, source) {
-      const picture = await portraitOf(ports, source);
+      const picture = await portraitOf(ports, id, source);
       return picture.ok ? host.cells.perform(id, 'group.picture', { groupId, jpeg: picture.value }) : picture;
     },
   };
@@ -249,11 +249,11 @@ export function channelCommands(host: GroupHost, { send }: Pick<MessageMethods, 
       return host.cells.perform(id, 'channel.refresh', { known: channels.map((channel) => channel.id) });
     },
     async createChannel(id, { name, description, picture }) {
-      const jpeg = await portraitOf(ports, picture);
+      const jpeg = await portraitOf(ports, id, picture);
       return jpeg.ok ? host.cells.perform(id, 'channel.create', { name, description, jpeg: jpeg.value }) : jpeg;
     },
     async setChannelPicture(id, channelId, picture) {
-      const jpeg = await portraitOf(ports, picture);
+      const jpeg = await portraitOf(ports, id, picture);
       return jpeg.ok ? host.cells.perform(id, 'channel.change', { channelId, wish: { of: 'picture', jpeg: jpeg.value } }) : jpeg;
     },
     async inviteChannelAdmin(id, channelId, person, payload) {
@@ -277,7 +277,7 @@ export function businessCommands(host: GroupHost): BusinessMethods {
   const { portraits } = host.ports;
   return {
     async saveProduct(id, { id: productId, product, picture }) {
-      const taken = picture === null ? done(null) : await portraits.take(picture, 'product');
+      const taken = picture === null ? done(null) : await portraits.take(id, picture, 'product');
       return taken.ok ? host.cells.perform(id, 'catalog.save', { id: productId, product, jpeg: taken.value }) : taken;
     },
   };

@@ -86,7 +86,7 @@ export interface FileStore {
 /** Conversion and transcription of audio. */
 export interface Sounds {
   /** Converts a file to MP3. Refuses with `notConvertible` if this machine cannot convert it, or if the file has no audio. */
-  toMp3(path: string): Promise<Result<TakenFile>>;
+  toMp3(instance: InstanceId, path: string): Promise<Result<TakenFile>>;
   /** Transcribes speech with a service that the key pays for. A refusal has a sentence for the owner of the key. */
   transcribe(sound: { readonly path: string; readonly name: string; readonly mimetype: string }, key: string): Promise<Result<string>>;
 }
@@ -138,7 +138,7 @@ export interface FileRows {
 /** Pictures for the platform: of a group or a person (`portrait`, square) or of a product (in its own proportions). */
 export interface Portraits {
   /** Makes a JPEG from a URL, a data URL or base64. Refuses like `Attachments.take`, and with `notConvertible` for a file that is no picture. */
-  take(source: string, as: 'portrait' | 'product'): Promise<Result<Uint8Array>>;
+  take(instance: InstanceId, source: string, as: 'portrait' | 'product'): Promise<Result<Uint8Array>>;
 }
 
 export interface Attachments {

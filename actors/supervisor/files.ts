@@ -133,7 +133,7 @@ export class Downloads {
   }
 
   async #convert(id: InstanceId, file: KeptFile): Promise<Result<KeptFile>> {
-    const taken = await this.#withCopy(file, (path) => this.#host.ports.sounds.toMp3(path));
+    const taken = await this.#withCopy(file, (path) => this.#host.ports.sounds.toMp3(id, path));
     if (!taken.ok) return taken;
     return this.#kept(await this.#host.ports.files.keep(id, taken.value, { madeOf: file.hash }));
   }

@@ -56,7 +56,7 @@ export const createAttachments = ({ intake, workshop, files }: AttachmentParts):
     taken: TakenFile,
     thumbnail: TakenFile | null,
   ): Promise<Result<Attachment>> => {
-    const wishes = { thumbnail: thumbnail?.path, mimetype: given.mimetype || undefined };
+    const wishes = { instance, thumbnail: thumbnail?.path, mimetype: given.mimetype || undefined };
     // `myaudio` is another name of the voice message. The file is converted to the format of voice messages if the machine can do it, and
     // otherwise sent as it is.
     const voice = given.as === 'myaudio' ? await workshop.prepare(taken, 'ptt', wishes) : null;
@@ -97,11 +97,11 @@ interface PortraitParts {
 }
 
 export const createPortraits = ({ intake, workshop }: PortraitParts): Portraits => ({
-  async take(source, as) {
+  async take(instance, source, as) {
     const taken = await intake.take(source);
     if (!taken.ok) return taken;
     try {
-      const made = await workshop.portrait(taken.value, as);
+      const made = await workshop.portrait(taken.value, as, { instance });
       if (!made.ok) return made;
       try {
         return done(new Uint8Array(await readFile(made.value.path)));

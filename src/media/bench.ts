@@ -1,13 +1,18 @@
 /** Shared parts of one preparation: paths for new files, limits, and the deadline. */
 import { removeFile, type TemporaryFolder } from '#src/files/blobs.ts';
+import type { Turns } from './bounded-work.ts';
 import type { Ffmpeg } from './ffmpeg.ts';
-import type { Media } from './media.ts';
+import type { PictureKind } from './media.ts';
+import type { PictureOutcome, PictureTask } from './picture-worker.ts';
 import type { PreparedMedia, PrepareWishes, SourceFile } from './prepared.ts';
+import type { TrackFacts } from './track-facts.ts';
 
-/** The file tasks of the thread pool. */
-export interface MediaWork extends Pick<Media, 'picture' | 'tracks'> {
+/** The file tasks of the thread pool. Each waits for its turn. */
+export interface MediaWork {
+  picture(as: PictureKind, task: PictureTask): Promise<PictureOutcome>;
+  tracks(path: string): Promise<TrackFacts | null>;
   /** Makes a JPEG of at most 10 KB. Returns null if the picture cannot be read. */
-  thumbnail(picture: Uint8Array, signal: AbortSignal): Promise<Uint8Array | null>;
+  thumbnail(picture: Uint8Array): Promise<Uint8Array | null>;
 }
 
 export interface MediaLimits {
@@ -39,8 +44,7 @@ export interface Bench {
   /** Runs ffmpeg; null if the machine does not have the program. */
   readonly ffmpeg: Ffmpeg | null;
   readonly limits: MediaLimits;
-  /** A signal that aborts on the time-out, when the caller gives up, and when the gateway stops. */
-  readonly signal: AbortSignal;
+  readonly turns: Turns;
   readonly wishes: PrepareWishes;
   /** Returns a path for a new file. The file is removed after the work unless it is the result. */
   newPath(): string;

@@ -1,6 +1,5 @@
 /** Bounded work: a time-out, an abort by the caller, a limit of concurrent tasks, and the refusal of new work during a stop. */
 import { done, type Reason, type Refusal, refuse, type Result } from '#actors/model.ts';
-import { deadline } from '#src/webhooks/address-guard.ts';
 
 // The error that carries a refusal through streams. Streams can fail only by throwing. `resultOf` turns the error into a value.
 
@@ -36,30 +35,95 @@ export const sizeText = (bytes: number): string => {
 export const tooManyBytes = (limit: number): MediaFailure =>
   new MediaFailure('tooLarge', `the file is larger than the ${sizeText(limit)} that are allowed`);
 
+/** The turns of one task. The task waits for one turn at a time. */
+export interface Turns {
+  /** A signal that aborts on a time-out, when the caller gives up, and when the gateway stops. */
+  readonly signal: AbortSignal;
+  /** Runs a part of the task in a slot. The wait for the slot has a time-out of its own. It does not count into the time-out of the work. */
+  run<T>(slots: Slots, work: () => Promise<T>): Promise<T>;
+}
+
+/** A time-out that counts only while it runs. */
+class PausableTimeout {
+  readonly #onEnd: () => void;
+  /** The time that is left, in milliseconds. */
+  #left: number;
+  #begun = 0;
+  #timer: NodeJS.Timeout | undefined = undefined;
+
+  constructor(ms: number, onEnd: () => void) {
+    this.#left = ms;
+    this.#onEnd = onEnd;
+  }
+
+  start(): void {
+    this.#begun = performance.now();
+    this.#timer = setTimeout(this.#onEnd, this.#left);
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+    this.#left -= performance.now() - this.#begun;
+  }
+}
+
+class TaskTurns implements Turns {
+  readonly signal: AbortSignal;
+  readonly #key: string;
+  readonly #work: PausableTimeout;
+  readonly #wait: PausableTimeout;
+
+  constructor(workMs: number, waitMs: number, key: string, others: readonly AbortSignal[]) {
+    const late = new AbortController();
+    this.signal = AbortSignal.any([late.signal, ...others]);
+    this.#key = key;
+    this.#work = new PausableTimeout(workMs, () => late.abort());
+    this.#wait = new PausableTimeout(waitMs, () => late.abort());
+    this.#work.start();
+  }
+
+  run<T>(slots: Slots, work: () => Promise<T>): Promise<T> {
+    this.#work.stop();
+    this.#wait.start();
+    return slots.run(this.#key, this.signal, () => {
+      this.#wait.stop();
+      this.#work.start();
+      return work();
+    });
+  }
+
+  clear(): void {
+    this.#work.stop();
+    this.#wait.stop();
+  }
+}
+
 /** Runs work that ends on a time-out, when its caller gives up, and when the gateway stops. */
 export class BoundedWork {
   readonly #timeoutMs: number;
+  readonly #turnMs: number;
   readonly #late: () => MediaFailure;
   readonly #closing = new AbortController();
   readonly #underWay = new Set<Promise<unknown>>();
 
-  /** `timeoutMs`: the time-out of each task. `late` makes the refusal for a time-out. */
-  constructor(timeoutMs: number, late: () => MediaFailure) {
+  /** `timeoutMs`: the time-out of each task. `late` makes the refusal for a time-out. `turnMs`: the time-out of all waits of a task for its turns. */
+  constructor(timeoutMs: number, late: () => MediaFailure, turnMs = timeoutMs) {
     this.#timeoutMs = timeoutMs;
+    this.#turnMs = turnMs;
     this.#late = late;
   }
 
-  /** Runs the work. A `MediaFailure` of the work and an abort become refusals. Other errors reject. */
-  run<T>(work: (signal: AbortSignal) => Promise<T>, given?: AbortSignal): Promise<Result<T>> {
-    const { signal: late, clear } = deadline(this.#timeoutMs);
-    const signal = AbortSignal.any([late, this.#closing.signal, ...(given ? [given] : [])]);
+  /** Runs the work. A `MediaFailure` of the work and an abort become refusals. Other errors reject. `key`: the key of the task in slots. */
+  run<T>(work: (turns: Turns) => Promise<T>, given?: AbortSignal, key = ''): Promise<Result<T>> {
+    const turns = new TaskTurns(this.#timeoutMs, this.#turnMs, key, [this.#closing.signal, ...(given ? [given] : [])]);
+    const { signal } = turns;
     const cut = (error: unknown): never => {
       if (error instanceof MediaFailure || !signal.aborted) throw error;
       if (this.#closing.signal.aborted) throw new MediaFailure('unavailable', 'the server is stopping');
       if (given?.aborted) throw new MediaFailure('unavailable', 'the file was not waited for any longer');
       throw this.#late();
     };
-    const working = (signal.aborted ? Promise.reject(signal.reason) : work(signal)).catch(cut).finally(clear);
+    const working = (signal.aborted ? Promise.reject(signal.reason) : work(turns)).catch(cut).finally(() => turns.clear());
     this.#underWay.add(working);
     void working.catch(() => undefined).finally(() => this.#underWay.delete(working));
     return resultOf(working);
@@ -72,41 +136,72 @@ export class BoundedWork {
   }
 }
 
-/** Limits the number of concurrent tasks. Further tasks wait in FIFO order. */
+/**
+ * Limits the number of concurrent tasks, in total and for each key, such as an instance. Further tasks wait. Keys with waiting tasks take turns, and the
+ * tasks of one key keep their order.
+ */
 export class Slots {
+  readonly #perKey: number;
   #free: number;
-  readonly #waiting = new Set<() => void>();
+  readonly #taken = new Map<string, number>();
+  /** The waiting tasks by key, in the order in which the keys take turns. No line is empty. */
+  readonly #lines = new Map<string, Set<() => void>>();
 
-  constructor(size: number) {
+  /** `perKey`: the most slots of one key. With half of the slots, a key with long tasks leaves the other half to the others. */
+  constructor(size: number, perKey = Math.max(1, Math.floor(size / 2))) {
     this.#free = size;
+    this.#perKey = perKey;
   }
 
-  /** Runs the work when a slot is free. If the signal aborts before, rejects with the reason of the signal. */
-  async run<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
-    await this.#turn(signal);
+  /** Runs the work when a slot is free for the key. If the signal aborts before, rejects with the reason of the signal. */
+  async run<T>(key: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+    await this.#turn(key, signal);
     try {
       return await work();
     } finally {
-      const [next] = this.#waiting;
-      if (next) next();
-      else this.#free += 1;
+      this.#release(key);
     }
   }
 
-  async #turn(signal: AbortSignal): Promise<void> {
-    signal.throwIfAborted();
-    if (this.#free > 0) {
-      this.#free -= 1;
+  #hasRoom(key: string): boolean {
+    return this.#free > 0 && (this.#taken.get(key) ?? 0) < this.#perKey;
+  }
+
+  #occupy(key: string): void {
+    this.#free -= 1;
+    this.#taken.set(key, (this.#taken.get(key) ?? 0) + 1);
+  }
+
+  #release(key: string): void {
+    this.#free += 1;
+    const left = (this.#taken.get(key) ?? 1) - 1;
+    if (left > 0) this.#taken.set(key, left);
+    else this.#taken.delete(key);
+    for (const [next, line] of this.#lines) {
+      const [enter] = line;
+      if (!enter || !this.#hasRoom(next)) continue;
+      this.#occupy(next);
+      enter();
+      // The key takes its next turn after all other keys.
+      if (this.#lines.delete(next)) this.#lines.set(next, line);
       return;
     }
+  }
+
+  async #turn(key: string, signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    if (this.#hasRoom(key)) return this.#occupy(key);
     const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const line = this.#lines.get(key) ?? new Set();
     const leave = (): void => {
-      this.#waiting.delete(enter);
+      line.delete(enter);
+      if (line.size === 0) this.#lines.delete(key);
       signal.removeEventListener('abort', abort);
     };
     const enter = (): void => (leave(), resolve());
     const abort = (): void => (leave(), reject(signal.reason));
-    this.#waiting.add(enter);
+    line.add(enter);
+    this.#lines.set(key, line);
     signal.addEventListener('abort', abort);
     await promise;
   }

@@ -239,9 +239,9 @@ export const createIntake = ({ folder, timeoutMs, ...fetching }: IntakeOptions):
   };
 
   return {
-    take: (source, { signal } = {}) => bounded.run((limited) => take(source.trim(), limited), signal),
+    take: (source, { signal } = {}) => bounded.run((turns) => take(source.trim(), turns.signal), signal),
     receive: (bytes, { signal, filename = '', maxBytes = fetching.maxBytes } = {}) =>
-      bounded.run((limited) => receive(bytes, filename, maxBytes, limited), signal),
+      bounded.run((turns) => receive(bytes, filename, maxBytes, turns.signal), signal),
     async close() {
       await bounded.close();
       await fetcher.close();

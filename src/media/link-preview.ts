@@ -163,7 +163,7 @@ export const createLinkPreviews = ({
 
   const picturesOf = (bytes: Uint8Array, large: boolean): Promise<PreviewPictures | null> =>
     inTime(turnMs, (waiting, clear) =>
-      slots.run(waiting, () => {
+      slots.run('', waiting, () => {
         clear();
         return inTime(pictureMs, (signal) => media.previewPictures(bytes, large, signal));
       }),

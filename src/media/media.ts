@@ -111,5 +111,5 @@ export const createSealing = (media: Pick<Media, 'seal'>, folder: Pick<Temporary
       throw error;
     }
   };
-  return { seal: (path, keys, signal) => slots.run(signal, () => seal(path, keys, signal)) };
+  return { seal: (path, keys, signal) => slots.run('', signal, () => seal(path, keys, signal)) };
 };

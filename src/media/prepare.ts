@@ -6,7 +6,7 @@ import { readFile, stat, writeFile } from 'node:fs/promises';
 import type { MediaKind } from '#actors/model.ts';
 import { onTemporaryDisk, type TemporaryFolder } from '#src/files/blobs.ts';
 import { type Bench, type Made, type Maker, type MediaLimits, type MediaWork, noFacts, Scraps } from './bench.ts';
-import { BoundedWork, MediaFailure, sizeText, Slots } from './bounded-work.ts';
+import { BoundedWork, MediaFailure, sizeText, Slots, type Turns } from './bounded-work.ts';
 import { Ffmpeg } from './ffmpeg.ts';
 import type { Media, PictureKind } from './media.ts';
 import type { PictureOutcome } from './picture-worker.ts';
@@ -64,7 +64,7 @@ const writtenTo = async (path: string, bytes: Uint8Array): Promise<Pick<SourceFi
 const pictureMaker =
   (as: PictureKind): Maker =>
   async (file, bench) => {
-    const { limits, media, signal } = bench;
+    const { limits, media } = bench;
     if (!readable.has(file.mimetype))
       throw new MediaFailure(
         'notConvertible',
@@ -76,7 +76,7 @@ const pictureMaker =
       maxSide: limits.maxSide,
       timeoutSeconds: Math.max(1, Math.ceil(limits.pictureMs / 1000)),
     };
-    const { bytes, ...made } = madeOf(await media.picture(as, task, signal), file.mimetype);
+    const { bytes, ...made } = madeOf(await media.picture(as, task), file.mimetype);
     const { path, size } = bytes === null ? file : await writtenTo(bench.newPath(), bytes);
     const { mimetype, width, height, isAnimated, thumbnail } = made;
     return { ...noFacts, path, size, mimetype, width, height, isAnimated, thumbnail };
@@ -91,7 +91,7 @@ const ownThumbnail = async (file: SourceFile, bench: Bench): Promise<Uint8Array 
   if (!readable.has(file.mimetype)) return null;
   const { maxPixels, maxSide } = bench.limits;
   const task = { path: file.path, maxPixels, maxSide, timeoutSeconds: 5 };
-  const outcome = await bench.media.picture('image', task, bench.signal);
+  const outcome = await bench.media.picture('image', task);
   return outcome.problem === null ? outcome.thumbnail : null;
 };
 
@@ -99,12 +99,12 @@ const ownThumbnail = async (file: SourceFile, bench: Bench): Promise<Uint8Array 
 const largestWish = 8_388_608;
 
 /** Returns the thumbnail that the client sent; null if it sent none. */
-const wishedThumbnail = async ({ wishes, media, signal }: Bench): Promise<Uint8Array | null> => {
+const wishedThumbnail = async ({ wishes, media }: Bench): Promise<Uint8Array | null> => {
   const { thumbnail } = wishes;
   if (thumbnail === undefined) return null;
   const size = typeof thumbnail === 'string' ? (await stat(thumbnail)).size : thumbnail.length;
   if (size > largestWish) throw new MediaFailure('tooLarge', `the thumbnail is larger than ${sizeText(largestWish)}`);
-  const found = await media.thumbnail(typeof thumbnail === 'string' ? await readFile(thumbnail) : thumbnail, signal);
+  const found = await media.thumbnail(typeof thumbnail === 'string' ? await readFile(thumbnail) : thumbnail);
   if (!found) throw new MediaFailure('invalid', 'the thumbnail is no picture that can be read');
   return found;
 };
@@ -130,8 +130,10 @@ export interface WorkshopOptions extends MediaLimits {
   readonly ffmpeg: string | null;
   /** The largest number of concurrent tasks in the pool, and also of concurrent conversions by ffmpeg. */
   readonly jobs: number;
-  /** The time-out of one file, including the wait for its turn. In milliseconds. */
+  /** The time-out of one file without its waits for its turns. In milliseconds. */
   readonly timeoutMs: number;
+  /** The time-out of the waits of one file. In milliseconds. The default is `timeoutMs`. */
+  readonly turnMs?: number;
 }
 
 const makers: Readonly<Record<MediaKind, Maker>> = {
@@ -147,24 +149,25 @@ const makers: Readonly<Record<MediaKind, Maker>> = {
 };
 
 /** Limits the file tasks in the pool, so that other tasks find free threads. */
-const boundedMedia = (media: WorkshopOptions['media'], slots: Slots): MediaWork => ({
-  picture: (as, task, signal) => slots.run(signal, () => media.picture(as, task, signal)),
-  tracks: (path, signal) => slots.run(signal, () => media.tracks(path, signal)),
-  thumbnail: (picture, signal) => slots.run(signal, async () => (await media.previewPictures(picture, false, signal))?.small ?? null),
+const boundedMedia = (media: WorkshopOptions['media'], slots: Slots, turns: Turns): MediaWork => ({
+  picture: (as, task) => turns.run(slots, () => media.picture(as, task, turns.signal)),
+  tracks: (path) => turns.run(slots, () => media.tracks(path, turns.signal)),
+  thumbnail: (picture) => turns.run(slots, async () => (await media.previewPictures(picture, false, turns.signal))?.small ?? null),
 });
 
-export const createWorkshop = ({ folder, jobs, timeoutMs, ffmpeg: program, ...options }: WorkshopOptions): MediaWorkshop => {
-  const media = boundedMedia(options.media, new Slots(jobs));
+export const createWorkshop = ({ folder, jobs, timeoutMs, turnMs, ffmpeg: program, ...options }: WorkshopOptions): MediaWorkshop => {
+  const slots = new Slots(jobs);
   const cpuSeconds = Math.ceil(timeoutMs / 1000);
   const ffmpeg = program === null ? null : new Ffmpeg({ program, folder: folder.path, jobs, maxPixels: options.maxPixels, cpuSeconds });
   const late = (): MediaFailure => new MediaFailure('limited', 'the file could not be converted in time', { retryAfter: 30 });
-  const bounded = new BoundedWork(timeoutMs, late);
+  const bounded = new BoundedWork(timeoutMs, late, turnMs);
 
   /** Runs one task, and removes its temporary files except the result. */
-  const onBench = async (work: (bench: Bench) => Promise<Made>, wishes: PrepareWishes, signal: AbortSignal): Promise<PreparedMedia> => {
+  const onBench = async (work: (bench: Bench) => Promise<Made>, wishes: PrepareWishes, turns: Turns): Promise<PreparedMedia> => {
     const scraps = new Scraps(folder);
+    const media = boundedMedia(options.media, slots, turns);
     try {
-      const made = await work({ media, ffmpeg, limits: options, signal, wishes, newPath: () => scraps.newPath() });
+      const made = await work({ media, ffmpeg, limits: options, turns, wishes, newPath: () => scraps.newPath() });
       return { ...made, discard: await scraps.removeAllBut(made.path) };
     } catch (error) {
       await scraps.removeAllBut(null);
@@ -179,14 +182,14 @@ export const createWorkshop = ({ folder, jobs, timeoutMs, ffmpeg: program, ...op
         const made = await makers[as](file, bench);
         return { ...made, thumbnail: wished ?? made.thumbnail };
       };
-      return bounded.run((signal) => onBench(work, wishes, signal), wishes.signal);
+      return bounded.run((turns) => onBench(work, wishes, turns), wishes.signal, wishes.instance);
     },
-    portrait: (file, as, { signal: given } = {}) =>
-      bounded.run((signal) => onBench((bench) => portraitMakers[as](file, bench), {}, signal), given),
-    toMp3(path, { signal: given } = {}) {
+    portrait: (file, as, { instance, signal } = {}) =>
+      bounded.run((turns) => onBench((bench) => portraitMakers[as](file, bench), {}, turns), signal, instance),
+    toMp3(path, { instance, signal } = {}) {
       const work = async (bench: Bench): Promise<Made> =>
         mp3Maker({ path, size: (await stat(path)).size, mimetype: await typeOf(path) }, bench);
-      return bounded.run((signal) => onBench(work, {}, signal), given);
+      return bounded.run((turns) => onBench(work, {}, turns), signal, instance);
     },
     close: () => bounded.close(),
   };

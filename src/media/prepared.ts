@@ -30,12 +30,18 @@ export interface PreparedMedia extends SourceFile {
   discard(): Promise<void>;
 }
 
-export interface PrepareWishes {
+/** The options of a conversion. */
+export interface WorkOptions {
+  /** The instance whose turn the conversion takes; '' if not given. */
+  readonly instance?: string;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface PrepareWishes extends WorkOptions {
   /** A picture that replaces the thumbnail of the file: a path, or bytes. A picture that cannot be read causes a refusal. */
   readonly thumbnail?: string | Uint8Array | undefined;
   /** The type of a document. It is used if the content shows no precise type. */
   readonly mimetype?: string | undefined;
-  readonly signal?: AbortSignal | undefined;
 }
 
 /**
@@ -46,13 +52,9 @@ export interface PrepareWishes {
 export interface MediaWorkshop {
   prepare(file: SourceFile, as: MediaKind, wishes?: PrepareWishes): Promise<Result<PreparedMedia>>;
   /** Makes a JPEG of a picture: square for a group or a person, or in its own shape for a product. */
-  portrait(
-    file: SourceFile,
-    as: 'portrait' | 'product',
-    options?: { readonly signal?: AbortSignal | undefined },
-  ): Promise<Result<PreparedMedia>>;
+  portrait(file: SourceFile, as: 'portrait' | 'product', options?: WorkOptions): Promise<Result<PreparedMedia>>;
   /** Converts the sound of an audio or video file to MP3. An MP3 stays unchanged. */
-  toMp3(path: string, options?: { readonly signal?: AbortSignal | undefined }): Promise<Result<PreparedMedia>>;
+  toMp3(path: string, options?: WorkOptions): Promise<Result<PreparedMedia>>;
   /** Refuses all further work, and aborts the work under way. */
   close(): Promise<void>;
 }

@@ -260,7 +260,7 @@ export class BaileysLink implements PlatformLink {
       groups: { known: () => groups.known(instance), maxAgeMs: groups.maxAgeMs, stored: (groupId) => groups.get(instance, groupId) },
       channels: storedChannels(channels, instance),
       uploads: { ...uploads, memory: this.#uploaded, now, dispatcher: route.dispatcher },
-      downloads: { ...downloads, dispatcher: route.dispatcher, guarded: route.guarded },
+      downloads: { ...downloads, instance, dispatcher: route.dispatcher, guarded: route.guarded },
       timeLocked: (lock) => void (this.#timeLock = lock),
       emit: report,
     });

@@ -72,15 +72,15 @@ const downloadsOf = ({ settings, guard, userAgent, folder, onOpen }: FileInput):
   onOpen('downloads', () => intake.close());
   const slots = new Slots(settings.downloadsAtOnce);
   return {
-    receive: (bytes, options) => slots.run(options.signal, () => intake.receive(bytes, options)),
+    receive: (bytes, options) => slots.run(options.instance, options.signal, () => intake.receive(bytes, options)),
     most: settings.downloadMaxBytes,
     silenceMs: settings.downloadSilenceMs,
     phoneMs: settings.downloadPhoneMs,
   };
 };
 
-const toMp3 = async (workshop: FileInput['workshop'], source: string): ReturnType<Sounds['toMp3']> => {
-  const made = await workshop.toMp3(source);
+const toMp3 = async (workshop: FileInput['workshop'], instance: string, source: string): ReturnType<Sounds['toMp3']> => {
+  const made = await workshop.toMp3(source, { instance });
   if (!made.ok) return made;
   const { path, size, mimetype, discard } = made.value;
   return done({ path, size, mimetype, hash: await hashFile(path), filename: '', discard: () => discard() });
@@ -105,7 +105,10 @@ export async function openFileParts(given: FileInput) {
     timeoutMs: settings.transcribeMs,
   });
   onOpen('transcriber', () => transcriber.close());
-  const sounds: Sounds = { toMp3: (path) => toMp3(workshop, path), transcribe: (sound, key) => transcriber.transcribe(sound, key) };
+  const sounds: Sounds = {
+    toMp3: (instance, path) => toMp3(workshop, instance, path),
+    transcribe: (sound, key) => transcriber.transcribe(sound, key),
+  };
   return { files, sounds, downloads: downloadsOf(given), removals: withFiles(given.removals, files) };
 }
 
@@ -149,6 +152,7 @@ export async function openMediaParts({ settings, dataDir, guard, userAgent, log,
     ffmpeg,
     jobs: settings.mediaJobs,
     timeoutMs: settings.mediaConvertMs,
+    turnMs: settings.mediaTurnMs,
     pictureMs: Math.min(settings.mediaConvertMs, 30_000),
     maxBytes: settings.mediaMaxBytes,
     maxPixels: settings.mediaMaxPixels,

@@ -27,7 +27,7 @@ class Desk {
       messages: { byId: async (_: string, id: string) => this.messages.get(id) ?? null } as never,
       mediaFacts: ({ raw }) => (raw === null ? null : this.facts),
       sounds: {
-        toMp3: async (path) => {
+        toMp3: async (_, path) => {
           if (this.convert === 'cannot') return refuse('notConvertible', 'there is no ffmpeg');
           if (this.convert === 'fails') throw new Error('ffmpeg crashed');
           return done(this.store.taken(`mp3 of ${path}`, { mimetype: 'audio/mpeg' }));

@@ -107,7 +107,7 @@ test('media: a host that only a message names, and that leads to this machine, g
   const connection = {
     // The platform offers no media host from now on.
     sock: { refreshMediaConn: async () => ({ hosts: [] }) },
-    downloads: { receive, most: 1e6, silenceMs: 5_000, phoneMs: 1_000, dispatcher, guarded },
+    downloads: { instance: 'r1', receive, most: 1e6, silenceMs: 5_000, phoneMs: 1_000, dispatcher, guarded },
   } as unknown as LiveConnection;
   const mediaKey = Buffer.alloc(32, 7);
   const imageMessage = {

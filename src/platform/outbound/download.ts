@@ -147,7 +147,8 @@ const fetchFrom = async (connection: LiveConnection, part: MediaPart, signal: Ab
     if (url === null) throw new MediaForged('its path leads away from the media hosts');
     const dispatcher = offered ? downloads.dispatcher : downloads.guarded;
     const stream = mediaStream(part, { url, signal, dispatcher, silenceMs: downloads.silenceMs });
-    return verified(part, await downloads.receive(stream, { filename: part.facts.filename, maxBytes: downloads.most, signal }));
+    const { instance, most: maxBytes } = downloads;
+    return verified(part, await downloads.receive(stream, { instance, filename: part.facts.filename, maxBytes, signal }));
   };
   return attempt(first).catch((error: unknown) => {
     if (error instanceof MediaBroken && !signal.aborted) return attempt(second);

@@ -217,10 +217,10 @@ export const mediaStream = (part: MediaPart, asked: MediaRequest): AsyncIterable
 
 /** The dependencies of downloads that all connections share. */
 export interface Downloads {
-  /** Writes a stream to a new file. Rejects with the errors of the stream, and then leaves no file. */
+  /** Writes a stream to a new file, when it is the turn of the instance. Rejects with the errors of the stream, and then leaves no file. */
   receive(
     bytes: AsyncIterable<Uint8Array>,
-    options: { readonly filename: string; readonly maxBytes: number; readonly signal: AbortSignal },
+    options: { readonly instance: string; readonly filename: string; readonly maxBytes: number; readonly signal: AbortSignal },
   ): Promise<Result<TakenFile>>;
   /** The size limit of a file, in bytes. */
   readonly most: number;
@@ -231,6 +231,7 @@ export interface Downloads {
 }
 
 export interface LiveDownloads extends Downloads {
+  readonly instance: string;
   /** The dispatcher for media hosts; undefined for the default dispatcher. */
   readonly dispatcher: Dispatcher | undefined;
   /** The dispatcher for hosts that only a message names. If this process resolves the names, it reaches only public addresses. */
