@@ -196,7 +196,15 @@ async function openPorts({ settings, log, version, closers, told, signal }: Port
   const disk = await openDisk({ folder: dataDir, leastFree: settings.diskFreePercent, log }, closers);
   const guard = new AddressGuard({ allow: settings.allowPrivateReceivers });
   const onOpen = (name: string, close: () => Promise<void>): void => closers.add(name, close);
-  const { media, previews, intake, workshop, sealing, folder } = await openMediaParts({ settings, dataDir, guard, userAgent, log, onOpen });
+  const { media, previews, intake, workshop, sealing, folder } = await openMediaParts({
+    settings,
+    dataDir,
+    guard,
+    userAgent,
+    disk,
+    log,
+    onOpen,
+  });
   const { files, sounds, downloads, removals } = await openFileParts({
     settings,
     dataDir,

@@ -27,9 +27,9 @@ const toKeep = async (taken: TakenFile, prepared: PreparedMedia): Promise<TakenF
 
 const base64 = (bytes: Uint8Array | null): string | null => bytes && Buffer.from(bytes).toString('base64');
 
-const takePicture = async (intake: AttachmentParts['intake'], source: string): Promise<Result<TakenFile | null>> => {
+const takePicture = async (intake: AttachmentParts['intake'], instance: string, source: string): Promise<Result<TakenFile | null>> => {
   if (source === '') return done(null);
-  const taken = await intake.take(source);
+  const taken = await intake.take(source, { instance });
   if (!taken.ok) return refuse(taken.refusal.reason, `thumbnail: ${taken.refusal.message}`, taken.refusal);
   if (taken.value.size <= thumbnailBytes) return taken;
   await taken.value.discard();
@@ -71,10 +71,10 @@ export const createAttachments = ({ intake, workshop, files }: AttachmentParts):
 
   return {
     async take(instance, given) {
-      const thumbnail = await takePicture(intake, given.thumbnail);
+      const thumbnail = await takePicture(intake, instance, given.thumbnail);
       if (!thumbnail.ok) return thumbnail;
       try {
-        const taken = await intake.take(given.source);
+        const taken = await intake.take(given.source, { instance });
         if (!taken.ok) return taken;
         try {
           return await prepare(instance, given, taken.value, thumbnail.value);
@@ -98,7 +98,7 @@ interface PortraitParts {
 
 export const createPortraits = ({ intake, workshop }: PortraitParts): Portraits => ({
   async take(instance, source, as) {
-    const taken = await intake.take(source);
+    const taken = await intake.take(source, { instance });
     if (!taken.ok) return taken;
     try {
       const made = await workshop.portrait(taken.value, as, { instance });

@@ -72,6 +72,7 @@ class TaskTurns implements Turns {
   readonly #key: string;
   readonly #work: PausableTimeout;
   readonly #wait: PausableTimeout;
+  #isWaiting = false;
 
   constructor(workMs: number, waitMs: number, key: string, others: readonly AbortSignal[]) {
     const late = new AbortController();
@@ -82,10 +83,17 @@ class TaskTurns implements Turns {
     this.#work.start();
   }
 
+  /** True while the task waits for a turn, and after the time-out of its waits. */
+  get isWaiting(): boolean {
+    return this.#isWaiting;
+  }
+
   run<T>(slots: Slots, work: () => Promise<T>): Promise<T> {
     this.#work.stop();
     this.#wait.start();
+    this.#isWaiting = true;
     return slots.run(this.#key, this.signal, () => {
+      this.#isWaiting = false;
       this.#wait.stop();
       this.#work.start();
       return work();
@@ -102,12 +110,12 @@ class TaskTurns implements Turns {
 export class BoundedWork {
   readonly #timeoutMs: number;
   readonly #turnMs: number;
-  readonly #late: () => MediaFailure;
+  readonly #late: (isWaiting: boolean) => MediaFailure;
   readonly #closing = new AbortController();
   readonly #underWay = new Set<Promise<unknown>>();
 
-  /** `timeoutMs`: the time-out of each task. `late` makes the refusal for a time-out. `turnMs`: the time-out of all waits of a task for its turns. */
-  constructor(timeoutMs: number, late: () => MediaFailure, turnMs = timeoutMs) {
+  /** `timeoutMs`: the time-out of each task. `late` makes the refusal for a time-out of the work or of the waits. `turnMs`: the time-out of all waits of a task for its turns. */
+  constructor(timeoutMs: number, late: (isWaiting: boolean) => MediaFailure, turnMs = timeoutMs) {
     this.#timeoutMs = timeoutMs;
     this.#turnMs = turnMs;
     this.#late = late;
@@ -121,7 +129,7 @@ export class BoundedWork {
       if (error instanceof MediaFailure || !signal.aborted) throw error;
       if (this.#closing.signal.aborted) throw new MediaFailure('unavailable', 'the server is stopping');
       if (given?.aborted) throw new MediaFailure('unavailable', 'the file was not waited for any longer');
-      throw this.#late();
+      throw this.#late(turns.isWaiting);
     };
     const working = (signal.aborted ? Promise.reject(signal.reason) : work(turns)).catch(cut).finally(() => turns.clear());
     this.#underWay.add(working);
@@ -151,6 +159,11 @@ export class Slots {
   constructor(size: number, perKey = Math.max(1, Math.floor(size / 2))) {
     this.#free = size;
     this.#perKey = perKey;
+  }
+
+  /** Returns the number of waiting tasks of the key. */
+  waiting(key: string): number {
+    return this.#lines.get(key)?.size ?? 0;
   }
 
   /** Runs the work when a slot is free for the key. If the signal aborts before, rejects with the reason of the signal. */

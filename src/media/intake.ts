@@ -8,6 +8,7 @@ import { onTemporaryDisk, removeFile, type TemporaryFolder } from '#src/files/bl
 import { BoundedWork, MediaFailure, tooManyBytes } from './bounded-work.ts';
 import { release } from './release.ts';
 import { createFileFetcher, type FetchOptions, inlineBytes, plainName, untilAborted } from './sources.ts';
+import { Fetches, lateTurn } from './fetches.ts';
 
 // Detects the type of a file from its content: by signatures, and for texts by careful guesses.
 
@@ -114,6 +115,11 @@ interface TakeOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+interface ClientOptions extends TakeOptions {
+  /** The instance whose turn the fetch takes; '' if not given. */
+  readonly instance?: string;
+}
+
 interface ReceiveOptions extends TakeOptions {
   readonly filename?: string;
   /** The bound of this file, in bytes. It replaces the limit for files of clients. */
@@ -125,8 +131,11 @@ interface ReceiveOptions extends TakeOptions {
  * `FilesUnavailable` if the disk is full or fails.
  */
 export interface Intake {
-  /** Stores a file from `source`: an http(s) URL, a data URL, or base64 in the standard or the URL-safe alphabet. */
-  take(source: string, options?: TakeOptions): Promise<Result<TakenFile>>;
+  /**
+   * Stores a file from `source`: an http(s) URL, a data URL, or base64 in the standard or the URL-safe alphabet. Refuses with `limited` if too many fetches
+   * wait or a fetch waits too long, and with `unavailable` while the disk is nearly full.
+   */
+  take(source: string, options?: ClientOptions): Promise<Result<TakenFile>>;
   /** Stores streamed bytes, such as a download from the platform. The chunks are consumed and freed. Rejects if `bytes` fails. */
   receive(bytes: AsyncIterable<Uint8Array>, options?: ReceiveOptions): Promise<Result<TakenFile>>;
   /** Refuses all new work. Resolves when no work is left. */
@@ -135,8 +144,10 @@ export interface Intake {
 
 export interface IntakeOptions extends FetchOptions {
   readonly folder: TemporaryFolder;
-  /** The time-out of a whole file. In milliseconds. */
+  /** The time-out of a whole file, without its wait for its turn. In milliseconds. */
   readonly timeoutMs: number;
+  /** Returns true if the disk has no room for files of clients. */
+  isDiskFull?(): boolean;
 }
 
 interface Written {
@@ -210,10 +221,13 @@ class OwnedFile {
   }
 }
 
-export const createIntake = ({ folder, timeoutMs, ...fetching }: IntakeOptions): Intake => {
+export const createIntake = ({ folder, timeoutMs, isDiskFull = () => false, ...fetching }: IntakeOptions): Intake => {
   const fetcher = createFileFetcher(fetching);
   const tooSlow = `the file could not be fetched: it took longer than ${Math.ceil(timeoutMs / 1000)} seconds`;
-  const bounded = new BoundedWork(timeoutMs, () => new MediaFailure('invalid', tooSlow));
+  const late = (isWaiting: boolean): MediaFailure => (isWaiting ? lateTurn() : new MediaFailure('invalid', tooSlow));
+  // In twice the time-out of a fetch, every slot becomes free twice.
+  const bounded = new BoundedWork(timeoutMs, late, timeoutMs * 2);
+  const fetches = new Fetches(isDiskFull);
 
   const receive = async (
     bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
@@ -239,7 +253,9 @@ export const createIntake = ({ folder, timeoutMs, ...fetching }: IntakeOptions):
   };
 
   return {
-    take: (source, { signal } = {}) => bounded.run((turns) => take(source.trim(), turns.signal), signal),
+    take(source, { signal, instance = '' } = {}) {
+      return bounded.run((turns) => fetches.run(source.trim(), instance, turns, (text) => take(text, turns.signal)), signal, instance);
+    },
     receive: (bytes, { signal, filename = '', maxBytes = fetching.maxBytes } = {}) =>
       bounded.run((turns) => receive(bytes, filename, maxBytes, turns.signal), signal),
     async close() {

@@ -1,7 +1,7 @@
 /** Composes the parts that handle files: the store, the ports of downloads, the pool of threads, the intake, the workshop, and the temporary folder. */
 import { join } from 'node:path';
 import { done } from '#actors/model.ts';
-import type { Chance, FileRows, FileStore, Log, RemovalStore, Sounds } from '#actors/ports.ts';
+import type { Chance, Disk, FileRows, FileStore, Log, RemovalStore, Sounds } from '#actors/ports.ts';
 import type { Settings } from '#config/load.ts';
 import { findProgram } from '#config/programs.ts';
 import { nodeNameOf } from '#src/wiring/cluster.ts';
@@ -10,6 +10,7 @@ import { openBucketBlobs } from '#src/files/bucket-blobs.ts';
 import { createFileStore } from '#src/files/file-store.ts';
 import { Slots } from '#src/media/bounded-work.ts';
 import { endLeftoverChildren } from '#src/media/ffmpeg.ts';
+import { fetchesAtOnce } from '#src/media/fetches.ts';
 import { createIntake } from '#src/media/intake.ts';
 import { createLinkPreviews } from '#src/media/link-preview.ts';
 import { createMedia, createSealing } from '#src/media/media.ts';
@@ -119,13 +120,14 @@ interface MediaInput {
   readonly dataDir: string;
   readonly guard: AddressGuard;
   readonly userAgent: string;
+  readonly disk: Pick<Disk, 'freeBytes' | 'warning'>;
   readonly log: Log;
   /** Registers the close function of an opened part. Parts must be closed in reverse order. */
   readonly onOpen: (name: string, close: () => Promise<void>) => void;
 }
 
 /** Opens the parts. No other process may use the data folder, because the temporary folder in it is emptied. */
-export async function openMediaParts({ settings, dataDir, guard, userAgent, log, onOpen }: MediaInput) {
+export async function openMediaParts({ settings, dataDir, guard, userAgent, disk, log, onOpen }: MediaInput) {
   // Three threads more than the largest number of concurrent conversions: one for encryption, one for link previews, and one for QR codes, which must
   // not wait for a file.
   const media = createMedia({ threads: settings.mediaJobs + 3, maxPixels: settings.mediaMaxPixels });
@@ -142,6 +144,8 @@ export async function openMediaParts({ settings, dataDir, guard, userAgent, log,
     maxBytes: settings.mediaMaxBytes,
     timeoutMs: settings.mediaFetchMs,
     silenceMs: settings.mediaSilenceMs,
+    // A large disk has room for all fetches also while its watch warns.
+    isDiskFull: () => disk.warning !== '' && disk.freeBytes < fetchesAtOnce * settings.mediaMaxBytes,
   });
   onOpen('intake', () => intake.close());
   const ffmpeg = findProgram(settings.ffmpegPath);

@@ -293,3 +293,36 @@ test('temporary folder: files of a crashed process are deleted at the next open'
   await again.empty();
   await noFiles(again);
 });
+
+test('take: an instance has four fetches at once, and leaves the others to other instances', async (t) => {
+  const held: ServerResponse[] = [];
+  const asked: string[] = [];
+  const base = await serve(t, (request, response) => void (asked.push(request.url ?? ''), held.push(response)));
+  const intake = intakeFor(t, await folderFor(t));
+  const controller = new AbortController();
+  const flood = Array.from({ length: 6 }, () => intake.take(`${base}/a`, { instance: 'a', signal: controller.signal }));
+  const other = intake.take(`${base}/b`, { instance: 'b' });
+  while (held.length < 5) await delay(5);
+  assert.deepEqual(asked.toSorted(), ['/a', '/a', '/a', '/a', '/b']);
+  assert.equal(valueOf(await intake.take(digits, { instance: 'a' })).size, mixed.length, 'a file in a request needs no turn');
+  held[asked.indexOf('/b')]?.end('b');
+  assert.equal(valueOf(await other).size, 1);
+  controller.abort();
+  for (const result of await Promise.all(flood)) assert.equal(refusalOf(result), 'unavailable: the file was not waited for any longer');
+  assert.equal(asked.length, 5, 'a fetch that gives up leaves its line');
+});
+
+test('take: a fetch that finds a long line, or waits too long, is refused', async (t) => {
+  const base = await serve(t, () => undefined);
+  const intake = intakeFor(t, await folderFor(t), { timeoutMs: 400 });
+  const results = await Promise.all(Array.from({ length: 105 }, () => intake.take(base, { instance: 'a' })));
+  const refusals = results.map(refusalOf);
+  assert.match(refusals[0] ?? '', /^invalid: .*took longer than/);
+  assert.equal(refusals[103], 'limited: the file could not be fetched: too many files are being fetched');
+  assert.equal(refusals[104], 'limited: 100 files of this instance wait to be fetched');
+});
+
+test('take: a full disk takes no file', async (t) => {
+  const intake = intakeFor(t, await folderFor(t), { isDiskFull: () => true });
+  assert.equal(refusalOf(await intake.take(digits)), 'unavailable: the disk of the server is nearly full');
+});

@@ -21,11 +21,16 @@ test('media parts: temporary files of a killed process are removed at the start,
   const log = { ...quietLog, debug: (values: object, message: string) => void lines.push({ message, ...values }) };
   const guard = new AddressGuard({ allow: [] });
   const onOpen = (_name: string, close: () => Promise<void>): void => void closers.unshift(close);
-  const { intake } = await openMediaParts({ settings, dataDir, guard, userAgent: 'Dormouse/test', log, onOpen });
+  const disk = { freeBytes: 3e9, warning: 'nearly full' };
+  const { intake } = await openMediaParts({ settings, dataDir, guard, userAgent: 'Dormouse/test', disk, log, onOpen });
   assert.deepEqual(readdirSync(temporary), []);
   assert.deepEqual(lines, [{ message: 'media.ffmpeg', isThere: false }]);
   assert.ok((await intake.take('aGVsbG8=')).ok);
   assert.equal(readdirSync(temporary).length, 1);
+  disk.freeBytes = 2e9;
+  assert.ok(!(await intake.take('aGVsbG8=')).ok, 'the disk has no room for 32 files');
+  disk.warning = '';
+  assert.ok((await intake.take('aGVsbG8=')).ok, 'the operator switched the warning off');
   for (const close of closers) await close();
   assert.deepEqual(readdirSync(temporary), []);
 });

@@ -1,0 +1,34 @@
+/** Limits the fetches of files that clients name: in total, for one instance, and in the line of one instance. */
+import { MediaFailure, Slots, type Turns } from './bounded-work.ts';
+
+/**
+ * The number of concurrent fetches, in total and for one instance. A slow server holds a fetch for a minute. A fetch can hold 512 KB of memory, and a file
+ * of MEDIA_MAX_BYTES on the disk.
+ */
+export const fetchesAtOnce = 32;
+const fetchesPerInstance = 4;
+/** The number of waiting fetches of one instance. A usual fetch takes a second, so the last one begins before its client gives up after a minute. */
+const mostWaiting = 100;
+
+const busy = (message: string): MediaFailure => new MediaFailure('limited', message, { retryAfter: 30 });
+
+/** Returns the refusal of a fetch that waited too long for its turn. */
+export const lateTurn = (): MediaFailure => busy('the file could not be fetched: too many files are being fetched');
+
+export class Fetches {
+  readonly #slots = new Slots(fetchesAtOnce, fetchesPerInstance);
+  readonly #isDiskFull: () => boolean;
+
+  /** `isDiskFull` returns true if the disk has no room for files of clients. */
+  constructor(isDiskFull: () => boolean) {
+    this.#isDiskFull = isDiskFull;
+  }
+
+  /** Takes a file when it is the turn of the instance. A file in the request itself needs no turn. */
+  async run<T>(source: string, instance: string, turns: Turns, take: (source: string) => Promise<T>): Promise<T> {
+    if (this.#isDiskFull()) throw new MediaFailure('unavailable', 'the disk of the server is nearly full');
+    if (!/^https?:/i.test(source)) return take(source);
+    if (this.#slots.waiting(instance) >= mostWaiting) throw busy(`${mostWaiting} files of this instance wait to be fetched`);
+    return turns.run(this.#slots, () => take(source));
+  }
+}
