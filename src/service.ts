@@ -196,23 +196,12 @@ async function openPorts({ settings, log, version, closers, told, signal }: Port
   const disk = await openDisk({ folder: dataDir, leastFree: settings.diskFreePercent, log }, closers);
   const guard = new AddressGuard({ allow: settings.allowPrivateReceivers });
   const onOpen = (name: string, close: () => Promise<void>): void => closers.add(name, close);
-  const { media, previews, intake, workshop, sealing, folder } = await openMediaParts({
-    settings,
-    dataDir,
-    guard,
-    userAgent,
-    disk,
-    log,
-    onOpen,
-  });
+  const parts = { settings, dataDir, guard, userAgent, onOpen };
+  const { media, previews, intake, workshop, sealing, folder } = await openMediaParts({ ...parts, disk, log });
   const { files, sounds, downloads, removals } = await openFileParts({
-    settings,
-    dataDir,
-    guard,
-    userAgent,
+    ...parts,
     folder,
     chance,
-    onOpen,
     now: time.now,
     rows: storage.fileRows,
     removals: storage.removals,

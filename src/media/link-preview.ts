@@ -137,6 +137,31 @@ const decode = (bytes: Buffer, contentType: string): string => {
   }
 };
 
+/** Runs the work within the time-out. Returns null if the work fails or exceeds the time-out. `clear` ends the time-out early. */
+const inTime = async <T>(ms: number, work: (signal: AbortSignal, clear: () => void) => Promise<T | null>): Promise<T | null> => {
+  const { signal, clear } = deadline(ms);
+  try {
+    return await work(signal, clear);
+  } catch {
+    return null;
+  } finally {
+    clear();
+  }
+};
+
+/** Makes the function that converts pictures, one at a time. */
+const createPictures = (media: LinkPreviewOptions['media'], turnMs: number, pictureMs: number) => {
+  // One picture can take hundreds of megabytes. The pool has one thread for previews.
+  const slots = new Slots(1);
+  return (bytes: Uint8Array, large: boolean): Promise<PreviewPictures | null> =>
+    inTime(turnMs, (waiting, clear) =>
+      slots.run('', waiting, () => {
+        clear();
+        return inTime(pictureMs, (signal) => media.previewPictures(bytes, large, signal));
+      }),
+    );
+};
+
 export const createLinkPreviews = ({
   guard,
   media,
@@ -146,28 +171,7 @@ export const createLinkPreviews = ({
   pictureMs = 5_000,
 }: LinkPreviewOptions): LinkPreviews => {
   const dispatcher = createAgent(guard, timeoutMs);
-  // One picture can take hundreds of megabytes. The pool has one thread for previews.
-  const slots = new Slots(1);
-
-  /** Runs the work within the time-out. Returns null if the work fails or exceeds the time-out. `clear` ends the time-out early. */
-  const inTime = async <T>(ms: number, work: (signal: AbortSignal, clear: () => void) => Promise<T | null>): Promise<T | null> => {
-    const { signal, clear } = deadline(ms);
-    try {
-      return await work(signal, clear);
-    } catch {
-      return null;
-    } finally {
-      clear();
-    }
-  };
-
-  const picturesOf = (bytes: Uint8Array, large: boolean): Promise<PreviewPictures | null> =>
-    inTime(turnMs, (waiting, clear) =>
-      slots.run('', waiting, () => {
-        clear();
-        return inTime(pictureMs, (signal) => media.previewPictures(bytes, large, signal));
-      }),
-    );
+  const picturesOf = createPictures(media, turnMs, pictureMs);
 
   /** Fetches an address. Every redirect is checked like the first request. */
   const get = async (
