@@ -74,6 +74,6 @@ test('full disk: a conversion by ffmpeg rejects with an outage of the store', sk
   const ffmpeg = new Ffmpeg({ program: ffmpegPath ?? '', folder: folder.path, jobs: 1, maxPixels: 1_000, cpuSeconds: 30 });
   for (const format of ['ogg', 'mp4']) {
     const conversion = { path, target: fullDevice, output: ['-f', format], maxBytes: 1_000_000 };
-    await assert.rejects(ffmpeg.convert(conversion, never), FilesUnavailable);
+    await assert.rejects(ffmpeg.convert(conversion, { signal: never, run: (_slots, work) => work() }), FilesUnavailable);
   }
 });

@@ -34,6 +34,14 @@ for (const [title, stop] of stops)
     assert.ok(bench.said.length <= 2, bench.said.join('|'));
   });
 
+test('long answers: they are sent in pieces, and their placeholders are not replaced', async () => {
+  const bench = await Bench.open({ agent: { maxMessageLength: 20 } });
+  bench.world.chatModels.answer = () => said('First sentence. Then {{lead_notes}}. Last word');
+  await bench.hear('hi');
+  await bench.pass(4_000);
+  assert.deepEqual(bench.said, ['First sentence.', 'Then {{lead_notes}}.', 'Last word']);
+});
+
 test('long answers: the last allowed piece has the remaining text, and only the first piece names its origin', async () => {
   const bench = await Bench.open({ agent: { maxMessageLength: 5 }, policy: { pieces: 3 } });
   bench.world.chatModels.answer = () => said(long);

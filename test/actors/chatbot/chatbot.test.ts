@@ -385,14 +385,6 @@ test('chatbot: a trigger may have a longer wait than the pause, and a quick repl
   assert.deepEqual([bench.said, bench.asked.length], [['We open at nine'], 0]);
 });
 
-test('chatbot: a long answer is sent in pieces, and its placeholders are not replaced', async () => {
-  const bench = await Bench.open({ agent: { maxMessageLength: 20 } });
-  bench.world.chatModels.answer = () => said('First sentence. Then {{lead_notes}}. Last word');
-  await bench.hear('hi');
-  await bench.pass(4_000);
-  assert.deepEqual(bench.said, ['First sentence.', 'Then {{lead_notes}}.', 'Last word']);
-});
-
 test('chatbot: the memory of a conversation is free a minute after its end', async () => {
   const bench = await Bench.open();
   await bench.pass(120_000);
