@@ -102,6 +102,7 @@ export async function sendOfCampaign(input: SendInput, cell: CampaignSession, si
   }
   const content = await withFiles(ports, cell, due.send.content);
   if (!content.ok) {
+    if (content.refusal.reason === 'unavailable') return afterRefusal(input, content.refusal, signal.aborted);
     await settle('failed', content.refusal.message);
     return 'fileless';
   }

@@ -70,7 +70,6 @@ class SystemTurns {
 class Queries {
   readonly #servers: readonly string[] | undefined;
   readonly #queryMs: number;
-  readonly #underWay = new Map<string, Promise<readonly string[]>>();
   #resolver: Resolver | null = null;
   #madeAt = 0;
 
@@ -79,17 +78,8 @@ class Queries {
     this.#queryMs = queryMs;
   }
 
-  /** Returns the addresses of both families, IPv4 first. Concurrent queries for one name are one. */
-  addresses(host: string, family: number): Promise<readonly string[]> {
-    const key = `${family} ${host}`;
-    const known = this.#underWay.get(key);
-    if (known) return known;
-    const asked = this.#ask(host, family).finally(() => this.#underWay.delete(key));
-    this.#underWay.set(key, asked);
-    return asked;
-  }
-
-  async #ask(host: string, family: number): Promise<readonly string[]> {
+  /** Returns the addresses of both families, IPv4 first. */
+  async addresses(host: string, family: number): Promise<readonly string[]> {
     const resolver = this.#current();
     const asked = (['resolve4', 'resolve6'] as const).filter((_, n) => family === 0 || family === [4, 6][n]);
     const answers = await Promise.allSettled(
@@ -121,18 +111,26 @@ class Queries {
 export const createResolve = ({ servers, hostsFile = '/etc/hosts', queryMs = 1_500, system = lookup }: NameOptions = {}): Resolve => {
   const turns = new SystemTurns(system);
   const queries = new Queries(servers, queryMs);
-  const addressesOf = async (host: string, options: LookupOptions & { all: true }): Promise<LookupAddress[]> => {
-    // A name without a dot belongs to the network of the gateway, such as a container. No stranger can delay its answer.
-    if (isIP(host) > 0 || !host.includes('.') || /\.localhost\.?$/.test(host)) return turns.atOnce(host, options);
-    const family = options.family === 'IPv4' ? 4 : options.family === 'IPv6' ? 6 : (options.family ?? 0);
+  const underWay = new Map<string, Promise<LookupAddress[]>>();
+  const find = async (host: string, family: number): Promise<LookupAddress[]> => {
     const listed = wanted(addressesIn(await readFile(hostsFile, 'utf8').catch(() => ''), host), family);
     if (listed.length > 0) return listed;
     try {
       return wanted(await queries.addresses(host, family), family);
     } catch (error) {
-      if (unknownNames.has((error as NodeJS.ErrnoException).code)) return turns.ask(host, options);
+      if (unknownNames.has((error as NodeJS.ErrnoException).code)) return turns.ask(host, { family, all: true });
       throw failure('EAI_AGAIN', host);
     }
+  };
+  const addressesOf = (host: string, options: LookupOptions & { all: true }): Promise<LookupAddress[]> => {
+    // A name without a dot belongs to the network of the gateway, such as a container. No stranger can delay its answer.
+    if (isIP(host) > 0 || !host.includes('.') || /\.localhost\.?$/.test(host)) return turns.atOnce(host, options);
+    const family = options.family === 'IPv4' ? 4 : options.family === 'IPv6' ? 6 : (options.family ?? 0);
+    // Concurrent look-ups of one name are one.
+    const key = `${family} ${host}`;
+    const found = underWay.get(key) ?? find(host, family).finally(() => underWay.delete(key));
+    underWay.set(key, found);
+    return found;
   };
   return callbackify(addressesOf);
 };
