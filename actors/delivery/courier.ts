@@ -234,8 +234,9 @@ export class Courier {
   /** Makes one attempt when a slot is free. The lane is busy until the row is finished or put back. */
   #attempt(row: Delivery): void {
     const host = this.#hostOf(this.#receiving()?.url ?? '');
-    const free = (): void => this.#host.slots.free(host);
-    const slot = this.#host.slots.take(host);
+    const { instanceId } = this.#input;
+    const free = (): void => this.#host.slots.free(host, instanceId);
+    const slot = this.#host.slots.take(host, instanceId);
     if (slot === null) this.#post(row, free);
     else void slot.then(() => this.#post(row, free));
   }

@@ -47,7 +47,7 @@ export const takeToken = (bucket: Bucket, pace: Pace, now: number, count = 1): {
   return { bucket: current, wait: Math.ceil((count - current.tokens) * pace.every) };
 };
 
-// A semaphore for posts. The semaphore limits the posts in total and per host. Waiting hosts take turns.
+// A semaphore for posts. The semaphore limits the posts in total and per host. Waiting hosts take turns, and so do the holders within a host.
 
 export interface SlotLimits {
   readonly total: number;
@@ -55,17 +55,17 @@ export interface SlotLimits {
 }
 
 /**
- * The callers that wait for a slot of one host. `next` is the index of the first waiting caller. The entries before `next` are removed in batches of
+ * The callers of one holder that wait for a slot. `next` is the index of the first waiting caller. The entries before `next` are removed in batches of
  * `longestTrail`, because each removal moves the rest of the array, and hundreds of callers may wait.
  */
-interface HostQueue {
+interface Line {
   waiting: (() => void)[];
   next: number;
 }
 
 const longestTrail = 256;
 
-const takeFirst = (line: HostQueue): (() => void) | undefined => {
+const takeFirst = (line: Line): (() => void) | undefined => {
   const first = line.waiting[line.next];
   line.next += 1;
   if (line.next >= longestTrail) {
@@ -75,59 +75,121 @@ const takeFirst = (line: HostQueue): (() => void) | undefined => {
   return first;
 };
 
+/** Adds `by` to a count. A count of 0 is removed, so that the map does not grow. */
+const count = (counts: Map<string, number>, name: string, by: number): void => {
+  const sum = (counts.get(name) ?? 0) + by;
+  if (sum > 0) counts.set(name, sum);
+  else counts.delete(name);
+};
+
+/** The slots and the waiting callers of one host. */
+class HostSlots {
+  taken = 0;
+  /** The share of one holder while others wait. */
+  readonly #share: number;
+  readonly #takenBy = new Map<string, number>();
+  /** The waiting callers by holder, in the order in which the holders take turns. No line is empty. */
+  readonly #lines = new Map<string, Line>();
+
+  constructor(share: number) {
+    this.#share = share;
+  }
+
+  get isWaiting(): boolean {
+    return this.#lines.size > 0;
+  }
+
+  occupy(holder: string): void {
+    this.taken += 1;
+    count(this.#takenBy, holder, 1);
+  }
+
+  free(holder: string): void {
+    this.taken -= 1;
+    count(this.#takenBy, holder, -1);
+  }
+
+  wait(holder: string, resolve: () => void): void {
+    const line = this.#lines.get(holder);
+    if (line) line.waiting.push(resolve);
+    else this.#lines.set(holder, { waiting: [resolve], next: 0 });
+  }
+
+  /** Occupies a slot for the next caller, and resolves its promise. At most two holders can have their share, so the loop skips at most two. */
+  admit(): void {
+    for (const [holder, line] of this.#lines) {
+      if (this.#lines.size > 1 && (this.#takenBy.get(holder) ?? 0) >= this.#share) continue;
+      const go = takeFirst(line);
+      this.#lines.delete(holder);
+      if (line.next < line.waiting.length) this.#lines.set(holder, line);
+      this.occupy(holder);
+      return go?.();
+    }
+  }
+}
+
 export class Slots {
   readonly #limits: SlotLimits;
-  readonly #taken = new Map<string, number>();
-  /** The queues by host, in the order in which the hosts take turns. No queue is empty. */
-  readonly #lines = new Map<string, HostQueue>();
+  /** Half of the slots that a host can have, rounded up. If two holders wait with their share, the host therefore has no free slot. */
+  readonly #share: number;
+  readonly #hosts = new Map<string, HostSlots>();
+  /** The hosts with waiting callers, in the order in which the hosts take turns. */
+  readonly #waiting = new Set<string>();
   #busy = 0;
 
   constructor(limits: SlotLimits) {
     this.#limits = limits;
+    this.#share = Math.ceil(Math.min(limits.perHost, limits.total) / 2);
   }
 
   get busy(): number {
     return this.#busy;
   }
 
-  /** Takes a slot. Returns null if a slot was free, else a promise that resolves with the next slot. The caller must free every slot. */
-  take(host: string): Promise<void> | null {
-    if (this.#hasRoom(host)) {
-      this.#occupy(host);
+  /**
+   * Takes a slot. Returns null if a slot was free, else a promise that resolves with the next slot. The caller must free every slot. A holder has at most
+   * half of the slots of a host while other holders wait, but may use all slots alone.
+   */
+  take(host: string, holder = ''): Promise<void> | null {
+    const slots = this.#slotsOf(host);
+    if (this.#hasRoom(slots)) {
+      this.#busy += 1;
+      slots.occupy(holder);
       return null;
     }
-    return new Promise((resolve) => {
-      const line = this.#lines.get(host);
-      if (line) line.waiting.push(resolve);
-      else this.#lines.set(host, { waiting: [resolve], next: 0 });
-    });
+    this.#waiting.add(host);
+    return new Promise((resolve) => slots.wait(holder, resolve));
   }
 
-  free(host: string): void {
+  free(host: string, holder = ''): void {
+    const slots = this.#hosts.get(host);
     this.#busy -= 1;
-    const left = (this.#taken.get(host) ?? 1) - 1;
-    if (left > 0) this.#taken.set(host, left);
-    else this.#taken.delete(host);
+    slots?.free(holder);
+    if (slots?.taken === 0 && !slots.isWaiting) this.#hosts.delete(host);
     this.#next();
   }
 
-  #hasRoom(host: string): boolean {
-    return this.#busy < this.#limits.total && (this.#taken.get(host) ?? 0) < this.#limits.perHost;
+  #slotsOf(host: string): HostSlots {
+    const known = this.#hosts.get(host);
+    if (known) return known;
+    const slots = new HostSlots(this.#share);
+    this.#hosts.set(host, slots);
+    return slots;
   }
 
-  #occupy(host: string): void {
-    this.#busy += 1;
-    this.#taken.set(host, (this.#taken.get(host) ?? 0) + 1);
+  #hasRoom({ taken }: HostSlots): boolean {
+    return this.#busy < this.#limits.total && taken < this.#limits.perHost;
   }
 
   #next(): void {
-    for (const [host, line] of this.#lines) {
-      if (!this.#hasRoom(host)) continue;
-      const go = takeFirst(line);
-      this.#lines.delete(host);
-      if (line.next < line.waiting.length) this.#lines.set(host, line);
-      this.#occupy(host);
-      return go?.();
+    for (const host of this.#waiting) {
+      const slots = this.#hosts.get(host);
+      if (!slots || !this.#hasRoom(slots)) continue;
+      this.#busy += 1;
+      slots.admit();
+      this.#waiting.delete(host);
+      if (slots.isWaiting) this.#waiting.add(host);
+      return;
     }
   }
 }

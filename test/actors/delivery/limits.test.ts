@@ -43,22 +43,49 @@ test('slots: waiting hosts take turns', async () => {
   assert.deepEqual(order, ['a', 'b', 'a', 'a']);
 });
 
-test('slots: under random arrivals the limits hold and every post gets a slot', async () => {
-  const hosts = fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { maxLength: 60 });
+test('slots: instances that wait for one host take turns, and one holds at most half while others wait', async () => {
+  const slots = new Slots({ total: 100, perHost: 4 });
+  const order: string[] = [];
+  const take = (holder: string): void => {
+    const turn = slots.take('shared.test', holder);
+    if (turn) void turn.then(() => order.push(holder));
+    else order.push(holder);
+  };
+  for (let post = 0; post < 20; post += 1) take('greedy');
+  assert.equal(order.length, 4, 'an instance alone uses all slots of the host');
+  for (let post = 0; post < 3; post += 1) take('modest');
+  for (const holder of ['greedy', 'greedy', 'modest', 'greedy']) {
+    slots.free('shared.test', holder);
+    await settle();
+  }
+  assert.deepEqual(order.slice(4), ['modest', 'modest', 'modest', 'greedy']);
+  slots.free('shared.test', 'modest');
+  slots.free('shared.test', 'modest');
+  await settle();
+  assert.deepEqual(order.slice(8), ['greedy', 'greedy'], 'nobody else waits any more');
+  assert.equal(slots.busy, 4);
+});
+
+test('slots: under random arrivals the limits hold, no slot stays unused, and every post gets a slot', async () => {
+  const posts = fc.array(fc.tuple(fc.constantFrom('a', 'b', 'c', 'd'), fc.constantFrom('x', 'y', 'z')), { maxLength: 60 });
   await fc.assert(
-    fc.asyncProperty(hosts, fc.integer({ min: 1, max: 4 }), fc.integer({ min: 1, max: 3 }), async (wanted, total, perHost) => {
+    fc.asyncProperty(posts, fc.integer({ min: 1, max: 4 }), fc.integer({ min: 1, max: 3 }), async (wanted, total, perHost) => {
       const slots = new Slots({ total, perHost });
-      const busy = new Map<string, number>();
+      const [busy, waiting] = [new Map<string, number>(), new Map<string, number>()];
+      const count = (counts: Map<string, number>, host: string, by: number): void => void counts.set(host, (counts.get(host) ?? 0) + by);
       let [now, done] = [0, 0];
-      const work = async (host: string): Promise<void> => {
-        await slots.take(host);
+      const work = async ([host, holder]: readonly [string, string]): Promise<void> => {
+        count(waiting, host, 1);
+        await slots.take(host, holder);
+        count(waiting, host, -1);
         now += 1;
-        busy.set(host, (busy.get(host) ?? 0) + 1);
+        count(busy, host, 1);
         assert.ok(now <= total && (busy.get(host) ?? 0) <= perHost);
         await settle();
+        for (const [name, left] of waiting) assert.ok(left === 0 || slots.busy === total || (busy.get(name) ?? 0) === perHost);
         now -= 1;
-        busy.set(host, (busy.get(host) ?? 0) - 1);
-        slots.free(host);
+        count(busy, host, -1);
+        slots.free(host, holder);
         done += 1;
       };
       await Promise.all(wanted.map(work));
