@@ -6,7 +6,6 @@ import { changeOf, listensTo, privateOf } from '../delivery/webhook-config.ts';
 import { webhookRequestOf } from '../delivery/webhook-request.ts';
 import { KeyedMutex } from '../waiting.ts';
 import {
-  type ChatwootTarget,
   type DeliveryInFull,
   type DeliveryRecord,
   damageText,
@@ -37,8 +36,8 @@ import type {
   SavedWebhooks,
   WebhookMethods,
   WebhookInput,
-  WebhookTest,
 } from '../views.ts';
+import { WebhookTests } from './webhook-tests.ts';
 
 // Commands on webhooks. The rules are in `delivery/webhook-config.ts`.
 
@@ -340,44 +339,28 @@ async function replay(host: DeliveryHost, webhooks: readonly Webhook[], filter: 
   return count;
 }
 
-async function tryOut({ ports, dispatcher }: DeliveryHost, webhook: Webhook, type: string): Promise<WebhookTest> {
-  const { receiver, chance, time } = ports;
-  const started = time.now();
-  const content = { eventId: `test_${chance.hex(12)}`, type, messageType: '', body: JSON.stringify({ test: true }) };
-  const { url, body, headers } = webhookRequestOf(webhook, dispatcher.sender(webhook.instanceId), content, started, ports);
-  const outcome = await receiver.post(url, body, headers);
-  return { id: content.eventId, url, outcome, ms: time.now() - started };
-}
-
-/** Tests a connector. A connector posts no events, so the test checks the inbox that every delivery needs. */
-async function tryChatwoot({ ports }: DeliveryHost, target: ChatwootTarget): Promise<WebhookTest> {
-  const { chatwoot, chance, time } = ports;
-  const started = time.now();
-  const found = await chatwoot.check(target);
-  const outcome = found.ok ? ({ ok: true, status: 200 } as const) : found;
-  return { id: `test_${chance.hex(12)}`, url: target.url, outcome, ms: time.now() - started };
-}
-
-export const deliveryCommands = (host: DeliveryHost): DeliveryCommands => ({
-  async deliveries(owner, filter) {
-    const webhooks = chosen(host, owner, filter.webhook);
-    return webhooks.ok ? done(await look(host, { owner, webhooks: webhooks.value }, filter)) : webhooks;
-  },
-  async delivery(owner, { id, webhook }) {
-    const webhooks = chosen(host, owner, webhook);
-    return webhooks.ok ? lookAt(host, { owner, webhooks: webhooks.value }, id) : webhooks;
-  },
-  async replay(owner, filter) {
-    const webhooks = chosen(host, owner, filter.webhook);
-    return webhooks.ok ? done(await replay(host, webhooks.value, filter)) : webhooks;
-  },
-  async testWebhook(owner, { webhook: id, type = 'test' }) {
-    const webhooks = chosen(host, owner, id);
-    if (!webhooks.ok) return webhooks;
-    const webhook = webhooks.value.find(({ managed }) => managed) ?? webhooks.value[0];
-    if (!webhook) return refuse('notFound', 'Webhook not found');
-    if (webhook.unreadable !== undefined) return refuse('conflict', damageText(webhook));
-    const { url, chatwoot } = webhook;
-    return done(chatwoot ? await tryChatwoot(host, { ...chatwoot, url }) : await tryOut(host, webhook, type));
-  },
-});
+export const deliveryCommands = (host: DeliveryHost): DeliveryCommands => {
+  const tests = new WebhookTests(host);
+  return {
+    async deliveries(owner, filter) {
+      const webhooks = chosen(host, owner, filter.webhook);
+      return webhooks.ok ? done(await look(host, { owner, webhooks: webhooks.value }, filter)) : webhooks;
+    },
+    async delivery(owner, { id, webhook }) {
+      const webhooks = chosen(host, owner, webhook);
+      return webhooks.ok ? lookAt(host, { owner, webhooks: webhooks.value }, id) : webhooks;
+    },
+    async replay(owner, filter) {
+      const webhooks = chosen(host, owner, filter.webhook);
+      return webhooks.ok ? done(await replay(host, webhooks.value, filter)) : webhooks;
+    },
+    async testWebhook(owner, { webhook: id, type = 'test' }) {
+      const webhooks = chosen(host, owner, id);
+      if (!webhooks.ok) return webhooks;
+      const webhook = webhooks.value.find(({ managed }) => managed) ?? webhooks.value[0];
+      if (!webhook) return refuse('notFound', 'Webhook not found');
+      if (webhook.unreadable !== undefined) return refuse('conflict', damageText(webhook));
+      return tests.run(webhook, type);
+    },
+  };
+};

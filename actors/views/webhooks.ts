@@ -132,7 +132,10 @@ export interface WebhookMethods {
   delivery(owner: InstanceId | null, wanted: { readonly id: string; readonly webhook?: string }): Promise<Result<DeliveryDetails>>;
   /** Replays deliveries, and returns their number. */
   replay(owner: InstanceId | null, filter: ReplayFilter): Promise<Result<number>>;
-  /** Posts a marked event outside the queue. An absent `type` means `test`, which is not an event type of the interface. */
+  /**
+   * Posts a marked event outside the queue. An absent `type` means `test`, which is not an event type of the interface. Refuses a second test of an
+   * owner while the first is under way.
+   */
   testWebhook(owner: InstanceId | null, input: { readonly webhook?: string; readonly type?: string }): Promise<Result<WebhookTest>>;
   /**
    * Subscribes to all events of the instance that are committed from now on, in order. Calls `onEnd` once when the token rotates, the instance is

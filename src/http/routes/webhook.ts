@@ -278,7 +278,7 @@ const actingRoutes = ({ path, credential, of, name, owner }: Side): readonly Rou
     credential,
     tag,
     operationId: `test${name}`,
-    refusals: missing,
+    refusals: { ...missing, limited: { example: 'another test of a webhook of this owner is under way' } },
     summary: `Post a test event (\`test: true\`) to the receiver ${of} at once and tell what it answered`,
     body: shape.TestBody,
     answer: shape.TestAnswer,
