@@ -319,11 +319,11 @@ async function nudge({ cluster, registry }: DeliveryHost, webhookId: string, ids
 async function replay(host: DeliveryHost, webhooks: readonly Webhook[], filter: ReplayFilter): Promise<number> {
   const { ids = null, types = eventTypes, states = replayable, from = 0, to = Number.MAX_SAFE_INTEGER, limit } = filter;
   let count = 0;
-  for (const { id, events } of webhooks) {
+  for (const { id, instanceId: owner, events } of webhooks) {
     if (count >= limit) break;
     // Events that the webhook no longer subscribes to would be dropped on delivery.
     const wanted = types.filter((type) => listensTo(events, type));
-    const query = { webhook: id, events: ids, types: wanted, states, from, to, limit: limit - count };
+    const query = { owner, webhook: id, events: ids, types: wanted, states, from, to, limit: limit - count };
     const back = await host.ports.deliveries.replay(query).catch((error: unknown) => {
       // The database may have moved the rows all the same.
       host.outboxSearch.wake(id);

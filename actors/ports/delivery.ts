@@ -118,6 +118,8 @@ export interface DeliveryQuery {
 }
 
 export interface ReplayQuery {
+  /** The instance of the webhook; null for a global webhook. Replays of different owners take turns. */
+  readonly owner: InstanceId | null;
   readonly webhook: string;
   /** Ids of events; null for any. */
   readonly events: readonly string[] | null;

@@ -83,7 +83,15 @@ export const ended = (row: Delivery, dead = false, change: Partial<Ended> = {}):
   endedAt: 77,
   ...change,
 });
-export const anything = { events: null, types: null, states: ['parked', 'dead', 'delivered'], from: 0, to: 9e15, limit: 100 } as const;
+export const anything = {
+  owner: null,
+  events: null,
+  types: null,
+  states: ['parked', 'dead', 'delivered'],
+  from: 0,
+  to: 9e15,
+  limit: 100,
+} as const;
 export const most = { rows: 1000, bytes: 1e9 };
 /** A body of `commit`. */
 export const text = '{"text":"xxxxxxxxxx"}';

@@ -83,7 +83,16 @@ test('deliveries: a body is stored compressed, and read back complete from the a
   await storage.outbox.archive(rows.map(({ seq }) => ({ ...last, seq, instanceId: 'packed', epoch })));
   assert.deepEqual(await stored('archive'), expected);
   assert.equal((await deliveries.find(['packing'], 'e0'))?.body, bodies[0]);
-  const all = { webhook: 'packing', events: null, types: null, states: ['delivered' as const], from: 0, to: 10, limit: 10 };
+  const all = {
+    owner: 'packed',
+    webhook: 'packing',
+    events: null,
+    types: null,
+    states: ['delivered' as const],
+    from: 0,
+    to: 10,
+    limit: 10,
+  };
   assert.deepEqual(await deliveries.replay(all), [{ instanceId: 'packed', count: 2 }]);
   assert.deepEqual(await stored('outbox'), expected);
   const [tally] = await deliveries.tally(['packing']);
@@ -99,7 +108,26 @@ test('deliveries: a replay of past and parked ones takes no more than its limit'
     ${[1, 2, 3].map((seq) => `${values(seq)}, 99)`).join(', ')}`);
   await run(`insert into archive (webhook_id, dead, at, seq, instance_id, event_id, type, message_type, lane, body, attempts, status, error, ended_at)
     values ('limited', true, 4, 4, 'limited', 'e4', 'messages', '', 'l', '', 1, 500, '', 4), ('limited', true, 5, 5, 'limited', 'e5', 'messages', '', 'l', '', 1, 500, '', 5)`);
-  const query = { webhook: 'limited', events: null, types: null, states: ['dead' as const, 'parked' as const], from: 0, to: 10 };
+  const query = {
+    owner: null,
+    webhook: 'limited',
+    events: null,
+    types: null,
+    states: ['dead' as const, 'parked' as const],
+    from: 0,
+    to: 10,
+  };
   const replayed = async (limit: number) => (await deliveries.replay({ ...query, limit })).reduce((sum, { count }) => sum + count, 0);
   assert.deepEqual([await replayed(1), await replayed(2), await replayed(10)], [1, 2, 2]);
+});
+
+test('deliveries: replays that wait leave a connection to the sweeps', async () => {
+  const query = { webhook: 'none', events: null, types: null, states: ['parked' as const], from: 0, to: 10, limit: 1 };
+  const replays = await database.admin.transaction(async (admin) => {
+    await admin.rows({ name: '', text: 'lock table outbox in exclusive mode' }, []);
+    const begun = ['one', 'one', 'other'].map((owner) => deliveries.replay({ ...query, owner }));
+    await deliveries.oldest();
+    return { begun };
+  });
+  assert.deepEqual(await Promise.all(replays.begun), [[], [], []]);
 });

@@ -36,7 +36,8 @@ interface Lane {
   readonly waiting: Set<() => void>;
 }
 
-const busy = (name: string): StorageBusy => new StorageBusy(`the instance has too many queries at once: ${name}`);
+const busy = (name: string): StorageBusy =>
+  new StorageBusy(`the instance has too many queries at once, or waits too long for its turn: ${name}`);
 
 /** Returns the instance that a statement names, or else its first value. Null for a statement without an instance, which has no share. */
 const instanceOf = ({ instance }: Statement, [first]: readonly unknown[]): string | null =>
@@ -51,8 +52,8 @@ class Lanes {
     this.#share = share;
   }
 
-  /** Waits until the instance may run another query. Rejects with `StorageBusy` if too many queries wait, or after the time limit. */
-  async enter(instance: string, name: string): Promise<Lane> {
+  /** Waits until the instance may run another query. */
+  async #enter(instance: string, name: string): Promise<Lane> {
     const lane = this.#lanes.get(instance) ?? { running: 0, waiting: new Set() };
     this.#lanes.set(instance, lane);
     if (lane.running >= this.#share.atOnce) {
@@ -63,7 +64,17 @@ class Lanes {
     return lane;
   }
 
-  leave(instance: string, lane: Lane): void {
+  /** Runs the work as one query of the instance. Rejects with `StorageBusy` if too many queries wait, or after the time limit. */
+  async run<T>(instance: string, name: string, work: () => Promise<T>): Promise<T> {
+    const lane = await this.#enter(instance, name);
+    try {
+      return await work();
+    } finally {
+      this.#leave(instance, lane);
+    }
+  }
+
+  #leave(instance: string, lane: Lane): void {
     const [next] = lane.waiting;
     if (next !== undefined) return next();
     lane.running -= 1;
@@ -94,15 +105,30 @@ export const fairShare = (database: Database, share: Share): Database => {
     async rows(statement, values) {
       const instance = instanceOf(statement, values);
       if (instance === null) return database.rows(statement, values);
-      const lane = await lanes.enter(instance, statement.name);
-      try {
-        return await database.rows(statement, values);
-      } finally {
-        lanes.leave(instance, lane);
-      }
+      return lanes.run(instance, statement.name, () => database.rows(statement, values));
     },
   };
 };
+
+/**
+ * Runs the long transactions of clients one by one, so that they use a single connection of their pool. Each owner has at most one transaction in the
+ * common queue. The owners therefore take turns.
+ */
+export class Turns {
+  readonly #owners: Lanes;
+  readonly #common: Lanes;
+
+  /** `waiting`: the largest number of waiting transactions of one owner. `waitMs`: the time limit of each of the two waits. In milliseconds. */
+  constructor({ waiting, waitMs }: Omit<Share, 'atOnce'>) {
+    this.#owners = new Lanes({ atOnce: 1, waiting, waitMs });
+    this.#common = new Lanes({ atOnce: 1, waiting: Number.POSITIVE_INFINITY, waitMs });
+  }
+
+  /** Runs the work of an owner in its turn. Rejects with `StorageBusy` if too many transactions of the owner wait, or after the time limit. */
+  run<T>(owner: string, name: string, work: () => Promise<T>): Promise<T> {
+    return this.#owners.run(owner, name, () => this.#common.run('', name, work));
+  }
+}
 
 /** The largest number of connections of each pool. The comment of a pool lists its work. */
 export interface PoolSizes {
@@ -114,7 +140,7 @@ export interface PoolSizes {
   readonly queries: number;
   /** Marks deliveries as ended or postponed. Its commits do not wait for the disk. After a crash of PostgreSQL, a delivery may be repeated. */
   readonly deliveries: number;
-  /** Deletions of old rows, replays of deliveries, and removals of instances. */
+  /** Deletions of old rows, replays of deliveries, new campaigns, and removals of instances. */
   readonly sweeps: number;
 }
 

@@ -192,6 +192,7 @@ for (const policy of policies)
   });
 
 const everything = {
+  owner: null,
   webhook: sample.id,
   events: null,
   types: null,
