@@ -65,6 +65,9 @@ export const allowOrigins = async (app: FastifyInstance, { corsOrigins }: HttpOp
 
 const addresses: readonly string[] = ['/passkey', '/passkey/confirm'];
 
+/** The largest body of a preflight request, in bytes. Browsers send none. */
+const preflightLimit = 1_024;
+
 const isExtension = (origin: string | undefined): origin is string => /^chrome-extension:\/\/[\w-]+$/.test(origin ?? '');
 
 /**
@@ -80,7 +83,7 @@ export const allowExtensions = (app: FastifyInstance): void => {
   });
   const config = { credential: 'none', cors: false } as const;
   for (const url of addresses) {
-    app.options(url, { schema: { hide: true }, config }, (_request, reply) =>
+    app.options(url, { schema: { hide: true }, config, bodyLimit: preflightLimit }, (_request, reply) =>
       reply
         .code(204)
         .headers({

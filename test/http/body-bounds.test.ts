@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { test } from 'node:test';
 import { BodyBudget, checkShape, deepest, mostValues } from '#src/http/body-bounds.ts';
-import { asInstance, setUp, token, until } from './setup.ts';
+import { asInstance, setUp, setUpCommon, token, until } from './setup.ts';
 
 const shapes: readonly (readonly [title: string, text: string, refusal: RegExp | null])[] = [
   ['lists as deep as allowed', '['.repeat(deepest) + ']'.repeat(deepest), null],
@@ -35,6 +35,21 @@ test('bodies: a body of nested brackets is refused before it is parsed', async (
   assert.equal(answer.json().error, 'the body is nested deeper than 100 levels');
   assert.ok(process.memoryUsage().heapUsed - before < 200_000_000, `${process.memoryUsage().heapUsed - before}`);
 });
+
+const openRoutes = [
+  ['POST', '/admin/session/user', 16_384],
+  ['POST', '/chatwoot/webhook/hook', 262_144],
+  ['OPTIONS', '/passkey', 1_024],
+] as const;
+for (const [method, url, bytes] of openRoutes) {
+  test(`bodies: without a credential, ${method} ${url} reads at most ${bytes} bytes`, async () => {
+    const { app } = await setUpCommon();
+    const post = (length: number) =>
+      app.inject({ method, url, headers: { 'content-type': 'application/json' }, payload: JSON.stringify('x'.repeat(length - 2)) });
+    assert.notEqual((await post(bytes)).statusCode, 413);
+    assert.equal((await post(bytes + 1)).statusCode, 413);
+  });
+}
 
 test('BodyBudget: limits the bytes of each caller and of all callers, and counts no refused bytes', () => {
   const budget = new BodyBudget(20, 50);

@@ -220,6 +220,8 @@ export const chatwootRoutes: readonly Route[] = [
     summary: 'Receive a message of the inbox of Chatwoot. It is stored before the answer and sent afterwards',
     params: webhookShape.HookParams,
     body: webhookShape.HookBody,
+    // No credential protects this route. An event has files as addresses, and repeats the text of a message in its conversation.
+    bodyLimit: { bytes: 262_144 },
     answer: webhookShape.HookAnswer,
     refusals: {
       notFound: { example: 'no instance has this address' },

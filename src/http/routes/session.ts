@@ -4,7 +4,7 @@ import { type AdminSessions, isOwnOrNoPage, sessionCookie, sessionNameOf, type S
 import { demoText, forged } from '../route.ts';
 import type { HttpOptions, SimulatedPhone } from '../options.ts';
 import { guessedSession } from '../rate-limit.ts';
-import { type AnswerOf, done, instanceRefusals, refuse, type Route, route, unknownInstance } from '../route.ts';
+import { type AnswerOf, type BodyLimit, done, instanceRefusals, refuse, type Route, route, unknownInstance } from '../route.ts';
 import { SignInBody } from '../schemas/users.ts';
 import { ScanAnswer, SessionAnswer, TokenAnswer } from '../schemas/server.ts';
 
@@ -57,6 +57,9 @@ type ShownOrNot = (owner: SessionOwner | null, gateway: Gateway) => AnswerOf<typ
 /** The text of every refused sign-in. */
 const wrongSignIn = 'the name, the password or the one-time code is wrong';
 
+/** The largest sign-in. The longest name, password and code need less than 8 KB, also if each character is escaped. */
+const signInLimit: BodyLimit = { bytes: 16_384 };
+
 const signInRow = (options: Pick<HttpOptions, 'demoServer' | 'adminSessionMs'>, sessions: AdminSessions, shown: Shown): Route =>
   route({
     on: ['POST /admin/session/user'],
@@ -65,6 +68,7 @@ const signInRow = (options: Pick<HttpOptions, 'demoServer' | 'adminSessionMs'>, 
     tag,
     summary: 'Sign in to the dashboard by name and password, and by one-time code if the user has one',
     body: SignInBody,
+    bodyLimit: signInLimit,
     answer: SessionAnswer,
     headers: { 'set-cookie': 'The session: HttpOnly, SameSite=Strict, and Secure over HTTPS' },
     refusals: { forbidden: { example: wrongSignIn }, limited: { example: 'Rate limit exceeded' } },
