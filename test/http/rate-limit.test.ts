@@ -1,7 +1,8 @@
 /** Tests the rate limits on a simulated clock. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { logGuesses, networkOf } from '#src/http/rate-limit.ts';
+import { networkOf } from '#src/http/client-address.ts';
+import { logGuesses } from '#src/http/rate-limit.ts';
 import type { FastifyInstance } from 'fastify';
 import { buildApp, type HttpOptions } from '#src/http/app.ts';
 import { createFakeGateway } from '#test/fakes/gateway.ts';

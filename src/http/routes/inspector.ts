@@ -7,7 +7,7 @@ import type { ActorEvent, ActorQuery, ActorSort, Result } from '#actors/gateway.
 import { actorView } from '#src/contract/views.ts';
 import { commaList } from '../body.ts';
 import { pageSize } from '../answers.ts';
-import { networkOf } from '../rate-limit.ts';
+import { networkOf } from '../client-address.ts';
 import { done, instanceRefusals, mapResult, platformRefusals, refuse, type Route, route, unknownInstance } from '../route.ts';
 import { FileBytes } from '../schemas/common.ts';
 import * as shape from '../schemas/inspector.ts';
