@@ -1,5 +1,6 @@
 /** Limits the cost of bodies: the bytes of all bodies in memory, and the depth and number of values in each. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { networkOf } from './client-address.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -99,11 +100,17 @@ export class BodyBudget {
   }
 }
 
-/** Largest length of a body that is not counted, in bytes. Only bodies that declare their length are exempt. */
+/** Largest length of a body that is not counted, in bytes. Only bodies that declare their length and have a credential are exempt. */
 const small = 65_536;
 
-/** The budgets of one caller and of all callers, as multiples of the largest body. */
-const [largestOfCaller, largestOfAll] = [2, 6];
+/** The budgets of one caller and of all callers with a credential, as multiples of the largest body. */
+const [largestOfCaller, largestOfCallers] = [2, 5];
+
+/**
+ * The budgets of one network and of all callers without a credential, as multiples of the largest body. The largest body has at least 2 MiB, so a network may
+ * hold two bodies of the largest open route.
+ */
+const [largestOfNetwork, largestOfStrangers] = [0.25, 1];
 
 const isSmall = ({ headers }: FastifyRequest): boolean =>
   headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) <= small;
@@ -113,14 +120,19 @@ const retryAfter = 2;
 
 /**
  * Counts the bytes of bodies from their arrival until the answer has left, and refuses a body that exceeds the bounds. Must be called after
- * `guardRoutes`, which finds the instance. `largest` is the length of the largest body that a route accepts, in bytes.
+ * `guardRoutes`, which finds the caller. `largest` is the length of the largest body that a route accepts, in bytes.
  */
 export const boundBodies = (app: FastifyInstance, largest: number): void => {
-  const budget = new BodyBudget(largestOfCaller * largest, largestOfAll * largest);
+  const ofCallers = new BodyBudget(largestOfCaller * largest, largestOfCallers * largest);
+  // A part of its own, because otherwise strangers could fill the budget of everybody.
+  const ofStrangers = new BodyBudget(largestOfNetwork * largest, largestOfStrangers * largest);
   app.addHook('preParsing', (request, reply, payload, next) => {
     // A route that reads its body as a stream does not have the whole body in memory.
-    if (isSmall(request) || request.routeOptions.config.readsBytes === true) return next(null, payload);
-    const caller = request.instanceId || request.ip;
+    if (request.routeOptions.config.readsBytes === true) return next(null, payload);
+    const isStranger = request.caller === null;
+    if (!isStranger && isSmall(request)) return next(null, payload);
+    const budget = isStranger ? ofStrangers : ofCallers;
+    const caller = request.instanceId || networkOf(request.ip);
     let taken = 0;
     const count = (chunk: Buffer): void => {
       if (budget.take(caller, chunk.length)) return void (taken += chunk.length);

@@ -1,9 +1,10 @@
 /** Tests the limits of request bodies: their depth, their number of values, and the bytes in memory at the same time. */
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { test } from 'node:test';
-import { BodyBudget, checkShape, deepest, mostValues } from '#src/http/body-bounds.ts';
+import type { FastifyInstance, FastifyRequest, preParsingHookHandler } from 'fastify';
+import { BodyBudget, boundBodies, checkShape, deepest, mostValues } from '#src/http/body-bounds.ts';
 import { asInstance, setUp, setUpCommon, token, until } from './setup.ts';
 
 const shapes: readonly (readonly [title: string, text: string, refusal: RegExp | null])[] = [
@@ -96,4 +97,54 @@ test('bodies: bodies that need too much memory together are refused, and a finis
   assert.notEqual(await again(), 429);
   assert.notEqual(await again(), 429, 'an answer that has left gives its bytes back');
   assert.notEqual(await again(), 429);
+});
+
+const largest = 2_097_152;
+
+/** Installs the bounds in a stand-in of the app. Returns a function that sends bytes of a body, and returns true if the bytes are accepted. */
+const boundedBodies = () => {
+  let hook: preParsingHookHandler | undefined;
+  boundBodies({ addHook: (_name: string, given: preParsingHookHandler) => void (hook = given) } as unknown as FastifyInstance, largest);
+  const replies: EventEmitter[] = [];
+  const sends = (bytes: number, from: Partial<Pick<FastifyRequest, 'ip' | 'instanceId' | 'caller'>>): boolean => {
+    const [raw, payload] = [new EventEmitter(), new EventEmitter()];
+    replies.push(raw);
+    const headers = { 'content-length': String(bytes) };
+    const request = { headers, routeOptions: { config: {} }, instanceId: '', ip: '10.0.0.1', caller: null, ...from };
+    let isAccepted = true;
+    payload.on('error', () => (isAccepted = false));
+    Reflect.apply(hook!, undefined, [request, { raw, header: () => undefined }, payload, () => undefined]);
+    payload.emit('data', Buffer.alloc(bytes));
+    return isAccepted;
+  };
+  return { sends, answerAll: () => void replies.splice(0).forEach((raw) => raw.emit('close')) };
+};
+
+test('bodies: small bodies without a credential count, for all addresses of an IPv6 customer together', () => {
+  const { sends, answerAll } = boundedBodies();
+  for (let index = 1; index <= 8; index += 1) assert.ok(sends(65_536, { ip: `2001:db8::${index}` }));
+  assert.ok(!sends(65_536, { ip: '2001:db8::9' }));
+  assert.ok(sends(65_536, { ip: '2001:db8:0:1::1' }));
+  answerAll();
+  assert.ok(sends(65_536, { ip: '2001:db8::9' }));
+});
+
+test('bodies: those without a credential take no room of instances and administrators', () => {
+  const { sends } = boundedBodies();
+  const strangers = Array.from({ length: 16 }, (_, index) => sends(262_144, { ip: `10.0.1.${index}` }));
+  assert.equal(strangers.filter((isAccepted) => isAccepted).length, 8);
+  const admin = { ip: '10.0.1.0', caller: { actor: 'adminToken' } } as const;
+  const ofInstance = (instanceId: string) => ({ instanceId, caller: { actor: 'instanceToken' } }) as const;
+  assert.ok(sends(2 * largest, admin));
+  assert.ok(sends(2 * largest, ofInstance('r1')));
+  assert.ok(sends(largest, ofInstance('r2')));
+  assert.ok(!sends(largest, ofInstance('r3')), 'all bodies together have at most six times the largest body');
+  assert.ok(sends(65_536, admin));
+});
+
+test('bodies: large bodies with the admin token count for all addresses of an IPv6 customer together', () => {
+  const { sends } = boundedBodies();
+  const caller = { actor: 'adminToken' } as const;
+  assert.ok(sends(2 * largest, { ip: '2001:db8::1', caller }));
+  assert.ok(!sends(largest, { ip: '2001:db8::2', caller }));
 });
