@@ -115,6 +115,9 @@ const [largestOfNetwork, largestOfStrangers] = [0.25, 1];
 const isSmall = ({ headers }: FastifyRequest): boolean =>
   headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) <= small;
 
+/** Methods whose bodies Fastify does not read. */
+const bodyless: ReadonlySet<string> = new Set(['GET', 'HEAD']);
+
 /** The time after which a refused client may try again. In seconds. */
 const retryAfter = 2;
 
@@ -127,8 +130,8 @@ export const boundBodies = (app: FastifyInstance, largest: number): void => {
   // A part of its own, because otherwise strangers could fill the budget of everybody.
   const ofStrangers = new BodyBudget(largestOfNetwork * largest, largestOfStrangers * largest);
   app.addHook('preParsing', (request, reply, payload, next) => {
-    // A route that reads its body as a stream does not have the whole body in memory.
-    if (request.routeOptions.config.readsBytes === true) return next(null, payload);
+    // A route that reads its body as a stream does not have the whole body in memory. Nobody reads the body of a GET, and an error on it would have no listener.
+    if (bodyless.has(request.method) || request.routeOptions.config.readsBytes === true) return next(null, payload);
     const isStranger = request.caller === null;
     if (!isStranger && isSmall(request)) return next(null, payload);
     const budget = isStranger ? ofStrangers : ofCallers;

@@ -106,11 +106,11 @@ const boundedBodies = () => {
   let hook: preParsingHookHandler | undefined;
   boundBodies({ addHook: (_name: string, given: preParsingHookHandler) => void (hook = given) } as unknown as FastifyInstance, largest);
   const replies: EventEmitter[] = [];
-  const sends = (bytes: number, from: Partial<Pick<FastifyRequest, 'ip' | 'instanceId' | 'caller'>>): boolean => {
+  const sends = (bytes: number, from: Partial<Pick<FastifyRequest, 'ip' | 'instanceId' | 'caller' | 'method'>>): boolean => {
     const [raw, payload] = [new EventEmitter(), new EventEmitter()];
     replies.push(raw);
     const headers = { 'content-length': String(bytes) };
-    const request = { headers, routeOptions: { config: {} }, instanceId: '', ip: '10.0.0.1', caller: null, ...from };
+    const request = { method: 'POST', headers, routeOptions: { config: {} }, instanceId: '', ip: '10.0.0.1', caller: null, ...from };
     let isAccepted = true;
     payload.on('error', () => (isAccepted = false));
     Reflect.apply(hook!, undefined, [request, { raw, header: () => undefined }, payload, () => undefined]);
@@ -148,3 +148,9 @@ test('bodies: large bodies with the admin token count for all addresses of an IP
   assert.ok(sends(2 * largest, { ip: '2001:db8::1', caller }));
   assert.ok(!sends(largest, { ip: '2001:db8::2', caller }));
 });
+
+for (const method of ['GET', 'HEAD'])
+  test(`bodies: the body of a ${method} request is not read, and so it is not counted`, () => {
+    const { sends } = boundedBodies();
+    assert.ok(sends(3 * largest, { method }));
+  });
