@@ -120,12 +120,12 @@ export const serverSettings = {
   requestsPerSecond: server(
     integer(0, 1_000_000),
     0,
-    'The requests a second that one instance token may make. Further requests get 429 with `Retry-After`. 0, the default, is no limit, because most servers have one owner. Searches, sends and deliveries of an instance have a bound without it, so only processor time is shared. Set 50 if strangers own the tokens.',
+    'The requests a second that one instance token may make. Further requests get 429 with `Retry-After`. Each node counts separately. 0, the default, is no limit, because most servers have one owner. Searches, sends and deliveries of an instance have a bound without it, so only processor time is shared. Set 50 if strangers own the tokens.',
   ),
   authFailuresPerMinute: server(
     integer(0, 1_000_000),
     60,
-    'The wrong tokens a minute from one address (for IPv6, from one /64). Further wrong tokens get 429. Instance tokens, admin tokens and cookies of the dashboard are counted apart. A missing token is no guess. A right instance token is always accepted. After too many wrong admin tokens, an address gets 429 for every admin token, also a right one, until the minute is over. 0 is no limit. With the default of 60, a forgotten client can poll every two seconds, and guessing is hopeless.',
+    'The wrong tokens a minute from one address (for IPv6, from one /64). Further wrong tokens get 429. Each node counts separately. Instance tokens, admin tokens and cookies of the dashboard are counted apart. A missing token is no guess. A right instance token is always accepted. After too many wrong admin tokens, an address gets 429 for every admin token, also a right one, until the minute is over. 0 is no limit. With the default of 60, a forgotten client can poll every two seconds, and guessing is hopeless.',
   ),
   overloadLagMs: server(
     milliseconds(0, 60_000),
