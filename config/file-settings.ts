@@ -116,7 +116,7 @@ export const mediaSettings = {
   mediaJobs: media(
     integer(1, 64),
     2,
-    'The pictures that are converted at once, and as many audio and video files. Further ones wait. Instances take turns, and one instance has at most half of the conversions. The default is one for each core of a small machine. Each takes a whole core, and a picture of MEDIA_MAX_PIXELS up to 300 MB.',
+    'The pictures that are converted at once, and as many audio and video files. Further ones wait. Instances take turns, and one instance has at most half of the conversions while others wait. The default is one for each core of a small machine. Each takes a whole core, and a picture of MEDIA_MAX_PIXELS up to 300 MB.',
   ),
   mediaConvertMs: fixed(
     120_000,

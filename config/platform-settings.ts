@@ -69,7 +69,7 @@ export const platformSettings = {
   ),
   frameSilenceMs: fixed(
     90_000,
-    'The time without any frame after which a connected session is closed and opened again. Pings go out every 30 s, so 90 s stand for three missed pings.',
+    'The time without any frame after which a session is closed and opened again. A connected session pings every 30 s, or every third of this time, and is closed earlier, at the ping after one without an answer.',
   ),
   inboundWaitingBytes: platform(
     integer(65_536, 1_073_741_824),

@@ -9,8 +9,8 @@ import type { Time } from '../ports.ts';
 
 export interface Gate {
   /**
-   * Resolves when the instance may start its handshake. An abort removes the instance from the queue and rejects. `isDoubtful`: true if the last connection
-   * of the instance failed at its proxy.
+   * Resolves when the instance may start its handshake. An abort removes the instance from the queue and rejects. `isDoubtful`: true if the last
+   * failure of the instance was one of its proxy.
    */
   admit(id: string, signal: AbortSignal, isDoubtful?: boolean): Promise<void>;
   /** Releases the handshake slot of this instance after any outcome. Idempotent. */
@@ -32,8 +32,8 @@ export interface GateLimits {
 }
 
 /**
- * The largest number of doubtful instances inside the gate. A proxy that does not answer holds a slot until its time-out. The sessions of one such proxy
- * must not take all slots.
+ * The largest number of doubtful instances inside the gate while others wait. A proxy that does not answer holds a slot until its time-out. The sessions of
+ * one such proxy must not take all slots, so one slot is always left free for a newcomer.
  */
 const mostDoubtful = 2;
 
@@ -146,9 +146,10 @@ class NodeGate implements Gate {
 
   /** Returns the place in the line of the next instance to admit, or the end of the line if none may enter. */
   #first(): number {
-    const most = Math.max(1, Math.min(mostDoubtful, this.#limits.atOnce - 1));
-    const at = this.#doubtful.size < most ? 0 : this.#line.findIndex(({ isDoubtful }) => !isDoubtful);
-    return at < 0 ? this.#line.length : at;
+    const other = this.#line.findIndex(({ isDoubtful }) => !isDoubtful);
+    const most = Math.max(1, Math.min(other < 0 ? Infinity : mostDoubtful, this.#limits.atOnce - 1));
+    if (this.#doubtful.size < most) return 0;
+    return other < 0 ? this.#line.length : other;
   }
 
   #enter(ticket: Ticket): void {

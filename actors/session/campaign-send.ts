@@ -42,6 +42,10 @@ const accountCodes: ReadonlySet<number | undefined> = new Set([463, 475]);
 const isOfAccount = ({ reason, code, limits }: Refusal): boolean =>
   reason === 'refused' && accountCodes.has(code) && !(code === 463 && limits?.timeLock?.ok === true && !limits.timeLock.value.active);
 
+/** Returns true if the gateway could not take the files of a message for the moment, for a reason that does not concern the message. */
+const isPassing = ({ reason, retryAfter }: Refusal): boolean =>
+  reason === 'unavailable' || (reason === 'limited' && retryAfter !== undefined);
+
 /** Returns the content with its files fetched from their URLs. Files in the request body were stored when the campaign was created. */
 async function withFiles({ attachments }: Ports, cell: CampaignSession, content: SendContent): Promise<Result<SendContent>> {
   if (!hasFilesToTake(content)) return { ok: true, value: content };
@@ -102,7 +106,10 @@ export async function sendOfCampaign(input: SendInput, cell: CampaignSession, si
   }
   const content = await withFiles(ports, cell, due.send.content);
   if (!content.ok) {
-    if (content.refusal.reason === 'unavailable') return afterRefusal(input, content.refusal, signal.aborted);
+    if (isPassing(content.refusal)) {
+      await settle('waiting', '');
+      return postponed(content.refusal, signal.aborted) ?? 'later';
+    }
     await settle('failed', content.refusal.message);
     return 'fileless';
   }

@@ -84,7 +84,7 @@ export interface Context {
   readonly verdict: Verdict | null;
 }
 
-/** The input of an admission. `isDoubtful`: true if the last connection failed at the proxy. */
+/** The input of an admission. `isDoubtful`: true if the last failure was one of the proxy. */
 interface Admission {
   readonly host: Host;
   readonly isDoubtful: boolean;

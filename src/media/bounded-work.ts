@@ -150,15 +150,20 @@ export class BoundedWork {
  */
 export class Slots {
   readonly #perKey: number;
+  readonly #isStrict: boolean;
   #free: number;
   readonly #taken = new Map<string, number>();
   /** The waiting tasks by key, in the order in which the keys take turns. No line is empty. */
   readonly #lines = new Map<string, Set<() => void>>();
 
-  /** `perKey`: the most slots of one key. With half of the slots, a key with long tasks leaves the other half to the others. */
-  constructor(size: number, perKey = Math.max(1, Math.floor(size / 2))) {
+  /**
+   * `perKey`: the most slots of one key, half of the slots if absent. A key with long tasks leaves the others to other keys. `isStrict`: false if a key may take
+   * more while no other key waits, for tasks that end soon.
+   */
+  constructor(size: number, perKey = Math.ceil(size / 2), isStrict = true) {
     this.#free = size;
     this.#perKey = perKey;
+    this.#isStrict = isStrict;
   }
 
   /** Returns the number of waiting tasks of the key. */
@@ -177,7 +182,8 @@ export class Slots {
   }
 
   #hasRoom(key: string): boolean {
-    return this.#free > 0 && (this.#taken.get(key) ?? 0) < this.#perKey;
+    if (this.#free === 0) return false;
+    return (this.#taken.get(key) ?? 0) < this.#perKey || (!this.#isStrict && [...this.#lines.keys()].every((one) => one === key));
   }
 
   #occupy(key: string): void {

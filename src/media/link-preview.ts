@@ -97,7 +97,7 @@ interface LinkPreviewOptions {
   readonly userAgent: string;
   /** Time-out in milliseconds for fetching the page and the picture together. */
   readonly timeoutMs?: number;
-  /** The time for which a picture waits for its turn, in milliseconds. A usual picture takes some 20 ms, so hundreds of pictures can wait. */
+  /** The time for which a picture waits for its turn, in milliseconds. A usual picture takes some 20 ms, so a hundred pictures can wait. All times together end before a send does. */
   readonly turnMs?: number;
   /** Time-out in milliseconds for converting a picture, from its turn. It includes the start of a thread and the three seconds of its decoding. */
   readonly pictureMs?: number;
@@ -167,8 +167,8 @@ export const createLinkPreviews = ({
   media,
   userAgent,
   timeoutMs = 3_000,
-  turnMs = 10_000,
-  pictureMs = 5_000,
+  turnMs = 4_000,
+  pictureMs = 4_000,
 }: LinkPreviewOptions): LinkPreviews => {
   const dispatcher = createAgent(guard, timeoutMs);
   const picturesOf = createPictures(media, turnMs, pictureMs);

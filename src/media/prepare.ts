@@ -156,10 +156,12 @@ const boundedMedia = (media: WorkshopOptions['media'], slots: Slots, turns: Turn
 });
 
 export const createWorkshop = ({ folder, jobs, timeoutMs, turnMs, ffmpeg: program, ...options }: WorkshopOptions): MediaWorkshop => {
-  const slots = new Slots(jobs);
+  const slots = new Slots(jobs, undefined, false);
   const cpuSeconds = Math.ceil(timeoutMs / 1000);
   const ffmpeg = program === null ? null : new Ffmpeg({ program, folder: folder.path, jobs, maxPixels: options.maxPixels, cpuSeconds });
-  const late = (): MediaFailure => new MediaFailure('limited', 'the file could not be converted in time', { retryAfter: 30 });
+  // A file that waited for others may be tried again soon. A file that was converted for too long takes as long the next time.
+  const late = (isWaiting: boolean): MediaFailure =>
+    new MediaFailure('limited', 'the file could not be converted in time', isWaiting ? { retryAfter: 30 } : {});
   const bounded = new BoundedWork(timeoutMs, late, turnMs);
 
   /** Runs one task, and removes its temporary files except the result. */

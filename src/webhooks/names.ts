@@ -5,6 +5,7 @@
 import { lookup, Resolver, type LookupAddress, type LookupOptions } from 'node:dns';
 import { readFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
+import { networkInterfaces } from 'node:os';
 import { callbackify } from 'node:util';
 
 type Done = (error: NodeJS.ErrnoException | null, found: LookupAddress[]) => void;
@@ -14,6 +15,7 @@ interface NameOptions {
   /** The name servers, such as `127.0.0.1:53`. Those of the system if absent. */
   readonly servers?: readonly string[];
   readonly hostsFile?: string;
+  readonly resolverFile?: string;
   /** The time limit of the first query in milliseconds, 1,500 if absent. The second one waits twice as long. */
   readonly queryMs?: number;
   readonly system?: Resolve;
@@ -24,7 +26,7 @@ const resolverLifeMs = 30_000;
 /** The time limit for a turn at the system. In milliseconds. */
 const turnMs = 5_000;
 
-/** Codes after which the system is asked: it also knows search domains and other sources. Its name servers have answered these names, so it does not wait long. */
+/** Codes after which the system is asked, because it may know other sources. The name servers did not keep this process waiting, so it is rarely slow. */
 const unknownNames: ReadonlySet<unknown> = new Set(['ENOTFOUND', 'ENODATA', 'ECONNREFUSED', 'EREFUSED']);
 
 const failure = (code: string, host: string): NodeJS.ErrnoException => Object.assign(new Error(`getaddrinfo ${code} ${host}`), { code });
@@ -38,8 +40,32 @@ const addressesIn = (text: string, host: string): readonly string[] =>
     .map(([address = '']) => address)
     .filter((address) => isIP(address) > 0);
 
-const wanted = (addresses: readonly string[], family: number): LookupAddress[] =>
-  addresses.map((address) => ({ address, family: isIP(address) })).filter((found) => family === 0 || found.family === family);
+/**
+ * Returns the names to query for a name, in their order, from the text of `resolv.conf(5)`. A name with fewer dots than `ndots` belongs to the search domains
+ * first. In a cluster of Kubernetes (`ndots:5`), `hooks.dev` is the service `hooks` of the namespace `dev`, and no name of the internet.
+ */
+const queriedNames = (text: string, host: string): readonly string[] => {
+  const lines = text.split('\n').map((line) => line.trim().split(/\s+/));
+  const domains = lines.findLast(([word]) => word === 'search' || word === 'domain')?.slice(1) ?? [];
+  const option = lines.flatMap(([word, ...options]) => (word === 'options' ? options : [])).findLast((one) => one.startsWith('ndots:'));
+  const dots = host.split('.').length - 1;
+  const isSearched = !host.endsWith('.') && dots < Number(option?.slice('ndots:'.length) ?? 1);
+  return isSearched ? [...domains.map((domain) => `${host}.${domain.replace(/^\.|\.$/g, '')}`), host] : [host];
+};
+
+/** Returns true if this machine has addresses of IPv6 only, beside those of loopback. */
+const isIpv6Only = (): boolean => {
+  const families = Object.values(networkInterfaces()).flatMap((all) =>
+    (all ?? []).filter(({ internal }) => !internal).map((one) => one.family),
+  );
+  return families.includes('IPv6') && !families.includes('IPv4');
+};
+
+/** Returns the addresses of a family; 0 is both. The family that this machine has comes first, because some connectors try the first address only. */
+const wanted = (addresses: readonly string[], family: number): LookupAddress[] => {
+  const found = addresses.map((address) => ({ address, family: isIP(address) })).filter((one) => family === 0 || one.family === family);
+  return found.length > 1 && isIpv6Only() ? found.toSorted((a, b) => b.family - a.family) : found;
+};
 
 /** Runs one system look-up after another, so that a name whose server stays silent takes one thread at most. */
 class SystemTurns {
@@ -108,19 +134,28 @@ class Queries {
  * Makes a look-up for names that users gave. The order is that of most systems: the hosts file, the name servers, then everything else that the system
  * knows. Fails with the codes of `dns.lookup`.
  */
-export const createResolve = ({ servers, hostsFile = '/etc/hosts', queryMs = 1_500, system = lookup }: NameOptions = {}): Resolve => {
+export const createResolve = ({
+  servers,
+  hostsFile = '/etc/hosts',
+  resolverFile = '/etc/resolv.conf',
+  queryMs = 1_500,
+  system = lookup,
+}: NameOptions = {}): Resolve => {
   const turns = new SystemTurns(system);
   const queries = new Queries(servers, queryMs);
   const underWay = new Map<string, Promise<LookupAddress[]>>();
   const find = async (host: string, family: number): Promise<LookupAddress[]> => {
-    const listed = wanted(addressesIn(await readFile(hostsFile, 'utf8').catch(() => ''), host), family);
+    const [hosts, settings] = await Promise.all([hostsFile, resolverFile].map((file) => readFile(file, 'utf8').catch(() => '')));
+    const listed = wanted(addressesIn(hosts ?? '', host), family);
     if (listed.length > 0) return listed;
-    try {
-      return wanted(await queries.addresses(host, family), family);
-    } catch (error) {
-      if (unknownNames.has((error as NodeJS.ErrnoException).code)) return turns.ask(host, { family, all: true });
-      throw failure('EAI_AGAIN', host);
+    for (const name of queriedNames(settings ?? '', host)) {
+      try {
+        return wanted(await queries.addresses(name, family), family);
+      } catch (error) {
+        if (!unknownNames.has((error as NodeJS.ErrnoException).code)) throw failure('EAI_AGAIN', host);
+      }
     }
+    return turns.ask(host, { family, all: true });
   };
   const addressesOf = (host: string, options: LookupOptions & { all: true }): Promise<LookupAddress[]> => {
     // A name without a dot belongs to the network of the gateway, such as a container. No stranger can delay its answer.

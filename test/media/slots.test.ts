@@ -120,3 +120,15 @@ test('bounded work: the waits have a bound of their own, and a late task leaves 
   assert.equal(await next, 'next');
   await held;
 });
+
+test('slots: a key may hold more than its half while no other key waits, if the slots are not strict', async () => {
+  const { began, end } = started(new Slots(3, undefined, false), 'aaaaab');
+  await turn();
+  assert.deepEqual(began, ['a0', 'a1', 'a2']);
+  await end('a0');
+  assert.deepEqual(began.slice(3), ['b5'], 'the other key comes first');
+  await end('a1');
+  assert.deepEqual(began.slice(4), ['a3']);
+  await end('b5');
+  assert.deepEqual(began.slice(5), ['a4']);
+});

@@ -97,6 +97,19 @@ test('look-up of names: a name that the name servers do not know is asked at the
   );
 });
 
+test('look-up of names: a name with fewer dots than ndots belongs to the search domains first', async (t) => {
+  const { address, asked } = await nameServer(t, (name) => (name === 'hooks.dev.svc.cluster.local' ? 'address' : 'unknown'));
+  const folder = await mkdtemp(join(tmpdir(), 'dormouse-names-'));
+  t.after(() => rm(folder, { recursive: true }));
+  const resolverFile = join(folder, 'resolv.conf');
+  await writeFile(resolverFile, 'nameserver 10.0.0.10\nsearch shop.svc.cluster.local svc.cluster.local\noptions ndots:5 timeout:1\n');
+  const resolve = createResolve({ servers: [address], resolverFile, system: noSystem });
+  assert.deepEqual(await ask(resolve, 'hooks.dev', 4), [{ address: '203.0.113.7', family: 4 }]);
+  assert.deepEqual(asked.splice(0), ['hooks.dev.shop.svc.cluster.local', 'hooks.dev.svc.cluster.local']);
+  await assert.rejects(ask(resolve, 'hooks.dev.', 4));
+  assert.deepEqual(asked, ['hooks.dev']);
+});
+
 test('look-up of names: the hosts file comes before the name servers, and a name without a dot goes to the system', async (t) => {
   const { address, asked } = await nameServer(t, () => 'address');
   const folder = await mkdtemp(join(tmpdir(), 'dormouse-names-'));

@@ -35,7 +35,7 @@ export class KeepAlive {
   /** Begins the pings. Call this after the handshake. Does nothing after the end, because a handshake may be reported late. */
   begin(): void {
     if (this.#ended) return;
-    // A connection counts as dead only after three missed pings, even if the limit is short.
+    // Half a minute is the pause of the library. A connection counts as dead at the ping after one without an answer.
     const pauseMs = Math.min(longestPauseMs, this.#parts.silenceMs / 3);
     clearInterval(this.#pings);
     this.#pings = setInterval(() => {
