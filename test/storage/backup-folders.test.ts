@@ -1,7 +1,7 @@
 /** Tests the folders of a backup and of a restore without a server: wrong folders, interrupted copies, links, and leftovers. */
 import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { mkdir, readdir, readFile, symlink, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, readlink, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { backUp } from '#src/storage/backup/backup.ts';
@@ -153,4 +153,13 @@ test('restore: a gateway that started in the folder meanwhile keeps its database
   };
   await assert.rejects(restore({ from, dataDir, log: quietLog, onProgress: start }), /holds a database already/);
   assert.equal(await readFile(join(dataDir, 'encryption.key'), 'utf8'), 'key of the gateway');
+});
+
+test('restore: a link to the same key stays a link', async () => {
+  const from = await backupOf('secret', { 'encryption.key': 'same key' });
+  const dataDir = await filesIn('mounted', { 'run/secret': 'same key' });
+  await symlink('run/secret', join(dataDir, 'encryption.key'));
+  await assert.rejects(restore({ from, dataDir, log: quietLog }), /server did not start/);
+  assert.equal(await readlink(join(dataDir, 'encryption.key')), 'run/secret');
+  assert.ok(!(await readdir(dataDir)).includes('encryption.key.restoring'));
 });

@@ -85,6 +85,13 @@ const checkPlace = async (list: BackupList, { from, dataDir }: RestoreOptions): 
     );
 };
 
+/** Gives the key its real name. An existing key has the same content and stays, because it may be a link or a mounted secret, which cannot be replaced. */
+const putKey = async (list: BackupList, dataDir: string): Promise<void> => {
+  if (!list.files.some(({ path }) => path === keyName)) return;
+  const [copied, key] = [join(dataDir, unfinishedKey), join(dataDir, keyName)];
+  await ((await sizeAt(key)) === null ? rename(copied, key) : rm(copied));
+};
+
 /** Restores a backup, or continues an interrupted restore. Rejects with a text for the operator. */
 export const restore = async (given: RestoreOptions): Promise<Restored> => {
   const options = { ...given, from: resolve(given.from), dataDir: resolve(given.dataDir) };
@@ -109,7 +116,7 @@ export const restore = async (given: RestoreOptions): Promise<Restored> => {
   await chmod(join(dataDir, unfinished, 'data'), 0o700);
   // A gateway may have started in the folder meanwhile, with a database and a key of its own.
   await checkPlace(list, options);
-  if (list.files.some(({ path }) => path === keyName)) await rename(join(dataDir, unfinishedKey), join(dataDir, keyName));
+  await putKey(list, dataDir);
   await rename(join(dataDir, unfinished), join(dataDir, 'postgres'));
   const server = await EmbeddedServer.start({ dataDir, log, ...(options.settings ? { settings: options.settings } : {}) });
   try {
