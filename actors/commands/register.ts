@@ -1,7 +1,7 @@
 /** The register of instances: adds and removes instances, and finds the instance of a token or an id. In a cluster, the register of all nodes. */
 import type { Cluster } from '../cluster/cluster.ts';
 import type { InstanceId, InstanceRecord } from '../model.ts';
-import { type Ports, StorageFailure } from '../ports.ts';
+import { type Ports, StorageBusy, StorageFailure } from '../ports.ts';
 import type { Cell } from '../session/cell.ts';
 import { restingView } from '../session/status.ts';
 import type { Chores } from '../supervisor/chores.ts';
@@ -23,6 +23,8 @@ export class Register {
   readonly #input: RegisterInput;
   readonly #tokens: TokenLookup;
   readonly #pause: Pause;
+  /** Instances whose creation got no answer of storage, oldest first. */
+  readonly #unanswered: InstanceRecord[] = [];
 
   constructor(input: RegisterInput) {
     this.#input = input;
@@ -73,7 +75,8 @@ export class Register {
     try {
       await ports.instances.insert(record);
     } catch (error) {
-      if (error instanceof StorageFailure) this.#discard(record);
+      // A busy storage has not executed the statement.
+      if (error instanceof StorageFailure && !(error instanceof StorageBusy) && this.#unanswered.push(record) === 1) void this.#discard();
       throw error;
     }
     if (cluster === null) return registry.add(record).view;
@@ -82,15 +85,18 @@ export class Register {
   }
 
   /**
-   * Removes an instance whose creation got no answer of storage, because the client's retry creates another one. A stop ends the work, and an instance that
-   * storage has then stays.
+   * Removes instances whose creation got no answer of storage, because the client's retry creates another one. The removals run one after another, so an
+   * outage costs one statement a second. A stop ends the work, and an instance that storage has then stays.
    */
-  #discard({ id, epoch }: InstanceRecord): void {
+  async #discard(): Promise<void> {
     const { ports, chores } = this.#input;
-    untilStored(this.#pause, () => ports.instances.remove(id, epoch)).then(
-      () => chores.wakeRemover(),
-      () => undefined,
-    );
+    for (let next = this.#unanswered[0]; next !== undefined && !this.#pause.ended; next = this.#unanswered[0]) {
+      const { id, epoch } = next;
+      // An instance that storage does not have, or that another node took, needs no retry.
+      await untilStored(this.#pause, () => ports.instances.remove(id, epoch)).catch(() => undefined);
+      this.#unanswered.shift();
+    }
+    if (!this.#pause.ended) chores.wakeRemover();
   }
 
   stop(): void {

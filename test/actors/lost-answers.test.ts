@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { CampaignInput } from '#actors/gateway.ts';
-import { StorageFailure } from '#actors/ports.ts';
+import { StorageBusy, StorageFailure, StorageUnavailable } from '#actors/ports.ts';
 import { campaignSend } from '#test/support/campaign-rows.ts';
 import { type Stage, staged } from './stage.ts';
 
@@ -100,4 +100,34 @@ test('lost answer: a stop ends the removal of a new instance', async () => {
   await world.time.pass(60_000);
   assert.ok(tries > 1);
   assert.equal(world.db.count('instances.remove'), tries);
+});
+
+test('lost answer: the removals of many new instances share one statement a second while storage is away', async () => {
+  const { world, gateway } = await staged();
+  const before = world.db.instances.size;
+  const { instances } = world.ports;
+  const { insert, remove } = instances;
+  let [isAway, tries] = [true, 0];
+  instances.insert = async (record) => {
+    await insert(record);
+    throw new StorageUnavailable('the answer was lost');
+  };
+  instances.remove = (...given) => {
+    tries += 1;
+    return isAway ? Promise.reject(new StorageUnavailable('away')) : remove(...given);
+  };
+  for (let n = 0; n < 20; n += 1) await assert.rejects(world.answerOf(gateway.create(branch)), StorageUnavailable);
+  await world.time.pass(10_000);
+  assert.ok(tries >= 10 && tries <= 12, `${tries} tries`);
+  isAway = false;
+  await world.time.pass(2_000);
+  assert.equal(world.db.instances.size, before);
+});
+
+test('lost answer: a new instance that storage was too busy for is not removed', async () => {
+  const { world, gateway } = await staged();
+  world.ports.instances.insert = () => Promise.reject(new StorageBusy('busy'));
+  await assert.rejects(world.answerOf(gateway.create(branch)), StorageBusy);
+  await world.time.pass(2_000);
+  assert.equal(world.db.count('instances.remove'), 0);
 });
