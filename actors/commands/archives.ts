@@ -246,7 +246,10 @@ async function* sessionOf(host: LeavingHost, record: InstanceRecord, hasRows: bo
   };
 }
 
-/** Yields the sessions. `note` is called with each record before its session is read. The instance moves to no other node during the read. */
+/**
+ * Yields the sessions. `note` is called with each record before its session is read. An idle instance is not released during the read. If the instance moves to
+ * another node all the same, `check` ends the export.
+ */
 async function* sessionsOf(
   host: LeavingHost,
   all: readonly InstanceRecord[],
