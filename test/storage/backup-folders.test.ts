@@ -2,10 +2,12 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { mkdir, readdir, readFile, readlink, symlink, utimes, writeFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { backUp } from '#src/storage/backup/backup.ts';
 import { type Entry, FolderCopy, walk } from '#src/storage/backup/copying.ts';
+import { lockFolder } from '#src/storage/backup/folder-lock.ts';
 import { restore } from '#src/storage/backup/restore.ts';
 import { quietLog } from '#test/support/database.ts';
 import { removeFolder, temporaryFolder } from '#test/support/processes.ts';
@@ -133,6 +135,29 @@ test('backup and restore: a folder that another process fills is refused, and a 
     await assert.rejects(command(to), /server did not start/);
     assert.ok(!(await readdir(to)).includes('unfinished.pid'));
   }
+});
+
+test('lock: one of several starts at the same time replaces the lock that a kill left', async () => {
+  let locked = 0;
+  for (let round = 0; round < 50; round += 1) {
+    const to = await filesIn(`raced-${round}`, { 'unfinished.pid': '2147483647\n' });
+    const starts = await Promise.allSettled(Array.from({ length: 4 }, () => lockFolder(to)));
+    const locks = starts.filter((start) => start.status === 'fulfilled').map(({ value }) => value);
+    assert.ok(locks.length <= 1, `${locks.length} locks`);
+    locked += locks.length;
+    for (const lock of locks) await lock[Symbol.asyncDispose]();
+  }
+  assert.ok(locked > 0);
+});
+
+test('lock: a folder that a process with the same id fills on another host is refused, and a lock of a former process is replaced', async () => {
+  const to = await filesIn('hosts', { 'unfinished.pid': `${process.pid} other-host 1\n` });
+  await assert.rejects(lockFolder(to), new RegExp(`Process ${process.pid} fills ${to}`));
+  await writeFile(join(to, 'unfinished.pid'), `${process.pid} ${hostname()} 1\n`);
+  const lock = await lockFolder(to);
+  await assert.rejects(lockFolder(to), new RegExp(`Process ${process.pid} fills ${to}`));
+  await lock[Symbol.asyncDispose]();
+  assert.deepEqual(await readdir(to), []);
 });
 
 test('restore: a truncated list of a backup is reported as damage', async () => {

@@ -1,25 +1,71 @@
 /** Keeps two commands from filling one folder at the same time. Each would overwrite files that the other command has already checked. */
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { alive } from '../postgres/server-files.ts';
 
-/** The name of the lock file, which has the id of the process. */
+/** The name of the lock file, which has the id of the process, the name of its host and a random word. */
 export const lockName = 'unfinished.pid';
+
+/** The lock files of this process. A container may give the process the same id as the killed one, so the id alone does not tell them apart. */
+const own = new Set<string>();
+
+const read = (path: string): Promise<string> => readFile(path, 'utf8').catch(() => '');
+
+/** Returns true if the process of a lock may still run. Another host, such as a container, cannot be asked. A file of an earlier version names no host. */
+const isTaken = (content: string): boolean => {
+  const [id = '', host = hostname()] = content.trim().split(' ');
+  const pid = Number.parseInt(id, 10);
+  if (!(pid > 0)) return false;
+  return host !== hostname() || (pid === process.pid ? own.has(content) : alive(pid));
+};
+
+/** Removes a lock that a kill left. Returns false, and puts the file back, if another start has replaced the lock since `found` was read. */
+const removeStale = async (path: string, found: string): Promise<boolean> => {
+  // On a read-only disk, a rename of an absent file fails with EROFS instead of ENOENT.
+  if (!existsSync(path)) return true;
+  const aside = `${path}.${randomUUID()}`;
+  try {
+    await rename(path, aside);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    return true;
+  }
+  const isSame = (await read(aside)) === found;
+  await (isSame ? rm(aside, { force: true }) : rename(aside, path));
+  return isSame;
+};
 
 /** Locks a folder until the lock is disposed. A lock of a killed process is replaced. Throws an error with a text for the operator. */
 export const lockFolder = async (folder: string): Promise<AsyncDisposable> => {
   const path = join(folder, lockName);
-  const holder = async (): Promise<number> => Number.parseInt(await readFile(path, 'utf8').catch(() => ''), 10);
-  const isTaken = (pid: number): boolean => pid > 0 && pid !== process.pid && alive(pid);
-  const refuse = (pid: number): never => {
-    throw new Error(`Process ${pid} fills ${folder}: wait for its end. If it is neither a backup nor a restore, remove ${path}.`);
+  const refuse = (content: string): never => {
+    const pid = Number.parseInt(content, 10);
+    const holder = pid > 0 ? `Process ${pid}` : 'Another process';
+    throw new Error(`${holder} fills ${folder}: wait for its end. If it is neither a backup nor a restore, remove ${path}.`);
   };
-  const found = await holder();
-  if (isTaken(found)) refuse(found);
-  await rm(path, { force: true });
-  await writeFile(path, `${process.pid}\n`, { mode: 0o600, flag: 'wx' }).catch(async (error: unknown) => {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    refuse(await holder());
-  });
-  return { [Symbol.asyncDispose]: () => rm(path, { force: true }) };
+  const found = await read(path);
+  if (isTaken(found) || !(await removeStale(path, found))) refuse(await read(path));
+  const content = `${process.pid} ${hostname()} ${randomUUID()}\n`;
+  own.add(content);
+  try {
+    await writeFile(path, content, { mode: 0o600, flag: 'wx' }).catch(async (error: unknown) => {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+      refuse(await read(path));
+    });
+    // Another start may have read the former lock, and moved this one away.
+    const written = await read(path);
+    if (written !== content) refuse(written);
+  } catch (error) {
+    own.delete(content);
+    throw error;
+  }
+  return {
+    [Symbol.asyncDispose]: async () => {
+      own.delete(content);
+      if ((await read(path)) === content) await rm(path, { force: true });
+    },
+  };
 };
