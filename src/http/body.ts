@@ -78,7 +78,8 @@ export const takeBytes = (app: FastifyInstance): void => {
       socket.setTimeout(app.server.requestTimeout);
       raw.once('close', () => {
         uploading.delete(socket);
-        socket.setTimeout(0);
+        // After an answer that left before the end of the body, the server has already set the time-out of an idle connection.
+        if (socket.timeout === app.server.requestTimeout) socket.setTimeout(0);
       });
     }
     next();

@@ -1,9 +1,10 @@
-/** Tests the limits of request bodies: their depth, their number of values, and the bytes in memory at the same time. */
+/** Tests the limits of request bodies: their depth, their number of values, the bytes in memory at the same time, and the time-out after an upload. */
 import assert from 'node:assert/strict';
 import { EventEmitter, once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { test } from 'node:test';
-import type { FastifyInstance, FastifyRequest, preParsingHookHandler } from 'fastify';
+import { fastify, type FastifyInstance, type FastifyRequest, type preParsingHookHandler } from 'fastify';
+import { takeBytes } from '#src/http/body.ts';
 import { BodyBudget, boundBodies, checkShape, deepest, mostValues } from '#src/http/body-bounds.ts';
 import { asInstance, setUp, setUpCommon, token, until } from './setup.ts';
 
@@ -154,3 +155,27 @@ for (const method of ['GET', 'HEAD'])
     const { sends } = boundedBodies();
     assert.ok(sends(3 * largest, { method }));
   });
+
+test('uploads: a connection keeps its idle time-out after an upload that was refused before its body was read', async (t) => {
+  const app = fastify({ requestTimeout: 300_000 });
+  t.after(() => app.close());
+  const [sockets, requests]: [Socket[], FastifyRequest['raw'][]] = [[], []];
+  app.server.on('connection', (socket: Socket) => void sockets.push(socket));
+  takeBytes(app);
+  app.post('/upload', ({ raw }, reply) => {
+    requests.push(raw);
+    return reply.code(409).send({ error: 'refused' });
+  });
+  const { hostname, port } = new URL(await app.listen({ host: '127.0.0.1', port: 0 }));
+  const client = connect(Number(port), hostname);
+  let heard = '';
+  client.on('data', (chunk) => void (heard += chunk.toString()));
+  client.write('POST /upload HTTP/1.1\r\nhost: test\r\ncontent-type: application/gzip\r\ncontent-length: 100000\r\n\r\n');
+  await until(() => heard.includes('409'));
+  client.write('A'.repeat(100_000));
+  await until(() => requests[0]?.closed === true);
+  const [socket] = sockets;
+  assert.ok(socket?.timeout, 'an idle connection ends');
+  assert.notEqual(socket.timeout, 300_000);
+  client.destroy();
+});
