@@ -150,9 +150,13 @@ test('lock: one of several starts at the same time replaces the lock that a kill
   assert.ok(locked > 0);
 });
 
-test('lock: a folder that a process with the same id fills on another host is refused, and a lock of a former process is replaced', async () => {
+test('lock: a folder that a process with the same id fills on another host is refused until it gives no sign, and a lock of a former process is replaced', async () => {
   const to = await filesIn('hosts', { 'unfinished.pid': `${process.pid} other-host 1\n` });
+  await utimes(join(to, 'unfinished.pid'), new Date(), new Date());
   await assert.rejects(lockFolder(to), new RegExp(`Process ${process.pid} fills ${to}`));
+  const longAgo = new Date(Date.now() - 61_000);
+  await utimes(join(to, 'unfinished.pid'), longAgo, longAgo);
+  await (await lockFolder(to))[Symbol.asyncDispose]();
   await writeFile(join(to, 'unfinished.pid'), `${process.pid} ${hostname()} 1\n`);
   const lock = await lockFolder(to);
   await assert.rejects(lockFolder(to), new RegExp(`Process ${process.pid} fills ${to}`));

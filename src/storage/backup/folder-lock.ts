@@ -1,7 +1,7 @@
 /** Keeps two commands from filling one folder at the same time. Each would overwrite files that the other command has already checked. */
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { alive } from '../postgres/server-files.ts';
@@ -14,12 +14,23 @@ const own = new Set<string>();
 
 const read = (path: string): Promise<string> => readFile(path, 'utf8').catch(() => '');
 
-/** Returns true if the process of a lock may still run. Another host, such as a container, cannot be asked. A file of an earlier version names no host. */
-const isTaken = (content: string): boolean => {
+/** The pause between two signs of life, which the holder of a lock leaves in the time of its file. In milliseconds. */
+const signMs = 10_000;
+/** The age of the last sign from which a lock of another host counts as left by a kill. A clock or a shared folder may be some seconds off. In milliseconds. */
+const silenceMs = 60_000;
+
+const ageOf = async (path: string): Promise<number> => Date.now() - ((await stat(path).catch(() => null))?.mtimeMs ?? 0);
+
+/**
+ * Returns true if the process of a lock may still run. A process of another host, such as a container, is known by its signs only. A file of an earlier
+ * version names no host.
+ */
+const isTaken = async (path: string, content: string): Promise<boolean> => {
   const [id = '', host = hostname()] = content.trim().split(' ');
   const pid = Number.parseInt(id, 10);
   if (!(pid > 0)) return false;
-  return host !== hostname() || (pid === process.pid ? own.has(content) : alive(pid));
+  if (host !== hostname()) return (await ageOf(path)) < silenceMs;
+  return pid === process.pid ? own.has(content) : alive(pid);
 };
 
 /** Removes a lock that a kill left. Returns false, and puts the file back, if another start has replaced the lock since `found` was read. */
@@ -47,7 +58,7 @@ export const lockFolder = async (folder: string): Promise<AsyncDisposable> => {
     throw new Error(`${holder} fills ${folder}: wait for its end. If it is neither a backup nor a restore, remove ${path}.`);
   };
   const found = await read(path);
-  if (isTaken(found) || !(await removeStale(path, found))) refuse(await read(path));
+  if ((await isTaken(path, found)) || !(await removeStale(path, found))) refuse(await read(path));
   const content = `${process.pid} ${hostname()} ${randomUUID()}\n`;
   own.add(content);
   try {
@@ -62,8 +73,10 @@ export const lockFolder = async (folder: string): Promise<AsyncDisposable> => {
     own.delete(content);
     throw error;
   }
+  const signs = setInterval(() => void utimes(path, new Date(), new Date()).catch(() => undefined), signMs).unref();
   return {
     [Symbol.asyncDispose]: async () => {
+      clearInterval(signs);
       own.delete(content);
       if ((await read(path)) === content) await rm(path, { force: true });
     },
