@@ -168,7 +168,7 @@ export const createLinkPreviews = ({
   userAgent,
   timeoutMs = 3_000,
   turnMs = 4_000,
-  pictureMs = 4_000,
+  pictureMs = 6_000,
 }: LinkPreviewOptions): LinkPreviews => {
   const dispatcher = createAgent(guard, timeoutMs);
   const picturesOf = createPictures(media, turnMs, pictureMs);

@@ -158,7 +158,9 @@ export class SmallPictures {
     if (this.#kept.get(instance)?.name === name || this.#wanted.get(instance) === name) return;
     this.#wanted.set(instance, name);
     const bytes = await fetched(url, downloads).catch(() => null);
-    const jpeg = bytes && (await previews.picture(bytes, false))?.small;
+    // A conversion on a busy machine may miss its time limit, and the next login may be weeks away.
+    const converted = bytes && ((await previews.picture(bytes, false)) ?? (await previews.picture(bytes, false)));
+    const jpeg = converted?.small;
     // The picture may have been changed or removed meanwhile.
     if (this.#wanted.get(instance) !== name) return;
     this.forget(instance);
