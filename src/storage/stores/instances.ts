@@ -2,7 +2,7 @@
 import { type InstancePatch, type InstanceRecord, type ProxySettings, unreadableFields, wantedStates } from '#actors/model.ts';
 import type { InstanceStore, Landing, MovedKey, SessionStore, StepStore } from '#actors/ports.ts';
 import type { Vault } from '#src/platform/wire/vault-port.ts';
-import { InstanceEntity, type InstanceRow } from '../entities/index.ts';
+import type { InstanceRow } from '../entities/index.ts';
 import { readArchived } from '../journal/archived-rows.ts';
 import { columnOf } from '../journal/columns.ts';
 import { checkGone, checkOwned, owned, type Owned } from '../ownership.ts';
@@ -27,13 +27,28 @@ const columnsOf = (id: string, { token, aiApikey, proxy, ...rest }: InstancePatc
   ...(proxy === undefined ? {} : { proxy: proxy === null ? null : opener.seal(proxyPlace(id), JSON.stringify(proxy)) }),
 });
 
-/** Returns SQL that assigns the columns, and its parameters, which begin at `$first`. */
-const assignmentsOf = (columns: Partial<InstanceRow>, first: number): { readonly text: string; readonly values: readonly unknown[] } => {
+/** Returns the names of the given columns, and their values as parameters. */
+const namedValues = (columns: Partial<InstanceRow>): { readonly names: readonly string[]; readonly values: readonly unknown[] } => {
   const given = Object.entries(columns).filter(([, value]) => value !== undefined);
   return {
-    text: given.map(([field], at) => `${columnOf(field)} = $${first + at}`).join(', '),
+    names: given.map(([field]) => columnOf(field)),
     values: given.map(([field, value]) => (field === 'fieldsMap' && value !== null ? JSON.stringify(value) : value)),
   };
+};
+
+/** Stores a patch. Returns false if the epoch is over or the instance is removed. The statement has no name, because its text depends on the columns. */
+const putPatch = async (runner: Runner, id: string, epoch: number, columns: Partial<InstanceRow>): Promise<boolean> => {
+  const { names, values } = namedValues(columns);
+  const set = names.map((name, at) => `${name} = $${at + 3}`).join(', ');
+  const text = `update instance set ${set} where id = $1 and epoch = $2 and not removed returning id`;
+  return (await runner.rows({ name: '', text }, [id, epoch, ...values])).length === 1;
+};
+
+/** Inserts an instance. The statement has no name, because its text depends on the columns. */
+const insertInstance = async (runner: Runner, { id, created, updated, ...fields }: InstanceRecord, sealer: Pick<Opener, 'seal'>) => {
+  const { names, values } = namedValues({ id, created, updated, ...columnsOf(id, fields, sealer) });
+  const text = `insert into instance (${names.join(', ')}) values (${names.map((_, at) => `$${at + 1}`).join(', ')})`;
+  await runner.rows({ name: '', text }, values);
 };
 
 /** All columns except the hash of the token. Times are selected as floats, which the driver reads as numbers. */
@@ -155,25 +170,19 @@ const mark: Statement = {
     from claimed where instance.id = claimed.id returning instance.id`,
 };
 
-export const createInstanceStore = (database: UnitDatabase, opener: Opener, now: () => number): InstanceStore => ({
+export const createInstanceStore = (database: Database, opener: Opener, now: () => number): InstanceStore => ({
   all: () => readAll(database, opener),
   some: async (ids) => (await database.rows<StoredRecord>(named, [ids])).map((row) => recordOf(row, opener)),
   byToken: async (token) => {
     const [row] = await database.rows<StoredRecord>(tokened, [tokenHash(token)]);
     return row === undefined ? null : recordOf(row, opener);
   },
-  insert: ({ id, created, updated, ...fields }) =>
-    database.unit(async (em) => {
-      await em.insert(InstanceEntity, { id, created, updated, ...columnsOf(id, fields, opener) } as InstanceRow);
-    }),
+  // A unit of work would not end a statement without an answer, which might then be executed after a later one.
+  insert: (record) => insertInstance(database, record, opener),
   async update(id, epoch, patch) {
-    const columns = { ...columnsOf(id, patch, opener), updated: now() };
-    // A unit of work would not end a statement without an answer, which might then overwrite a later one.
-    const { text, values } = assignmentsOf(columns, 3);
-    const where = 'where id = $1 and epoch = $2 and not removed returning id';
-    const changed = await database.rows({ name: '', text: `update instance set ${text} ${where}` }, [id, epoch, ...values]);
-    if (changed.length === 0) await checkGone(database, [id]);
-    return changed.length === 1;
+    const isChanged = await putPatch(database, id, epoch, { ...columnsOf(id, patch, opener), updated: now() });
+    if (!isChanged) await checkGone(database, [id]);
+    return isChanged;
   },
   async remove(id, epoch) {
     const marked = await database.rows(mark, [id, epoch]);
@@ -225,36 +234,6 @@ const statements = {
   },
 } as const satisfies Readonly<Record<string, Statement>>;
 
-/** Builds an update of some columns. It has no name, because its text depends on the columns. */
-const patched = (columns: readonly string[]): Statement => ({
-  name: '',
-  text: `update instance set ${columns.map((column, at) => `${column} = $${at + 3}`).join(', ')} where id = $1 and epoch = $2 and not removed returning id`,
-});
-
-const parameterOf = (value: unknown): unknown =>
-  typeof value === 'object' && value !== null && !Buffer.isBuffer(value) ? JSON.stringify(value) : value;
-
-const putPatch = async (runner: Runner, id: string, epoch: number, patch: InstancePatch, sealer: Sealer, now: number): Promise<void> => {
-  const columns = Object.entries({ ...columnsOf(id, patch, sealer), updated: now });
-  const names = columns.map(([name]) => columnOf(name));
-  const rows = await runner.rows(patched(names), [id, epoch, ...columns.map(([, value]) => parameterOf(value))]);
-  checkOwned([{ owned: rows.length }]);
-};
-
-/** Builds an insert of some columns. It has no name, because its text depends on the columns. */
-const inserted = (columns: readonly string[]): Statement => ({
-  name: '',
-  text: `insert into instance (${columns.join(', ')}) values (${columns.map((_, at) => `$${at + 1}`).join(', ')})`,
-});
-
-const insertInstance = async (runner: Runner, { id, created, updated, ...fields }: InstanceRecord, sealer: Sealer): Promise<void> => {
-  const columns = Object.entries({ id, created, updated, ...columnsOf(id, fields, sealer) });
-  await runner.rows(
-    inserted(columns.map(([name]) => columnOf(name))),
-    columns.map(([, value]) => parameterOf(value)),
-  );
-};
-
 /** Writes the keys in batches, and then the credentials. */
 const putSession = async (runner: Runner, id: string, epoch: number, landing: Landing, sealer: Sealer): Promise<void> => {
   const write = async (keys: readonly MovedKey[], credentials: Buffer | null): Promise<void> => {
@@ -287,7 +266,8 @@ export const createSessionStore = (
       if (other !== undefined) return 'elsewhere';
       if (landing.fresh !== null) await insertInstance(runner, landing.fresh, sealer);
       checkOwned(await runner.rows<Owned>(statements.lock, [id, epoch]));
-      await putPatch(runner, id, epoch, landing.patch, sealer, now());
+      const columns = { ...columnsOf(id, landing.patch, sealer), updated: now() };
+      checkOwned([{ owned: Number(await putPatch(runner, id, epoch, columns)) }]);
       await putSession(runner, id, epoch, landing, sealer);
       for (const webhook of landing.webhooks) await saveWebhook(runner, webhook, epoch, sealer);
       return 'stored';
