@@ -1,14 +1,13 @@
 /** Imports sessions of other gateways, and exports sessions. An imported session stays disconnected until a caller connects it. */
 import type { ImportedSession, ImportRequest, MovingMethods } from '../views.ts';
 import { refusedSession } from '../views/moving.ts';
-import { Mutex, storageRetryMs, untilStored, within } from '../waiting.ts';
+import { Mutex, storageRetryMs, within } from '../waiting.ts';
 import { done, noProxy, refuse, type InstanceId, type InstancePatch, type InstanceRecord, type Result, type Webhook } from '../model.ts';
 import { EpochLost, SourceProblem, type Arrival, type ArrivingSession, type MovedWebhook } from '../ports.ts';
 import type { Cell } from '../session/cell.ts';
 import type { WithPolicy, WithPorts } from './host.ts';
 import type { Registry } from '../supervisor/registry.ts';
 import type { Dispatcher } from '../supervisor/dispatcher.ts';
-import type { Chores } from '../supervisor/chores.ts';
 import { addRows, leave, type LeavingHost, named, ownershipObjection, records, type RowsHost } from './archives.ts';
 import { newRecord, tokenLength } from './instances.ts';
 import type { Register } from './register.ts';
@@ -17,14 +16,11 @@ import { privateOf } from '../delivery/webhook-config.ts';
 /** The parts of the supervisor that these commands need. */
 type Host = LeavingHost &
   RowsHost &
-  WithPorts<'chance' | 'instances' | 'log' | 'proxies' | 'receiver' | 'sessions' | 'signer' | 'sources' | 'time'> &
+  WithPorts<'chance' | 'log' | 'proxies' | 'receiver' | 'sessions' | 'signer' | 'sources' | 'time'> &
   WithPolicy<'webhooksPerInstance'> & {
-    /** False during a stop. */
-    readonly accepting: boolean;
-    readonly chores: Pick<Chores, 'wakeRemover'>;
     readonly dispatcher: Dispatcher;
     during<T>(id: InstanceId, work: () => Promise<T>): Promise<T>;
-    readonly register: Pick<Register, 'lookUp'>;
+    readonly register: Pick<Register, 'discard' | 'lookUp'>;
     readonly registry: Registry;
   };
 
@@ -146,35 +142,19 @@ async function land(host: Host, cell: Cell, session: ArrivingSession, settings: 
 const lateElsewhere = refuse('conflict', 'another instance has the session by now');
 
 /**
- * Removes a new instance whose storing failed, because the transaction may have been applied without an answer. Otherwise the repeated import finds the session
- * in an instance that nobody knows before the next start. Waits for a second at most, and goes on in the background.
- */
-const removeFailed = async (host: Host, { id, epoch }: InstanceRecord): Promise<void> => {
-  const { ports, chores } = host;
-  const pause = {
-    get ended() {
-      return !host.accepting;
-    },
-    wait: (ms: number) => new Promise<void>((resolve) => void ports.time.setTimeout(resolve, ms)),
-  };
-  const removed = untilStored(pause, () => ports.instances.remove(id, epoch));
-  removed.then(() => chores.wakeRemover()).catch((error: unknown) => ports.log.warn({ instance: id, error }, 'session.notRemoved'));
-  await within(ports.time, storageRetryMs, removed);
-};
-
-/**
  * Stores a new instance together with its session, so that a kill leaves both or none. The instance becomes known afterwards, so that no caller connects
  * it before.
  */
 async function landInNew(host: Host, record: InstanceRecord, session: ArrivingSession, settings: Settings): Promise<Result<null>> {
-  const { ports, registry, dispatcher } = host;
+  const { ports, register, registry, dispatcher } = host;
   const { id: instanceId, epoch } = record;
   const { credentials, keys } = session;
   try {
     const stored = await ports.sessions.land({ instanceId, epoch }, { fresh: record, credentials, keys, ...settings });
     if (stored === 'elsewhere') return lateElsewhere;
   } catch (error) {
-    await removeFailed(host, record);
+    // Otherwise the repeated import finds the session in an instance that nobody knows before the next start. An outage may last.
+    await within(ports.time, storageRetryMs, register.discard(record));
     throw error;
   }
   registry.register({ ...record, ...settings.patch });

@@ -23,8 +23,8 @@ export class Register {
   readonly #input: RegisterInput;
   readonly #tokens: TokenLookup;
   readonly #pause: Pause;
-  /** Instances whose creation got no answer of storage, oldest first. */
-  readonly #unanswered: InstanceRecord[] = [];
+  /** New instances that storage may have without an answer, oldest first. */
+  readonly #unanswered: { readonly record: InstanceRecord; readonly discarded: () => void }[] = [];
 
   constructor(input: RegisterInput) {
     this.#input = input;
@@ -76,7 +76,7 @@ export class Register {
       await ports.instances.insert(record);
     } catch (error) {
       // A busy storage has not executed the statement.
-      if (error instanceof StorageFailure && !(error instanceof StorageBusy) && this.#unanswered.push(record) === 1) void this.#discard();
+      if (error instanceof StorageFailure && !(error instanceof StorageBusy)) void this.discard(record);
       throw error;
     }
     if (cluster === null) return registry.add(record).view;
@@ -85,15 +85,22 @@ export class Register {
   }
 
   /**
-   * Removes instances whose creation got no answer of storage, because the client's retry creates another one. The removals run one after another, so an
-   * outage costs one statement a second. A stop ends the work, and an instance that storage has then stays.
+   * Removes a new instance whose storing failed, because storage may have it without an answer, and the caller's retry creates another one. Never rejects.
+   * Removals run one after another, so an outage costs one statement a second. A stop ends the work, and an instance that storage has then stays.
    */
-  async #discard(): Promise<void> {
+  discard(record: InstanceRecord): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    if (this.#unanswered.push({ record, discarded: resolve }) === 1) void this.#discardAll();
+    return promise;
+  }
+
+  async #discardAll(): Promise<void> {
     const { ports, chores } = this.#input;
     for (let next = this.#unanswered[0]; next !== undefined && !this.#pause.ended; next = this.#unanswered[0]) {
-      const { id, epoch } = next;
+      const { id, epoch } = next.record;
       // An instance that storage does not have, or that another node took, needs no retry.
       await untilStored(this.#pause, () => ports.instances.remove(id, epoch)).catch(() => undefined);
+      next.discarded();
       this.#unanswered.shift();
     }
     if (!this.#pause.ended) chores.wakeRemover();
