@@ -52,13 +52,17 @@ async function withFiles({ attachments }: Ports, cell: CampaignSession, content:
   return withFilesTaken(content, (given) => attachments.take(cell.record.id, given));
 }
 
+/** Lets the recipient wait, and returns the consequence for the campaign. `gone` is true if the connection ended. */
+async function putBack({ settle }: SendInput, refusal: Refusal, gone: boolean): Promise<SendEnd> {
+  await settle('waiting', '');
+  return postponed(refusal, gone) ?? 'later';
+}
+
 /** Stores the outcome of a refused send for its recipient, and returns the consequence for the campaign. */
-async function afterRefusal({ settle }: SendInput, refusal: Refusal, gone: boolean): Promise<SendEnd> {
+async function afterRefusal(input: SendInput, refusal: Refusal, gone: boolean): Promise<SendEnd> {
+  const { settle } = input;
   const { reason, message } = refusal;
-  if (reason === 'notSent' || reason === 'unavailable') {
-    await settle('waiting', '');
-    return gone ? 'later' : (postponed(refusal, gone) ?? 'later');
-  }
+  if (reason === 'notSent' || reason === 'unavailable') return putBack(input, refusal, gone);
   if (reason === 'unknown') {
     await settle('unknown', message);
     return 'left';
@@ -106,10 +110,7 @@ export async function sendOfCampaign(input: SendInput, cell: CampaignSession, si
   }
   const content = await withFiles(ports, cell, due.send.content);
   if (!content.ok) {
-    if (isPassing(content.refusal)) {
-      await settle('waiting', '');
-      return postponed(content.refusal, signal.aborted) ?? 'later';
-    }
+    if (isPassing(content.refusal)) return putBack(input, content.refusal, signal.aborted);
     await settle('failed', content.refusal.message);
     return 'fileless';
   }
