@@ -114,7 +114,10 @@ export class BoundedWork {
   readonly #closing = new AbortController();
   readonly #underWay = new Set<Promise<unknown>>();
 
-  /** `timeoutMs`: the time-out of each task. `late` makes the refusal for a time-out of the work or of the waits. `turnMs`: the time-out of all waits of a task for its turns. */
+  /**
+   * `timeoutMs`: the time-out of each task. `turnMs`: the time-out of all waits of a task for its turns. `late` makes the refusal for a time-out of the work or
+   * of the waits.
+   */
   constructor(timeoutMs: number, late: (isWaiting: boolean) => MediaFailure, turnMs = timeoutMs) {
     this.#timeoutMs = timeoutMs;
     this.#turnMs = turnMs;
@@ -160,7 +163,10 @@ export class Slots {
    * `perKey`: the most slots of one key, half of the slots if absent. A key with long tasks leaves the others to other keys. `isStrict`: false if a key may take
    * more while no other key waits, for tasks that end soon.
    */
-  constructor(size: number, perKey = Math.ceil(size / 2), isStrict = true) {
+  constructor(
+    size: number,
+    { perKey = Math.ceil(size / 2), isStrict = true }: { readonly perKey?: number; readonly isStrict?: boolean } = {},
+  ) {
     this.#free = size;
     this.#perKey = perKey;
     this.#isStrict = isStrict;

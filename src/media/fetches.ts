@@ -16,7 +16,7 @@ const busy = (message: string): MediaFailure => new MediaFailure('limited', mess
 export const lateTurn = (): MediaFailure => busy('the file could not be fetched: too many files are being fetched');
 
 export class Fetches {
-  readonly #slots = new Slots(fetchesAtOnce, fetchesPerInstance);
+  readonly #slots = new Slots(fetchesAtOnce, { perKey: fetchesPerInstance });
   readonly #isDiskFull: () => boolean;
 
   /** `isDiskFull` returns true if the disk has no room for files of clients. */

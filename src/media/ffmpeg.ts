@@ -178,8 +178,8 @@ export class Ffmpeg {
 
   constructor(options: FfmpegOptions) {
     this.#options = options;
-    this.#conversions = new Slots(options.jobs, undefined, false);
-    this.#looks = new Slots(options.jobs * 2, undefined, false);
+    this.#conversions = new Slots(options.jobs, { isStrict: false });
+    this.#looks = new Slots(options.jobs * 2, { isStrict: false });
   }
 
   /** Reads the tracks of a file. Returns null if the file is not playable. */

@@ -156,7 +156,7 @@ const boundedMedia = (media: WorkshopOptions['media'], slots: Slots, turns: Turn
 });
 
 export const createWorkshop = ({ folder, jobs, timeoutMs, turnMs, ffmpeg: program, ...options }: WorkshopOptions): MediaWorkshop => {
-  const slots = new Slots(jobs, undefined, false);
+  const slots = new Slots(jobs, { isStrict: false });
   const cpuSeconds = Math.ceil(timeoutMs / 1000);
   const ffmpeg = program === null ? null : new Ffmpeg({ program, folder: folder.path, jobs, maxPixels: options.maxPixels, cpuSeconds });
   // A file that waited for others may be tried again soon. A file that was converted for too long takes as long the next time.

@@ -25,7 +25,7 @@ const started = (slots: Slots, keys: string) => {
 };
 
 test('slots: the limit runs at once, others in their order, and a failed one frees its slot', async () => {
-  const slots = new Slots(2, 2);
+  const slots = new Slots(2, { perKey: 2 });
   const began: number[] = [];
   const ends = Array.from({ length: 4 }, () => Promise.withResolvers<void>());
   const all = ends.map(({ promise }, index) => slots.run('a', forEver, () => (began.push(index), promise)));
@@ -122,7 +122,7 @@ test('bounded work: the waits have a bound of their own, and a late task leaves 
 });
 
 test('slots: a key may hold more than its half while no other key waits, if the slots are not strict', async () => {
-  const { began, end } = started(new Slots(3, undefined, false), 'aaaaab');
+  const { began, end } = started(new Slots(3, { isStrict: false }), 'aaaaab');
   await turn();
   assert.deepEqual(began, ['a0', 'a1', 'a2']);
   await end('a0');
