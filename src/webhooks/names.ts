@@ -1,15 +1,23 @@
 /**
  * Resolves names that users gave. The look-up of the system (`getaddrinfo`) keeps a thread of Node's pool until the name server answers, and only two
- * threads take look-ups. A few names whose servers stay silent would stop the look-ups of the whole process for minutes. Queries of `dns.Resolver` need no thread.
+ * threads take look-ups. A few names whose servers stay silent would stop the look-ups of the whole process for minutes. Queries of a `Resolver` need no
+ * thread.
  */
-import { lookup, Resolver, type LookupAddress, type LookupOptions } from 'node:dns';
+import type { LookupAddress, LookupOptions } from 'node:dns';
+import { lookup, Resolver } from 'node:dns/promises';
 import { readFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { callbackify } from 'node:util';
 
-type Done = (error: NodeJS.ErrnoException | null, found: LookupAddress[]) => void;
-export type Resolve = (host: string, options: LookupOptions & { all: true }, done: Done) => void;
+type AllOptions = LookupOptions & { readonly all: true };
+type Find = (host: string, options: AllOptions) => Promise<LookupAddress[]>;
+/** A look-up in the form of `dns.lookup`, which returns all addresses. */
+export type Resolve = (
+  host: string,
+  options: AllOptions,
+  done: (error: NodeJS.ErrnoException | null, found: LookupAddress[]) => void,
+) => void;
 
 interface NameOptions {
   /** The name servers, such as `127.0.0.1:53`. Those of the system if absent. */
@@ -18,7 +26,7 @@ interface NameOptions {
   readonly resolverFile?: string;
   /** The time limit of the first query in milliseconds, 1,500 if absent. The second one waits twice as long. */
   readonly queryMs?: number;
-  readonly system?: Resolve;
+  readonly system?: Find;
 }
 
 /** A resolver reads the name servers of the system when it is made. They may change, for example with a network. In milliseconds. */
@@ -69,30 +77,25 @@ const wanted = (addresses: readonly string[], family: number): LookupAddress[] =
 
 /** Runs one system look-up after another, so that a name whose server stays silent takes one thread at most. */
 class SystemTurns {
-  readonly #system: Resolve;
+  readonly #system: Find;
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(system: Resolve) {
+  constructor(system: Find) {
     this.#system = system;
   }
 
-  async ask(host: string, options: LookupOptions & { all: true }): Promise<LookupAddress[]> {
+  ask(host: string, family: number): Promise<LookupAddress[]> {
     const begun = performance.now();
     const turn = this.#last.then(() => {
       if (performance.now() - begun > turnMs) throw failure('EAI_AGAIN', host);
-      return this.atOnce(host, options);
+      return this.#system(host, { family, all: true });
     });
     this.#last = turn.catch(() => undefined);
     return turn;
   }
-
-  atOnce(host: string, options: LookupOptions & { all: true }): Promise<LookupAddress[]> {
-    return new Promise((resolve, reject) => {
-      this.#system(host, options, (error, found) => (error ? reject(error) : resolve(found)));
-    });
-  }
 }
 
+/** Asks the name servers. */
 class Queries {
   readonly #servers: readonly string[] | undefined;
   readonly #queryMs: number;
@@ -104,16 +107,13 @@ class Queries {
     this.#queryMs = queryMs;
   }
 
-  /** Returns the addresses of both families, IPv4 first. */
+  /** Returns the addresses of a family, IPv4 first; 0 is both. If there are none, rejects, with the failure of a server rather than with an unknown name. */
   async addresses(host: string, family: number): Promise<readonly string[]> {
     const resolver = this.#current();
-    const asked = (['resolve4', 'resolve6'] as const).filter((_, n) => family === 0 || family === [4, 6][n]);
-    const answers = await Promise.allSettled(
-      asked.map(
-        (method) =>
-          new Promise<string[]>((resolve, reject) => resolver[method](host, (error, found) => (error ? reject(error) : resolve(found)))),
-      ),
-    );
+    const answers = await Promise.allSettled([
+      ...(family === 6 ? [] : [resolver.resolve4(host)]),
+      ...(family === 4 ? [] : [resolver.resolve6(host)]),
+    ]);
     const found = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
     if (found.length > 0) return found;
     const errors = answers.flatMap((answer) => (answer.status === 'rejected' ? [answer.reason as NodeJS.ErrnoException] : []));
@@ -145,21 +145,22 @@ export const createResolve = ({
   const queries = new Queries(servers, queryMs);
   const underWay = new Map<string, Promise<LookupAddress[]>>();
   const find = async (host: string, family: number): Promise<LookupAddress[]> => {
-    const [hosts, settings] = await Promise.all([hostsFile, resolverFile].map((file) => readFile(file, 'utf8').catch(() => '')));
-    const listed = wanted(addressesIn(hosts ?? '', host), family);
+    const read = (file: string): Promise<string> => readFile(file, 'utf8').catch(() => '');
+    const [hosts, settings] = await Promise.all([read(hostsFile), read(resolverFile)]);
+    const listed = wanted(addressesIn(hosts, host), family);
     if (listed.length > 0) return listed;
-    for (const name of queriedNames(settings ?? '', host)) {
+    for (const name of queriedNames(settings, host)) {
       try {
         return wanted(await queries.addresses(name, family), family);
       } catch (error) {
         if (!unknownNames.has((error as NodeJS.ErrnoException).code)) throw failure('EAI_AGAIN', host);
       }
     }
-    return turns.ask(host, { family, all: true });
+    return turns.ask(host, family);
   };
-  const addressesOf = (host: string, options: LookupOptions & { all: true }): Promise<LookupAddress[]> => {
+  const addressesOf: Find = (host, options) => {
     // A name without a dot belongs to the network of the gateway, such as a container. No stranger can delay its answer.
-    if (isIP(host) > 0 || !host.includes('.') || /\.localhost\.?$/.test(host)) return turns.atOnce(host, options);
+    if (isIP(host) > 0 || !host.includes('.') || /\.localhost\.?$/.test(host)) return system(host, options);
     const family = options.family === 'IPv4' ? 4 : options.family === 'IPv6' ? 6 : (options.family ?? 0);
     // Concurrent look-ups of one name are one.
     const key = `${family} ${host}`;

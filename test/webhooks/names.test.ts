@@ -47,7 +47,7 @@ const nameServer = async (
   return { address: `127.0.0.1:${socket.address().port}`, asked };
 };
 
-const noSystem: Resolve = (host, _options, done) => done(Object.assign(new Error(`no ${host}`), { code: 'ENOTFOUND' }), []);
+const noSystem = (host: string): Promise<LookupAddress[]> => Promise.reject(Object.assign(new Error(`no ${host}`), { code: 'ENOTFOUND' }));
 
 const ask = (resolve: Resolve, host: string, family = 0): Promise<readonly LookupAddress[]> =>
   new Promise((done, fail) => resolve(host, { all: true, family }, (error, found) => (error ? fail(error) : done(found))));
@@ -55,7 +55,7 @@ const ask = (resolve: Resolve, host: string, family = 0): Promise<readonly Looku
 test('look-up of names: those whose servers stay silent delay no other name, and take no look-up of the system', async (t) => {
   const { address } = await nameServer(t, (name) => (name === 'good.example' ? 'address' : 'silence'));
   let systemCalls = 0;
-  const system: Resolve = (...call) => ((systemCalls += 1), noSystem(...call));
+  const system = (host: string): Promise<LookupAddress[]> => ((systemCalls += 1), noSystem(host));
   const resolve = createResolve({ servers: [address], queryMs: 300, system });
   let ended = 0;
   const silent = Array.from({ length: 60 }, (_, n) =>
@@ -79,9 +79,9 @@ test('look-up of names: concurrent ones of one name are one query for each famil
 test('look-up of names: a name that the name servers do not know is asked at the system, one after another', async (t) => {
   const { address } = await nameServer(t, () => 'unknown');
   const [open, order]: [(() => void)[], string[]] = [[], []];
-  const system: Resolve = (host, _options, done) => {
+  const system = (host: string): Promise<LookupAddress[]> => {
     order.push(host);
-    open.push(() => done(null, [{ address: '10.0.0.1', family: 4 }]));
+    return new Promise((resolve) => open.push(() => resolve([{ address: '10.0.0.1', family: 4 }])));
   };
   const resolve = createResolve({ servers: [address], system });
   const both = Promise.all(['one.internal', 'two.internal'].map((host) => ask(resolve, host)));
@@ -119,7 +119,7 @@ test('look-up of names: the hosts file comes before the name servers, and a name
     hostsFile,
     '127.0.0.1 localhost\n# 10.9.9.9 hook.internal\n10.1.2.3\tHook.internal other # note\nfd00::3 hook.internal\n',
   );
-  const system: Resolve = (_host, _options, done) => done(null, [{ address: '172.18.0.2', family: 4 }]);
+  const system = (): Promise<LookupAddress[]> => Promise.resolve([{ address: '172.18.0.2', family: 4 }]);
   const resolve = createResolve({ servers: [address], hostsFile, system });
   assert.deepEqual(await ask(resolve, 'hook.internal'), [
     { address: '10.1.2.3', family: 4 },
