@@ -82,7 +82,9 @@ class Ledger {
   }
 
   apply(entry: Entry): void {
-    if (entry.kind === 'samePerson' || entry.kind === 'blocklist') return this.#people(entry);
+    if (entry.kind === 'samePerson') return this.#samePerson(entry);
+    if (entry.kind === 'blocklist') return this.#chats.blockOnly(entry.people).forEach((chat) => this.#tell('chats', chat));
+    if (entry.kind === 'event') return this.#add(entry.type, () => passedOn(entry));
     switch (entry.kind) {
       case 'message':
       case 'queued':
@@ -137,8 +139,6 @@ class Ledger {
         return this.#groups.apply(entry);
       case 'news':
         return this.#news(entry);
-      case 'event':
-        this.#add(entry.type, () => passedOn(entry));
     }
   }
 
@@ -229,8 +229,7 @@ class Ledger {
     recordCall(call, { messages: this.#messages, chats: this.#chats, newId: this.#newId });
   }
 
-  #people({ kind, people }: Of<'samePerson' | 'blocklist'>): void {
-    if (kind === 'blocklist') return this.#chats.blockOnly(people).forEach((chat) => this.#tell('chats', chat));
+  #samePerson({ people }: Of<'samePerson'>): void {
     for (const pair of people) {
       for (const ledger of [this.#contacts, this.#messages]) ledger.merge(pair);
       this.#merged.push(pair);
