@@ -1,21 +1,14 @@
 /** Tests sends of media while the store of files does not answer: requests, queued messages and campaigns. No message is lost, and none leaves twice. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isTaken, type MediaContent, refuse, type Send } from '#actors/model.ts';
+import { isTaken, refuse, type Send } from '#actors/model.ts';
 import { FilesUnavailable } from '#actors/ports.ts';
 import { LruMap } from '#src/base/lru-map.ts';
 import { Uploads } from '#src/platform/outbound/upload/uploads.ts';
 import type { FakeLink } from '#test/fakes/platform.ts';
 import { campaignSend } from '#test/support/campaign-rows.ts';
-import { options, type Stage, staged, text } from './stage.ts';
+import { media, options, type Stage, staged, text } from './stage.ts';
 
-const media: MediaContent = {
-  kind: 'media',
-  as: 'document',
-  file: { source: 'UERG', as: 'document', thumbnail: '', mimetype: 'application/pdf', filename: 'a.pdf' },
-  caption: '',
-  viewOnce: false,
-};
 const send: Send = { ...text('551'), content: media };
 
 const away = () => Promise.reject(new FilesUnavailable('away'));

@@ -1,17 +1,10 @@
 /** Tests sends with files: the time at which a file is fetched, and the stored form. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isTaken, refuse, type MediaContent, type Send } from '#actors/model.ts';
+import { isTaken, refuse, type Send } from '#actors/model.ts';
 import { attachmentOf } from '#test/fakes/attachments.ts';
-import { options, refusalOf, staged, text, type Stage } from './stage.ts';
+import { media, options, refusalOf, staged, text, type Stage } from './stage.ts';
 
-const media: MediaContent = {
-  kind: 'media',
-  as: 'document',
-  file: { source: 'UERG', as: 'document', thumbnail: '', mimetype: 'application/pdf', filename: 'a.pdf' },
-  caption: '',
-  viewOnce: false,
-};
 const send: Send = { ...text('551'), content: media };
 const asked = (stage: Stage, more: Partial<typeof options> = {}, what = send) =>
   stage.world.answerOf(stage.gateway.send('r1', what, { ...options, ...more }));

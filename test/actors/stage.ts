@@ -1,6 +1,6 @@
 /** A gateway over a simulated world with live sessions, and shortcuts that its tests share. */
 import type { RunningGateway, SendOptions, Status, Send } from '#actors/gateway.ts';
-import type { InstanceRecord } from '#actors/model.ts';
+import type { InstanceRecord, MediaContent } from '#actors/model.ts';
 import type { Policy } from '#actors/policy/policy.ts';
 import { identity, type FakeLink } from '#test/fakes/platform.ts';
 import { settle, World } from '#test/fakes/world.ts';
@@ -14,6 +14,15 @@ export const text = (number = '551', body = 'hello'): Send => ({
   mentions: [],
   forward: false,
 });
+
+/** A document in the request itself. */
+export const media: MediaContent = {
+  kind: 'media',
+  as: 'document',
+  file: { source: 'UERG', as: 'document', thumbnail: '', mimetype: 'application/pdf', filename: 'a.pdf' },
+  caption: '',
+  viewOnce: false,
+};
 
 export const options: SendOptions = {
   delay: 0,
