@@ -29,16 +29,15 @@ await runCommand(async (signal) => {
   const onProgress: typeof show = (stage, progress) => show(stages[stage as keyof typeof stages], progress);
   const { files, began } = await backUp({ dataDir, to: values.to, version, log: plainLog(), signal, onProgress });
   const bytes = files.reduce((sum, { size }) => sum + size, 0);
-  const keyed = files.some(({ path }) => path === 'encryption.key')
+  // A key file beside an ENCRYPTION_KEY is not in use.
+  const hasKey = encryptionKey === null && files.some(({ path }) => path === 'encryption.key');
+  const keyed = hasKey
     ? 'It holds keys and credentials: store it like a password.'
     : 'No encryption key is in it: keep the ENCRYPTION_KEY of the gateway too.';
-  const keySentence = encryptionKey === null ? keyed : 'ENCRYPTION_KEY is not in it: keep the key too.';
   const bucket = filesBucket === null ? '' : ' Files in the bucket are not in it.';
   const sandbox = join(dataDir, sandboxFolder);
   const apart = existsSync(sandbox)
     ? ` The sandbox is not in it; this copies the sandbox: DATA_DIR=${sandbox} npm run backup -- --to FOLDER`
     : '';
-  process.stdout.write(
-    `The backup is whole: ${values.to}, ${(bytes / 1e6).toFixed(1)} MB, begun ${began}. ${keySentence}${bucket}${apart}\n`,
-  );
+  process.stdout.write(`The backup is whole: ${values.to}, ${(bytes / 1e6).toFixed(1)} MB, begun ${began}. ${keyed}${bucket}${apart}\n`);
 });

@@ -16,14 +16,14 @@ const read = (path: string): Promise<string> => readFile(path, 'utf8').catch(() 
 
 /** The pause between two signs of life, which the holder of a lock leaves in the time of its file. In milliseconds. */
 const signMs = 10_000;
-/** The age of the last sign from which a lock of another host counts as left by a kill. A clock or a shared folder may be some seconds off. In milliseconds. */
+/** The age of the last sign from which a lock of another host counts as left by a kill. The clocks of two hosts may differ by some seconds. In milliseconds. */
 const silenceMs = 60_000;
 
 const ageOf = async (path: string): Promise<number> => Date.now() - ((await stat(path).catch(() => null))?.mtimeMs ?? 0);
 
 /**
- * Returns true if the process of a lock may still run. A process of another host, such as a container, is known by its signs only. A file of an earlier
- * version names no host.
+ * Returns true if the process of a lock may still run. A process of another host, such as a container, is known by its signs only. A lock without a host counts
+ * as one of this host.
  */
 const isTaken = async (path: string, content: string): Promise<boolean> => {
   const [id = '', host = hostname()] = content.trim().split(' ');
