@@ -11,8 +11,9 @@ import { testDatabase } from '#test/support/database.ts';
 import { planOf } from '#test/support/plans.ts';
 import { until } from '#test/support/until.ts';
 
-/** The chats with labels have an index of their own, which contains only them. */
-const statements = Object.values(journalStatements).filter((one) => one !== journalStatements.unlabel);
+/** The chats with labels and the blocked chats have indexes of their own, which contain only them. */
+const ofSomeChats: readonly unknown[] = [journalStatements.unlabel, journalStatements.blocked];
+const statements = Object.values(journalStatements).filter((one) => !ofSomeChats.includes(one));
 const merges: ReadonlySet<unknown> = new Set(Object.values(mergeStatements));
 
 /**
