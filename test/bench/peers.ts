@@ -68,6 +68,7 @@ answer('read', async ({ port, readers: wanted, token }: { port: number; readers:
       socket.on('data', (chunk) => {
         const text = chunk.toString('latin1');
         if (text.startsWith('HTTP/1.1 200')) resolve();
+        else if (text.startsWith('HTTP/1.1')) reject(new Error(`a stream was refused: ${text}`));
         hear(text);
       });
       readers.push(socket);
