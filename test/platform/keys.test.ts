@@ -333,3 +333,21 @@ test('keys: a version of the shared state is stored after its entries, and not a
   await auth.settled();
   assert.equal(stored('regular'), 2, 'what it brought was lost: the platform has to tell it again');
 });
+
+test('keys: a start reads the versions of the shared state and the pages of tokens with one query, also missing ones', async () => {
+  const vault = createFakeVault();
+  const before = await open(vault);
+  await before.keys.set({ tctoken: { __index: { token: Buffer.from(JSON.stringify(['1@lid', '2@lid'])) } } });
+  await before.auth.settled();
+  const { keys } = await open(vault);
+  const asked: string[] = [];
+  const read = vault.keys;
+  vault.keys = (instance, type, ids) => {
+    asked.push(type);
+    return read(instance, type, ids);
+  };
+  assert.deepEqual(await keys.get('app-state-sync-version', ['regular_high', 'critical_block']), {});
+  const { __index: index } = await keys.get('tctoken', ['__index']);
+  assert.deepEqual(JSON.parse(Buffer.from(index?.token ?? []).toString()), ['1@lid', '2@lid']);
+  assert.deepEqual(asked, ['tctoken']);
+});

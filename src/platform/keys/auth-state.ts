@@ -11,13 +11,13 @@ import { finishedType, type Page } from './finished-names.ts';
 import { InboundLog } from './inbound-log.ts';
 import { type DeviceMap, memoryType, readMaps, type WantedMaps } from './group-maps.ts';
 import { createKeyWriter, type KeyWriter } from './key-writer.ts';
-import { type PatchNotes, patchType, StoredPatchNotes } from './patch-notes.ts';
+import { type PatchNotes, patchType, StoredPatchNotes, versionKeys, versionType } from './patch-notes.ts';
 import { CorruptCredentials, StorageRetry, type Vault } from '../wire/vault-port.ts';
 import { type FreshPreKeys, makeCredentials } from './pairing-keys.ts';
 import { plainType, type RatchetHost, type Step } from './ratchets.ts';
 import { LruMap } from '#src/base/lru-map.ts';
 import { runId, type RunNote, Runs, runType } from './unclean-runs.ts';
-import { withTokenPages } from './contact-tokens.ts';
+import { tokenPageKeys, tokenPageType, withTokenPages } from './contact-tokens.ts';
 
 export interface AuthState {
   readonly state: AuthenticationState;
@@ -83,9 +83,8 @@ const cacheLimit = 500;
  * of them fit. Values of busy groups are larger: the map of a group of 500 has 17 KB, and a sender key with skipped messages has up to 200 KB.
  */
 const cacheBytes = 1024 * 1024;
-const versionType = 'app-state-sync-version';
 /** Types with few keys, which a session needs first. Every start reads all of them with one query. */
-const warmTypes = [versionType, 'app-state-sync-key', runType, plainType, finishedType, patchType] as const;
+const warmTypes = [versionType, tokenPageType, 'app-state-sync-key', runType, plainType, finishedType, patchType] as const;
 /** Returns the number of the week of a Unix time in seconds. A person gets a privacy token at most once in each week. */
 const weekOf = (seconds: number): number => Math.floor(seconds / 604_800);
 
@@ -301,6 +300,8 @@ class SessionKeys {
       else if (type === patchType) this.patches.load(id);
       else this.#cache.set(`${type} ${id}`, value, text.length);
     }
+    // All keys of these types are read, so a key that is not in the cache does not exist.
+    for (const key of [...tokenPageKeys, ...versionKeys]) if (this.#cache.get(key) === undefined) this.#cache.set(key, null);
     await this.inbound.load({ plaintexts, finished });
   }
 

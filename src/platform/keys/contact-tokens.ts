@@ -51,13 +51,15 @@ export const keepToken = async (keys: Store, lid: string, { token, at }: Contact
 /** The id of the library's list. The list has the key type of the tokens. */
 const indexKey = '__index';
 export const tokenPageType = 'gateway-token-page';
-/** The number of pages. With 5,000 contacts a page has 5 KB. A start reads all pages with one query. */
+/** The number of pages. With 5,000 contacts a page has 5 KB. A start reads all pages with the other keys that it needs first. */
 const pages = 32;
 
 type Page = readonly string[];
 type Token = SignalDataTypeMap['tctoken'];
 
 const pageIds = Array.from({ length: pages }, (_, at) => String(at));
+/** All pages, as `type id`. */
+export const tokenPageKeys = pageIds.map((id) => `${tokenPageType} ${id}`);
 
 const pageOf = (jid: string): number => {
   let sum = 0;

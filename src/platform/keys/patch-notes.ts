@@ -2,9 +2,14 @@
  * Notes about patches of the shared state whose outcome is not known yet. A note is stored before its patch is sent. The platform does not report a patch to
  * the device that sent it. After a lost answer or a kill, the collection must therefore be read again.
  */
+import { ALL_WA_PATCH_NAMES } from '@whiskeysockets/baileys';
 import type { KeyWriter } from './key-writer.ts';
 
 export const patchType = 'gateway-patch';
+/** The type of the version of a collection. */
+export const versionType = 'app-state-sync-version';
+/** The versions of all collections, as `type id`. */
+export const versionKeys = ALL_WA_PATCH_NAMES.map((name) => `${versionType} ${name}`);
 
 export interface PatchNotes {
   /**

@@ -8,6 +8,7 @@ import { createRequire } from 'node:module';
 import { Curve, proto, WA_CERT_DETAILS } from '@whiskeysockets/baileys';
 import { SenderKeyMessage } from '@whiskeysockets/baileys/lib/Signal/Group/sender-key-message.js';
 import type { Log } from '#actors/ports.ts';
+import { LruMap } from '#src/base/lru-map.ts';
 import { signatureErrors } from './outcomes.ts';
 
 // The verification of XEdDSA signatures over Curve25519 (signal.org/docs/specifications/xeddsa). Node's Ed25519 takes 0.2 ms for a signature,
@@ -29,8 +30,19 @@ const power = (base: bigint, exponent: bigint): bigint => {
 const fromLittleEndian = (bytes: Uint8Array): bigint => BigInt(`0x${Buffer.from(bytes.toReversed()).toString('hex')}`);
 const toLittleEndian = (value: bigint): Buffer => Buffer.from(Buffer.from(value.toString(16).padStart(64, '0'), 'hex').toReversed());
 
-/** Converts a Montgomery key to the Edwards form: y = (u − 1) / (u + 1). */
+/** Converted keys. The signers of certificates and of a group's messages repeat, and the conversion takes longer than the rest. 64 bytes each. */
+const converted = new LruMap<Buffer>(1000);
+
+/** Returns a copy of the Edwards form of a Montgomery key. */
 const edwardsKey = (montgomery: Uint8Array): Buffer => {
+  const name = Buffer.from(montgomery).toString('latin1');
+  const known = converted.get(name) ?? convert(montgomery);
+  converted.set(name, known);
+  return Buffer.from(known);
+};
+
+/** Converts a Montgomery key to the Edwards form: y = (u − 1) / (u + 1). */
+const convert = (montgomery: Uint8Array): Buffer => {
   const masked = Uint8Array.from(montgomery);
   masked[31] = (masked[31] ?? 0) & 0x7f;
   const u = fromLittleEndian(masked);
@@ -133,12 +145,13 @@ const wrong = (refusal: Error): void => {
 
 const verifyAccount = (): void => {
   Curve.verify = (key, message, signature) => {
+    // Contents of certificates need no second check here.
     if (!believed.has(message) && !verifySignature(key, message, signature)) wrong(signatureErrors.account());
     return true;
   };
 };
 
-/** Contents of unsigned certificates that the library's own check must accept (see `believable`). */
+/** Contents of certificates that the library's own check must accept: those of a valid chain, and unsigned ones (see `believable`). */
 const believed = new WeakSet<Uint8Array>();
 
 /** Makes a chain that the library accepts. Under the rule `warn`, this chain replaces a faulty one. */
@@ -166,7 +179,10 @@ const verifyChains = (): void => {
     const chain = decode.apply(CertChain, bytes);
     const { PUBLIC_KEY: root, SERIAL: rootSerial } = WA_CERT_DETAILS;
     const problem = chainProblem(chain, { root, rootSerial, staticKey: lastAgreed, now: rules?.now() ?? Date.now() });
-    if (problem === null) return chain;
+    if (problem === null) {
+      for (const certificate of [chain.leaf, chain.intermediate]) if (certificate?.details) believed.add(certificate.details);
+      return chain;
+    }
     wrong(signatureErrors.certificate(problem));
     return believable();
   };
