@@ -128,7 +128,7 @@ const stop = (host: LeavingHost, id: InstanceId, reason: string, note: ExportNot
   });
 
 /** Returns true if the session is neither connected nor about to connect by itself, also after a restart. */
-const isResting = (host: LeavingHost, { id, wanted }: InstanceRecord): boolean =>
+export const isResting = (host: Pick<LeavingHost, 'registry'>, { id, wanted }: InstanceRecord): boolean =>
   wanted === 'offline' && host.registry.status(id) === 'disconnected' && host.registry.cells.get(id)?.closing !== true;
 
 /** Returns true if the instance has credentials that can be decrypted. */
@@ -162,13 +162,17 @@ const leaving = async (host: LeavingHost, wanted: string, isToStop: boolean): Pr
 };
 
 /** Stops the session if the caller asks for it, and records the export. */
-async function prepare(host: LeavingHost, { id }: InstanceRecord, isToStop: boolean): Promise<Result<InstanceRecord>> {
+async function prepare(host: LeavingHost, known: InstanceRecord, isToStop: boolean): Promise<Result<InstanceRecord>> {
+  const { id } = known;
   const now = host.ports.time.now();
   const reason = exportedText(now);
-  const note: ExportNote = { lastDisconnect: now, lastDisconnectReason: reason, lastDisconnectCause: 'exported' };
   // The node may have released the idle instance while it stopped other sessions.
   const objection = await ownershipObjection(host, id, 'export');
   if (objection !== null) return refuse('conflict', objection);
+  const before = host.registry.record(id) ?? known;
+  // An import compares the ends of the last connections. A session that rests already keeps this time.
+  const ended = isResting(host, before) ? (before.lastDisconnect ?? now) : now;
+  const note: ExportNote = { lastDisconnect: ended, lastDisconnectReason: reason, lastDisconnectCause: 'exported' };
   if (isToStop) {
     const stopped = await stop(host, id, reason, note);
     if (!stopped.ok) return stopped;
@@ -241,6 +245,7 @@ async function* sessionOf(host: LeavingHost, record: InstanceRecord, hasRows: bo
     name,
     ...(await leavingSettings(host, record)),
     credentials,
+    endedAt: record.lastDisconnect,
     keys: () => checked(host.ports.sessions.keys(id), check),
     ...(hasRows && { rows: () => checked(host.ports.sessions.rows(id), check) }),
   };

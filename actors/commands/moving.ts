@@ -8,7 +8,7 @@ import type { Cell } from '../session/cell.ts';
 import type { WithPolicy, WithPorts } from './host.ts';
 import type { Registry } from '../supervisor/registry.ts';
 import type { Dispatcher } from '../supervisor/dispatcher.ts';
-import { addRows, leave, type LeavingHost, named, ownershipObjection, records, type RowsHost } from './archives.ts';
+import { addRows, isResting, leave, type LeavingHost, named, ownershipObjection, records, type RowsHost } from './archives.ts';
 import { newRecord, tokenLength } from './instances.ts';
 import type { Register } from './register.ts';
 import { privateOf } from '../delivery/webhook-config.ts';
@@ -24,8 +24,14 @@ type Host = LeavingHost &
     readonly registry: Registry;
   };
 
-/** The target of a session: an existing instance, or a new instance (null). */
-type Target = { readonly ok: true; readonly record: InstanceRecord | null } | Problem;
+/** The target of a session: an existing instance, or a new instance (null). `replaces`: the instance has an older copy of the session. */
+interface Taken {
+  readonly ok: true;
+  readonly record: InstanceRecord | null;
+  readonly replaces: boolean;
+}
+
+type Target = Taken | Problem;
 
 interface Problem {
   readonly ok: false;
@@ -45,24 +51,45 @@ const objectionTo = (record: InstanceRecord, { identity }: ArrivingSession): str
   return null;
 };
 
+/**
+ * Returns the target of a session that the instance already has. The copy whose last connection ended later has the newer keys, and replaces the other one. A
+ * session of unknown age replaces only an exported copy, in an instance that the import names (`into`).
+ */
+const sameSession = (host: Host, record: InstanceRecord, { endedAt }: ArrivingSession, into: string): Target => {
+  const { id, lastDisconnect, lastDisconnectCause, accountLeaves } = record;
+  const rests = isResting(host, record) && !accountLeaves;
+  const isNewer = endedAt !== undefined && lastDisconnect !== null && endedAt > lastDisconnect;
+  const isExported = rests && lastDisconnectCause === 'exported' && endedAt !== lastDisconnect;
+  if (rests && (isNewer || (isExported && into !== ''))) return { ok: true, record, replaces: true };
+  const way = 'name the instance with `into` to replace its keys';
+  if (isNewer) return refused(`the instance ${id} runs with older keys of the session: export it with \`stop\` first, and ${way}`, record);
+  if (isExported && endedAt === undefined)
+    return refused(`the instance ${id} was exported, and the source does not say whether its keys are newer: ${way}`, record);
+  return { ok: false, outcome: 'here', record, reason: `already here, as the instance ${id}` };
+};
+
 const targetOf = (host: Host, session: ArrivingSession, into: string): Target => {
   const here = records(host).find(({ jid }) => jid === session.identity.jid);
-  if (here) return { ok: false, outcome: 'here', record: here, reason: `already here, as the instance ${here.id}` };
+  if (here) return sameSession(host, here, session, into !== '' && named(host, into).includes(here) ? into : '');
   const found = named(host, into === '' ? session.name : into);
   if (found.length > 1) return refused(`${found.length} instances have this name: say which one by its id`);
   const [record = null] = found;
-  if (record === null) return into === '' ? { ok: true, record } : refused('there is no instance of this name or id');
+  if (record === null) return into === '' ? { ok: true, record, replaces: false } : refused('there is no instance of this name or id');
   const objection = objectionTo(record, session);
-  return objection === null ? { ok: true, record } : refused(objection, record);
+  return objection === null ? { ok: true, record, replaces: false } : refused(objection, record);
 };
 
-/** Returns notes about registered instances that have a session of the same number. */
-const notesOf = (host: Host, { identity: { owner } }: ArrivingSession, target: InstanceRecord | null): readonly string[] => {
+/** Returns notes about keys that are replaced, and about registered instances that have a session of the same number. */
+const notesOf = (host: Host, { identity: { owner } }: ArrivingSession, { record: target, replaces }: Taken): readonly string[] => {
   const same = records(host).filter((record) => record.owner === owner && record.jid !== '' && record.id !== target?.id);
-  return same.map(({ id }) => `the instance ${id} has another session of the same number`);
+  return [
+    ...(replaces ? [`the keys of the source replace those of the instance ${target?.id}`] : []),
+    ...same.map(({ id }) => `the instance ${id} has another session of the same number`),
+  ];
 };
 
 interface Settings {
+  readonly replaces: boolean;
   readonly patch: InstancePatch;
   readonly webhooks: readonly Webhook[];
   readonly lost: readonly string[];
@@ -106,13 +133,27 @@ const tokenOf = async (host: Host, token: string, isNew: boolean): Promise<{ pat
   return { patch: { token }, lost: [] };
 };
 
-const settingsOf = async (host: Host, record: InstanceRecord, session: ArrivingSession, isNew: boolean): Promise<Settings> => {
+const settingsOf = async (
+  host: Host,
+  record: InstanceRecord,
+  session: ArrivingSession,
+  { isNew, replaces }: Pick<Taken, 'replaces'> & { readonly isNew: boolean },
+): Promise<Settings> => {
   const hooks = webhooksOf(host, record.id, session.webhooks);
   const proxy = proxyOf(host, record, session.proxy);
   const token = await tokenOf(host, session.token, isNew);
   const lost = [...session.lost, ...hooks.lost, ...proxy.lost, ...token.lost];
-  const patch = { ...(isNew ? session.settings : {}), ...session.identity, ...proxy.patch, ...token.patch, wanted: 'offline' as const };
-  return { patch, webhooks: hooks.webhooks, lost };
+  const patch: InstancePatch = {
+    ...(isNew ? session.settings : {}),
+    ...session.identity,
+    ...proxy.patch,
+    ...token.patch,
+    wanted: 'offline',
+    // The cause `exported` would permit another replacement.
+    ...(replaces && { lastDisconnect: host.ports.time.now(), lastDisconnectReason: '', lastDisconnectCause: '' }),
+    ...(session.endedAt !== undefined && { lastDisconnect: session.endedAt }),
+  };
+  return { replaces, patch, webhooks: hooks.webhooks, lost };
 };
 
 const running = refuse('conflict', 'the instance is being connected: wait, or disconnect it first');
@@ -120,16 +161,18 @@ const running = refuse('conflict', 'the instance is being connected: wait, or di
 /** Stores the session. The instance accepts no connect meanwhile, because a connect would overwrite the credentials of the session. */
 async function land(host: Host, cell: Cell, session: ArrivingSession, settings: Settings): Promise<Result<null>> {
   const { id, epoch } = cell.record;
-  const objection = objectionTo(cell.record, session);
+  const { replaces } = settings;
+  const target = replaces ? sameSession(host, cell.record, session, id) : null;
+  const objection = target === null ? objectionTo(cell.record, session) : target.ok ? null : target.reason;
   if (objection !== null) return refuse('conflict', objection);
   if (cell.status !== 'disconnected' || cell.closing || cell.undiscarded) return running;
   const store = async (): Promise<Result<null>> => {
-    // An attempt to pair leaves keys in the storage and in memory.
-    await cell.link.discard('delete', 'a session is imported');
+    // An attempt to pair leaves keys in the storage and in memory. An older copy stays in the storage until it is replaced.
+    await (replaces ? cell.link.forgetKeys() : cell.link.discard('delete', 'a session is imported'));
     await host.ports.sessions.cleared(id);
     const { credentials, keys } = session;
     const { patch, webhooks } = settings;
-    const stored = await host.ports.sessions.land({ instanceId: id, epoch }, { fresh: null, credentials, keys, patch, webhooks });
+    const stored = await host.ports.sessions.land({ instanceId: id, epoch }, { fresh: null, replaces, credentials, keys, patch, webhooks });
     if (stored === 'elsewhere') return lateElsewhere;
     cell.keeper.note(patch);
     if (patch.token !== undefined) host.registry.addToken(patch.token, id);
@@ -192,9 +235,10 @@ const freshRecord = ({ ports: { chance, time } }: Host, name: string): InstanceR
 });
 
 /** Returns the outcome that an import would have. */
-const foresee = async (host: Host, session: ArrivingSession, record: InstanceRecord | null): Promise<ImportedSession> => {
-  const { lost } = await settingsOf(host, record ?? newRecord('', '', 0), session, record === null);
-  const reason = record === null ? 'a new instance would be made' : `the instance ${record.id} would be filled`;
+const foresee = async (host: Host, session: ArrivingSession, { record, replaces }: Taken): Promise<ImportedSession> => {
+  const { lost } = await settingsOf(host, record ?? newRecord('', '', 0), session, { isNew: record === null, replaces });
+  const filled = replaces ? 'would get it in place of its earlier credentials and keys' : 'would be filled';
+  const reason = record === null ? 'a new instance would be made' : `the instance ${record.id} ${filled}`;
   return { ...answerOf(session, record), outcome: 'ready', reason, lost };
 };
 
@@ -215,17 +259,17 @@ async function importOne(host: Host, session: ArrivingSession, request: ImportRe
     return outcome === 'here' && !dryRun ? withRows(host, session, signal, answer) : answer;
   }
   const isNew = target.record === null;
-  const notes = [...session.notes, ...notesOf(host, session, target.record)];
-  if (dryRun) return { ...(await foresee(host, session, target.record)), notes };
+  const notes = [...session.notes, ...notesOf(host, session, target)];
+  if (dryRun) return { ...(await foresee(host, session, target)), notes };
   const record = target.record ?? freshRecord(host, session.name);
-  const settings = await settingsOf(host, record, session, isNew);
+  const settings = await settingsOf(host, record, session, { isNew, replaces: target.replaces });
   const stored = await landed(host, record, session, isNew, settings);
   if (!stored.ok) {
     return { ...answerOf(session, isNew ? null : record), outcome: 'refused', reason: stored.refusal.message, notes };
   }
-  host.ports.log.info({ instance: record.id, keys: session.keys.length }, 'session.imported');
+  host.ports.log.info({ instance: record.id, keys: session.keys.length, replaces: target.replaces }, 'session.imported');
   const now = host.registry.record(record.id) ?? record;
-  const reason = `the instance ${record.id} has it`;
+  const reason = `the instance ${record.id} has it${target.replaces ? ', in place of its earlier credentials and keys' : ''}`;
   return withRows(host, session, signal, { ...answerOf(session, now), outcome: 'imported', reason, notes, lost: settings.lost });
 }
 

@@ -40,6 +40,8 @@ export interface ArrivingSession {
   readonly lost: readonly string[];
   /** Notes for the operator, one sentence each. */
   readonly notes: readonly string[];
+  /** The end of the last connection with these keys. In Unix milliseconds. Absent if the source does not store it. */
+  readonly endedAt?: number;
   /**
    * Reads the chats and messages of the session. The caller may call it once, and only before it requests the next session. Absent if the source
    * has no chats and messages. The iteration may throw a `SourceProblem`.
@@ -87,6 +89,8 @@ export interface LeavingSession {
   /** Settings that an archive does not take over, one sentence each. */
   readonly lost: readonly string[];
   readonly credentials: string;
+  /** The end of the last connection. In Unix milliseconds. */
+  readonly endedAt: number | null;
   keys(): AsyncIterable<MovedKey>;
   /** Chats and messages, in batches. Absent if they are not exported. */
   readonly rows?: () => AsyncIterable<ArchivedRows>;
@@ -96,6 +100,8 @@ export interface LeavingSession {
 export interface Landing {
   /** The new instance of the session, which the transaction inserts; null if the instance is stored. */
   readonly fresh: InstanceRecord | null;
+  /** True if the session replaces an older copy of the same session in the instance. The keys of that copy are deleted. */
+  readonly replaces: boolean;
   readonly credentials: string;
   readonly keys: readonly MovedKey[];
   readonly patch: InstancePatch;
@@ -104,7 +110,7 @@ export interface Landing {
 
 export interface SessionStore {
   /**
-   * Stores a session in a new instance, or in one without a session, all or nothing. `elsewhere`: another instance has the session by now, and nothing was stored.
+   * Stores a session in a new instance, in one without a session, or in place of an older copy, all or nothing. `elsewhere`: another instance has the session by now, and nothing was stored.
    * Rejects with `EpochLost` for a former owner.
    */
   land(claim: Claim, landing: Landing): Promise<'stored' | 'elsewhere'>;

@@ -119,6 +119,8 @@ export interface PlatformLink {
    * No connection uses archived credentials.
    */
   discard(how: 'delete' | 'setAside', reason: string): Promise<void>;
+  /** Drops the keys in memory after all their changes are stored, because the stored keys will be replaced. The link must be closed. */
+  forgetKeys(): Promise<void>;
   /**
    * Performs an operation on the platform. Never rejects for an expected failure. `notSent`: nothing was written because the session is not live.
    * `unknown`: a frame was written and no answer came. `refused`: the platform refused. Resolves soon after `signal` aborts or the deadline passes.

@@ -83,7 +83,14 @@ const keysOfLine = 50;
 
 /** The first line of a session. */
 interface Head {
-  readonly session: { readonly name: string; readonly credentials: string; readonly state: SourceState; readonly notes: readonly string[] };
+  readonly session: {
+    readonly name: string;
+    readonly credentials: string;
+    readonly state: SourceState;
+    readonly notes: readonly string[];
+    /** See `FoundSession`. Earlier versions do not write it. */
+    readonly endedAt?: number;
+  };
   readonly settings: CarriedSettings;
   /** True if rows follow the keys. */
   readonly rows?: boolean;
@@ -107,8 +114,8 @@ async function* inText(keys: AsyncIterable<SessionKey>): AsyncIterable<MovedKey>
 }
 
 /** Yields the lines of a session that a reader found. If the session has rows, their lines must follow (see `linesOfRows`). */
-export async function* linesOfFound({ name, creds, keys, settings, state, notes, rows }: FoundSession): AsyncIterable<string> {
-  const session = { name, credentials: encodeCredentials(creds), state, notes };
+export async function* linesOfFound({ name, creds, keys, settings, state, notes, endedAt, rows }: FoundSession): AsyncIterable<string> {
+  const session = { name, credentials: encodeCredentials(creds), state, notes, ...(endedAt !== undefined && { endedAt }) };
   yield JSON.stringify({ session, settings, ...(rows && { rows: true }) } satisfies Head);
   const known = notes.length;
   yield* keyLines(inText(keys()), () => notes.slice(known));
@@ -138,11 +145,12 @@ export async function* linesOfLeaving({
   settings,
   lost,
   credentials,
+  endedAt,
   keys,
   rows,
 }: LeavingSession): AsyncIterable<string> {
   const carried: CarriedSettings = { token, proxy, webhooks, lost, own: settings };
-  const session = { name, credentials, state: 'stopped', notes: [] } as const;
+  const session = { name, credentials, state: 'stopped', notes: [], ...(endedAt !== null && { endedAt }) } as const;
   yield JSON.stringify({ session, settings: carried, ...(rows && { rows: true }) } satisfies Head);
   yield* keyLines(libraryKeys(keys()));
   if (rows) yield* linesOfRows(rows());
@@ -207,6 +215,7 @@ const states: readonly SourceState[] = ['loggedOut', 'connected', 'stopped', 'un
 const sessionOf = ({ session, settings }: Head, { notes, keys, rows }: Pick<FoundSession, 'notes' | 'keys' | 'rows'>): Found => {
   const given = recordOf(session);
   const [name, credentials] = [textOf(given['name']), textOf(given['credentials'])];
+  const { endedAt } = given;
   try {
     return {
       found: 'session',
@@ -216,6 +225,7 @@ const sessionOf = ({ session, settings }: Head, { notes, keys, rows }: Pick<Foun
       settings: settingsIn(settings),
       state: states.find((state) => state === given['state']) ?? 'unknown',
       notes,
+      ...(typeof endedAt === 'number' && { endedAt }),
       ...(rows && { rows }),
     };
   } catch (error) {

@@ -93,7 +93,7 @@ async function* withPortErrors(rows: AsyncIterable<ArchivedRows>): AsyncIterable
 }
 
 const arrivingOf = async (found: FoundSession): Promise<ArrivingSession> => {
-  const { creds, settings, state, notes, rows } = found;
+  const { creds, settings, state, notes, endedAt, rows } = found;
   const keys: MovedKey[] = [];
   let [text, highest] = [0, 0];
   for await (const { type, id, value } of found.keys()) {
@@ -114,6 +114,7 @@ const arrivingOf = async (found: FoundSession): Promise<ArrivingSession> => {
     settings: settingsOf(settings.own),
     lost: settings.lost,
     notes: [...stateNotes[state], ...notes],
+    ...(endedAt !== undefined && { endedAt }),
     ...(rows && { rows: () => withPortErrors(rows()) }),
   };
 };

@@ -64,6 +64,8 @@ export interface FoundSession {
   readonly state: SourceState;
   /** Notes for the operator: one sentence each, without secrets. A reader may add sentences until the last key is read. */
   readonly notes: readonly string[];
+  /** The end of the last connection with these keys. In Unix milliseconds. Only this gateway's own archive has it. */
+  readonly endedAt?: number;
   /**
    * Reads chats and messages, after the keys. Call it at most once, before the next session is requested. Only this gateway's own archive has them.
    * May throw `SourceFault`.

@@ -188,13 +188,17 @@ export class BaileysLink implements PlatformLink {
     return creds?.account !== undefined && creds.account !== null;
   }
 
-  async discard(how: 'delete' | 'setAside', reason: string): Promise<void> {
+  async forgetKeys(): Promise<void> {
     // Running writes must end first. They could store keys again after the deletion.
     while (this.#auth !== null && !this.#auth.clean) {
       const ending = await within(systemTime, this.#parts.deadlines.close, this.#auth.settled());
       if (ending !== 'done' && this.#auth !== null) throw new StorageUnavailable('keys of the session are still being stored');
     }
     this.#forget();
+  }
+
+  async discard(how: 'delete' | 'setAside', reason: string): Promise<void> {
+    await this.forgetKeys();
     this.#parts.small.forget(this.#host.id);
     // The next account is not restricted like the former one.
     this.#timeLock = null;

@@ -83,6 +83,7 @@ const tracedPlatform = (spans: Spans, platform: Platform, arrivals: Arrivals): P
       logout: () => link.logout(),
       paired: () => link.paired(),
       discard: (how, reason) => link.discard(how, reason),
+      forgetKeys: () => link.forgetKeys(),
       chatOf: (number) => link.chatOf(number),
       draft: (send, account) => link.draft(send, account),
       lastFrameAt: () => link.lastFrameAt(),

@@ -49,6 +49,7 @@ const platform: Platform = {
       logout: async () => true,
       paired: async () => false,
       discard: async () => undefined,
+      forgetKeys: async () => undefined,
       perform: refuse,
       chatOf: refuse,
       draft: refuse,

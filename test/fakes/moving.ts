@@ -47,6 +47,8 @@ export class FakeSources implements MovingSources {
   arrivals: readonly Arrival[] = [];
   /** The settings that the written archives do not take over. */
   readonly lost: string[] = [];
+  /** The ends of the last connections in the written archives. */
+  readonly endedAt: (number | null)[] = [];
 
   async receive(): Promise<Result<AsyncIterable<Arrival>>> {
     const { arrivals } = this;
@@ -58,9 +60,10 @@ export class FakeSources implements MovingSources {
   }
 
   async *archive(sessions: Parameters<MovingSources['archive']>[0]): AsyncIterable<Uint8Array> {
-    for await (const { name, credentials, lost, keys, rows } of sessions) {
+    for await (const { name, credentials, endedAt, lost, keys, rows } of sessions) {
       for await (const _ of keys());
       this.lost.push(...lost);
+      this.endedAt.push(endedAt);
       yield Buffer.from(`${name} ${credentials}\n`);
       if (rows) for await (const piece of rows()) yield Buffer.from(`${piece.of} ${piece.rows.length}\n`);
     }

@@ -91,6 +91,8 @@ export class FakeLink implements PlatformLink {
   /** The state of the link. `open`: a socket exists. `live`: the account is logged in. */
   state: 'closed' | 'open' | 'live' | 'closing' = 'closed';
   readonly opens: { readonly at: number; readonly options: OpenOptions; readonly emit: Emit }[] = [];
+  /** Counts the calls of `forgetKeys`. */
+  forgotten = 0;
   readonly discarded: { readonly how: string; readonly reason: string }[] = [];
   readonly sent: Message[] = [];
   readonly calls: string[] = [];
@@ -181,6 +183,12 @@ export class FakeLink implements PlatformLink {
     this.#breakIf('discard');
     this.hasCredentials = false;
     this.discarded.push({ how, reason });
+    return Promise.resolve();
+  }
+
+  forgetKeys(): Promise<void> {
+    if (this.state !== 'closed') this.#violation(`forgetKeys while ${this.state}`);
+    this.forgotten += 1;
     return Promise.resolve();
   }
 

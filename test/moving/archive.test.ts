@@ -140,6 +140,7 @@ test('archive: stored sessions are exported in the format of the library, with c
       settings: {},
       lost: ['chatbot: it is off'],
       credentials: encodeCredentials(madeCreds('5511911110001')),
+      endedAt: 7_000,
       keys: () =>
         of(
           { type: 'device-list', id: '1', value: '["0"]' },
@@ -152,6 +153,7 @@ test('archive: stored sessions are exported in the format of the library, with c
   );
   const [session] = await all(sessionsIn(of(...text.slice(0, 1), JSON.stringify({ end: 0 }))));
   assert.deepEqual(session?.found === 'session' && session.settings.lost, ['chatbot: it is off']);
+  assert.equal(session?.found === 'session' && session.endedAt, 7_000);
   const keys: SessionKey[] = [];
   for await (const one of sessionsIn(of(...text))) if (one.found === 'session') keys.push(...(await all(one.keys())));
   const moved = signalSession();

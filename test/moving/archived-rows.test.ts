@@ -73,6 +73,7 @@ test('archive: an exported session has rows on request, and an archive with rows
     settings: {},
     lost: [],
     credentials: encodeCredentials(madeCreds('5511911110001')),
+    endedAt: null,
     keys: () => of<MovedKey>(),
   };
   const without = await Array.fromAsync(linesOfLeaving(leaving));

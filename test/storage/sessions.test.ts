@@ -29,6 +29,7 @@ const keysOf = (count: number): readonly MovedKey[] =>
 
 const landing = (jid: string, change: Partial<Landing> = {}): Landing => ({
   fresh: null,
+  replaces: false,
   credentials: '{"secret-creds-xyz":1}',
   keys: keysOf(1_203),
   patch: {
@@ -77,6 +78,33 @@ test('landing: a new instance is inserted together with its session, or not at a
   const broken = landing('551:8@s.whatsapp.net', { fresh: again, webhooks: [{ ...hookOf(again), instanceId: 'r99' }] });
   await assert.rejects(() => sessions.land({ instanceId: again.id, epoch: 1 }, broken));
   assert.deepEqual(await storage.instances.some([again.id]), []);
+});
+
+test('landing: a newer copy replaces credentials and keys in one transaction, and keeps what belongs to received messages', async () => {
+  const record = await fresh();
+  const claim = { instanceId: record.id, epoch: 1 };
+  const patch = { jid: '551:6@s.whatsapp.net' };
+  const received = { type: 'inbound-plain', id: 'a', value: '"text"' };
+  const before = landing(patch.jid, {
+    patch,
+    keys: [received, { type: 'session', id: 'gone', value: '1' }, { type: 'session', id: 'kept', value: '1' }],
+  });
+  assert.equal(await sessions.land(claim, before), 'stored');
+  const newer = landing(patch.jid, {
+    patch,
+    replaces: true,
+    credentials: '{"newer":1}',
+    keys: [{ type: 'session', id: 'kept', value: '2' }],
+  });
+  const read = async (): Promise<unknown> => {
+    const keys = (await Array.fromAsync(sessions.keys(record.id))).map(({ type, id, value }) => `${type} ${id} ${value}`);
+    return [await vault.credentials(record.id), keys];
+  };
+  const untouched = await read();
+  await assert.rejects(() => sessions.land(claim, { ...newer, webhooks: [{ ...hookOf(record), instanceId: 'r99' }] }));
+  assert.deepEqual(await read(), untouched);
+  assert.equal(await sessions.land(claim, newer), 'stored');
+  assert.deepEqual(await read(), ['{"newer":1}', ['inbound-plain a "text"', 'session kept 2']]);
 });
 
 const isEmpty = async ({ id }: InstanceRecord): Promise<void> => {

@@ -15,7 +15,8 @@ const sessions = [
 ];
 
 const stored = ({ moving }: World): void => {
-  for (const { id } of sessions) moving.sessions.landed.set(id, { fresh: null, credentials: '{}', keys: [], patch: {}, webhooks: [] });
+  for (const { id } of sessions)
+    moving.sessions.landed.set(id, { fresh: null, replaces: false, credentials: '{}', keys: [], patch: {}, webhooks: [] });
 };
 
 const exported = ({ world, gateway }: Stage, change: Partial<ExportRequest> = {}): Promise<Result<AsyncIterable<Uint8Array>>> =>
