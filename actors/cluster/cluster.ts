@@ -102,6 +102,11 @@ export class Cluster {
     return this.#node.take(id);
   }
 
+  /** Returns the instances that no live node owns. */
+  unowned(ids: readonly InstanceId[]): Promise<readonly InstanceId[]> {
+    return this.#options.leases.unowned(ids);
+  }
+
   /** Returns the name of the live node that owns the instance; null if there is none. */
   async ownerOf(id: InstanceId): Promise<string | null> {
     return (await this.#options.leases.leaseOf(id))?.node ?? null;

@@ -103,7 +103,7 @@ export function instanceCommands(host: Host, proxies: ProxyChanges, changed: (id
     all: () => register.views(),
     everywhere: () => register.everywhere(),
     view: (id) => register.view(id),
-    current: async (id) => register.view(id),
+    current: (id) => register.current(id),
 
     update: (id, patch) =>
       host.cells.settled(id, async (cell) => {

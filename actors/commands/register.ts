@@ -1,5 +1,6 @@
 /** The register of instances: adds and removes instances, and finds the instance of a token or an id. In a cluster, the register of all nodes. */
 import type { Cluster } from '../cluster/cluster.ts';
+import { storedStatus } from '../inspection/step-log.ts';
 import type { InstanceId, InstanceRecord } from '../model.ts';
 import { type Ports, StorageBusy, StorageFailure } from '../ports.ts';
 import type { Cell } from '../session/cell.ts';
@@ -10,10 +11,10 @@ import type { InstanceView } from '../views.ts';
 import { Pause, untilStored } from '../waiting.ts';
 
 interface RegisterInput {
-  readonly ports: Pick<Ports, 'instances' | 'time'>;
+  readonly ports: Pick<Ports, 'instances' | 'stepLog' | 'time'>;
   readonly registry: Registry;
   /** Null for a single gateway, whose memory has every instance. */
-  readonly cluster: Pick<Cluster, 'others' | 'ownership' | 'streams'> | null;
+  readonly cluster: Pick<Cluster, 'others' | 'ownership' | 'streams' | 'unowned'> | null;
   readonly chores: Pick<Chores, 'wakeRemover'>;
   /** Removes an instance from memory. */
   forget(id: InstanceId): void;
@@ -40,10 +41,42 @@ export class Register {
     return this.#input.registry.views();
   }
 
+  /** Returns the view of an instance whose owner was not asked or did not answer. */
+  async current(id: InstanceId): Promise<InstanceView | null> {
+    const view = this.view(id);
+    return view && ((await this.#asStored([view]))[0] ?? view);
+  }
+
   /** Returns the views of all instances. The view of an instance comes from the node that owns it. */
   async everywhere(): Promise<readonly InstanceView[]> {
     const elsewhere = new Map((await this.#input.cluster?.others.views())?.map((view) => [view.record.id, view]));
-    return this.views().map((view) => elsewhere.get(view.record.id) ?? view);
+    const here = await this.#asStored(this.views().filter(({ record: { id } }) => !elsewhere.has(id)));
+    const views = new Map(here.map((view) => [view.record.id, view]));
+    return this.views().map((view) => elsewhere.get(view.record.id) ?? views.get(view.record.id) ?? view);
+  }
+
+  /**
+   * Returns views with the status that another node stored last. A record only says that a session is wanted online, and looks as if the session were about to
+   * connect. During a database outage the views stay as they are.
+   */
+  async #asStored(views: readonly InstanceView[]): Promise<readonly InstanceView[]> {
+    const { cluster, ports, registry } = this.#input;
+    const isElsewhere = ({ status, record: { id } }: InstanceView): boolean =>
+      status === 'connecting' && cluster?.ownership.owned.has(id) === false && !registry.cells.has(id);
+    const asked = views.filter(isElsewhere).map(({ record }) => record.id);
+    if (cluster === null || asked.length === 0) return views;
+    try {
+      const free = new Set(await cluster.unowned(asked));
+      const steps = await ports.stepLog.some(asked.filter((id) => !free.has(id)));
+      return views.map((view) => {
+        const stored = isElsewhere(view) ? steps.get(view.record.id) : undefined;
+        const status = stored === undefined ? view.status : storedStatus(stored);
+        return { ...view, status, connected: view.connected || status === 'connected' };
+      });
+    } catch (error) {
+      if (error instanceof StorageFailure) return views;
+      throw error;
+    }
   }
 
   /** Returns the instance of a token in memory. */

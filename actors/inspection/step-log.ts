@@ -3,7 +3,7 @@
  * seconds. No code waits for this storage or depends on it.
  */
 import type { Step } from '../views/inspector.ts';
-import type { InstanceId } from '../model.ts';
+import type { InstanceId, Status } from '../model.ts';
 import { PeriodicWorker, type SupervisedWorkers } from '../policy/supervised-workers.ts';
 import { StorageFailure, type Log, type StepStore, type Time } from '../ports.ts';
 import { charts, edgeOf } from '../session/charts.ts';
@@ -37,6 +37,20 @@ const isKnown = (step: unknown): step is StoredStep => {
     typeof event === 'string' &&
     chartNames.some((name) => name === chart && charts[name].states.some(({ id }) => id === to))
   );
+};
+
+/** States of a session that is wanted online and rests: until the platform admits it again, or until a person connects it. */
+const restingStates: ReadonlySet<string> = new Set(['disconnected.suspended', 'failed']);
+
+/**
+ * Returns the status of a session that is wanted online, by the stored steps of its owner. They may lack the last seconds. An earlier owner may have appended its
+ * last steps after those of the next owner, so the times decide.
+ */
+export const storedStatus = (steps: readonly unknown[]): Status => {
+  const known = steps.filter(isKnown).filter(({ to }) => to !== 'running');
+  const last = known.reduce<StoredStep | null>((latest, step) => (latest !== null && latest.at > step.at ? latest : step), null);
+  if (last?.to === 'connected') return 'connected';
+  return restingStates.has(last?.to ?? '') ? 'disconnected' : 'connecting';
 };
 
 export class StepLog {

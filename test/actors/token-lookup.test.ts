@@ -33,7 +33,7 @@ test('look-up: an instance that is removed during the query does not come back',
     return instance.record;
   };
   const register = new Register({
-    ports: { time: new FakeTime(), instances: { byToken: answered, some: async () => [await answered()] } as never },
+    ports: { time: new FakeTime(), stepLog: {} as never, instances: { byToken: answered, some: async () => [await answered()] } as never },
     registry,
     cluster: { ownership: { mayAct: () => false } } as never,
     chores: { wakeRemover: () => undefined },

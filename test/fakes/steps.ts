@@ -15,5 +15,8 @@ export class FakeSteps implements StepStore {
       for (const { instanceId, steps } of batch) this.#rows.set(instanceId, [...(this.#rows.get(instanceId) ?? []), ...steps].slice(-most));
     });
 
+  some = (instances: readonly string[]) =>
+    this.#db.run('steps.some', () => new Map([...this.#rows].filter(([instance]) => instances.includes(instance))));
+
   read = (instance: string) => this.#db.run('steps.read', () => this.#rows.get(instance) ?? []);
 }

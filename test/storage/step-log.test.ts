@@ -27,6 +27,11 @@ test('steps: new ones are appended to the stored ones, and the newest are kept',
   await stepLog.append([{ instanceId: 'rsteps', steps: numbered(5, 8) }], 5);
   assert.deepEqual(await stepLog.read('rsteps'), numbered(4, 8));
   assert.deepEqual(await stepLog.read('rother'), numbered(7, 7));
+  const several = [
+    ['rsteps', numbered(4, 8)],
+    ['rother', numbered(7, 7)],
+  ] as const;
+  assert.deepEqual(await stepLog.some(['rsteps', 'gone', 'rother']), new Map(several));
   assert.deepEqual(await stepLog.read('gone'), []);
 });
 
