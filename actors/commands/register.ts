@@ -67,7 +67,7 @@ export class Register {
     if (cluster === null || asked.length === 0) return views;
     try {
       const free = new Set(await cluster.unowned(asked));
-      const steps = await ports.stepLog.some(asked.filter((id) => !free.has(id)));
+      const steps = await ports.stepLog.last(asked.filter((id) => !free.has(id)));
       return views.map((view) => {
         const stored = isElsewhere(view) ? steps.get(view.record.id) : undefined;
         const status = stored === undefined ? view.status : storedStatus(stored);

@@ -15,8 +15,11 @@ export class FakeSteps implements StepStore {
       for (const { instanceId, steps } of batch) this.#rows.set(instanceId, [...(this.#rows.get(instanceId) ?? []), ...steps].slice(-most));
     });
 
-  some = (instances: readonly string[]) =>
-    this.#db.run('steps.some', () => new Map([...this.#rows].filter(([instance]) => instances.includes(instance))));
+  last = (instances: readonly string[]) =>
+    this.#db.run(
+      'steps.last',
+      () => new Map([...this.#rows].filter(([id]) => instances.includes(id)).map(([id, steps]) => [id, steps.slice(-8)])),
+    );
 
   read = (instance: string) => this.#db.run('steps.read', () => this.#rows.get(instance) ?? []);
 }

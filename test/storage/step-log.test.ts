@@ -31,7 +31,9 @@ test('steps: new ones are appended to the stored ones, and the newest are kept',
     ['rsteps', numbered(4, 8)],
     ['rother', numbered(7, 7)],
   ] as const;
-  assert.deepEqual(await stepLog.some(['rsteps', 'gone', 'rother']), new Map(several));
+  assert.deepEqual(await stepLog.last(['rsteps', 'gone', 'rother']), new Map(several));
+  await stepLog.append([{ instanceId: 'rother', steps: numbered(8, 20) }], 20);
+  assert.deepEqual(await stepLog.last(['rother']), new Map([['rother', numbered(13, 20)]]));
   assert.deepEqual(await stepLog.read('gone'), []);
 });
 

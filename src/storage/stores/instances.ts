@@ -203,7 +203,10 @@ const stepStatements = {
         step_log.steps || excluded.steps, '$[last - $most to last]', jsonb_build_object('most', $3::int - 1))`,
   },
   read: { name: 'steps-read', text: 'select steps from step_log where instance_id = $1' },
-  some: { name: 'steps-some', text: 'select instance_id as id, steps from step_log where instance_id = any($1::text[])' },
+  last: {
+    name: 'steps-last',
+    text: `select instance_id as id, jsonb_path_query_array(steps, '$[last - 7 to last]') as steps from step_log where instance_id = any($1::text[])`,
+  },
 } as const satisfies Readonly<Record<string, Statement>>;
 
 export const createStepStore = (database: Database): StepStore => ({
@@ -215,12 +218,12 @@ export const createStepStore = (database: Database): StepStore => ({
     const [row] = await database.rows<{ steps: readonly unknown[] }>(stepStatements.read, [instance]);
     return row?.steps ?? [];
   },
-  async some(instances) {
+  async last(instances) {
     const found = new Map<string, readonly unknown[]>();
-    // The driver parses some 3 KB for each instance, so the event loop runs between two pages.
+    // The event loop runs between two pages.
     for (let from = 0; from < instances.length; from += pageSize) {
       const values = [instances.slice(from, from + pageSize)];
-      for (const { id, steps } of await database.rows<{ id: string; steps: readonly unknown[] }>(stepStatements.some, values))
+      for (const { id, steps } of await database.rows<{ id: string; steps: readonly unknown[] }>(stepStatements.last, values))
         found.set(id, steps);
     }
     return found;
