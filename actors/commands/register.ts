@@ -1,7 +1,7 @@
 /** The register of instances: adds and removes instances, and finds the instance of a token or an id. In a cluster, the register of all nodes. */
 import type { Cluster } from '../cluster/cluster.ts';
 import { storedStatus } from '../inspection/step-log.ts';
-import type { InstanceId, InstanceRecord } from '../model.ts';
+import type { InstanceId, InstanceRecord, Status } from '../model.ts';
 import { type Ports, StorageBusy, StorageFailure } from '../ports.ts';
 import type { Cell } from '../session/cell.ts';
 import { restingView } from '../session/status.ts';
@@ -43,40 +43,46 @@ export class Register {
 
   /** Returns the view of an instance whose owner was not asked or did not answer. */
   async current(id: InstanceId): Promise<InstanceView | null> {
+    const known = this.view(id);
+    const stored = await this.#stored(known === null ? [] : [known]);
     const view = this.view(id);
-    return view && ((await this.#asStored([view]))[0] ?? view);
+    return view && this.#asStored(view, stored);
   }
 
   /** Returns the views of all instances. The view of an instance comes from the node that owns it. */
   async everywhere(): Promise<readonly InstanceView[]> {
     const elsewhere = new Map((await this.#input.cluster?.others.views())?.map((view) => [view.record.id, view]));
-    const here = await this.#asStored(this.views().filter(({ record: { id } }) => !elsewhere.has(id)));
-    const views = new Map(here.map((view) => [view.record.id, view]));
-    return this.views().map((view) => elsewhere.get(view.record.id) ?? views.get(view.record.id) ?? view);
+    const stored = await this.#stored(this.views().filter(({ record: { id } }) => !elsewhere.has(id)));
+    return this.views().map((view) => elsewhere.get(view.record.id) ?? this.#asStored(view, stored));
   }
 
   /**
-   * Returns views with the status that another node stored last. A record only says that a session is wanted online, and looks as if the session were about to
-   * connect. During a database outage the views stay as they are.
+   * Returns the states that other nodes stored last, of sessions that another live node owns. A record only says that a session is wanted online, and looks as
+   * if the session were about to connect. Returns nothing during a database outage.
    */
-  async #asStored(views: readonly InstanceView[]): Promise<readonly InstanceView[]> {
-    const { cluster, ports, registry } = this.#input;
-    const isElsewhere = ({ status, record: { id } }: InstanceView): boolean =>
-      status === 'connecting' && cluster?.ownership.owned.has(id) === false && !registry.cells.has(id);
-    const asked = views.filter(isElsewhere).map(({ record }) => record.id);
-    if (cluster === null || asked.length === 0) return views;
+  async #stored(views: readonly InstanceView[]): Promise<ReadonlyMap<InstanceId, Status>> {
+    const { cluster, ports } = this.#input;
+    const asked = views.filter((view) => this.#isElsewhere(view)).map(({ record }) => record.id);
+    if (cluster === null || asked.length === 0) return new Map();
     try {
       const free = new Set(await cluster.unowned(asked));
       const steps = await ports.stepLog.last(asked.filter((id) => !free.has(id)));
-      return views.map((view) => {
-        const stored = isElsewhere(view) ? steps.get(view.record.id) : undefined;
-        const status = stored === undefined ? view.status : storedStatus(stored);
-        return { ...view, status, connected: view.connected || status === 'connected' };
-      });
+      return new Map([...steps].map(([id, last]) => [id, storedStatus(last)]));
     } catch (error) {
-      if (error instanceof StorageFailure) return views;
+      if (error instanceof StorageFailure) return new Map();
       throw error;
     }
+  }
+
+  /** Returns true for a session that this node does not have. */
+  #isElsewhere({ status, record: { id } }: InstanceView): boolean {
+    const { cluster, registry } = this.#input;
+    return status === 'connecting' && cluster?.ownership.owned.has(id) === false && !registry.cells.has(id);
+  }
+
+  #asStored(view: InstanceView, stored: ReadonlyMap<InstanceId, Status>): InstanceView {
+    const status = this.#isElsewhere(view) ? stored.get(view.record.id) : undefined;
+    return status === undefined ? view : { ...view, status, connected: status === 'connected' };
   }
 
   /** Returns the instance of a token in memory. */

@@ -127,6 +127,6 @@ export interface StepStore {
   append(batch: readonly { readonly instanceId: InstanceId; readonly steps: readonly object[] }[], most: number): Promise<void>;
   /** Returns the steps, oldest first. An earlier release may have written them, so the reader must check each step. */
   read(instance: InstanceId): Promise<readonly unknown[]>;
-  /** Returns the last eight steps of several instances, like `read`. Leaves out instances without steps. */
+  /** Returns the last eight steps of several instances, unchecked as those of `read`. Leaves out instances without steps. */
   last(instances: readonly InstanceId[]): Promise<ReadonlyMap<InstanceId, readonly unknown[]>>;
 }
