@@ -21,7 +21,7 @@ import type { Outcome } from '#actors/ports.ts';
 import type { BaileysEvent } from '../events/library-values.ts';
 import { fromBaileys } from '../events/from-baileys.ts';
 import { KeyRequests, outsideTransactions } from '../keys/forged-keys.ts';
-import type { PatchNotes } from '../keys/patch-notes.ts';
+import { type PatchNotes, versionType } from '../keys/patch-notes.ts';
 import { type Directory, personServer } from '../wire/jid.ts';
 import { answered, notSent, refusedAs } from '../wire/outcomes.ts';
 import { encodePatch, type Mutation, REMOVE, type SharedKey } from './actions.ts';
@@ -103,8 +103,6 @@ interface SharedStateParts {
   /** Reports that background work failed. */
   stumbled(error: unknown): void;
 }
-
-const stateType = 'app-state-sync-version';
 
 /** The platform's answer to a patch. `code`: an error code like those of HTTP. */
 type Verdict = { readonly taken: true } | { readonly taken: false; readonly code: number; readonly text: string };
@@ -199,7 +197,7 @@ class LiveSharedState implements SharedState {
    * connection fetch them.
    */
   async #catchUp(anyway: boolean): Promise<void> {
-    const known = Object.keys(await this.#keys.get(stateType, [...ALL_WA_PATCH_NAMES]));
+    const known = Object.keys(await this.#keys.get(versionType, [...ALL_WA_PATCH_NAMES]));
     if (known.length > 0 && !anyway) return;
     const ends = await Promise.all(ALL_WA_PATCH_NAMES.map((name) => this.#parts.patches.begin(name)));
     await this.refresh(ALL_WA_PATCH_NAMES);
@@ -235,7 +233,7 @@ class LiveSharedState implements SharedState {
         // The changes are recorded before the state is stored. After a kill in between, the stored state is old, and the platform repeats the changes.
         await this.#parts.loadMappings(mutations.flatMap(({ index }) => index.slice(1)));
         await this.#parts.record(entriesOfMutations(mutations, this.#directory));
-        await this.#keys.set({ [stateType]: { [collection]: state } });
+        await this.#keys.set({ [versionType]: { [collection]: state } });
       }
       return verdict;
     });
@@ -244,13 +242,13 @@ class LiveSharedState implements SharedState {
   }
 
   async #state(collection: WAPatchName): Promise<LTHashState> {
-    const { [collection]: state } = await this.#keys.get(stateType, [collection]);
+    const { [collection]: state } = await this.#keys.get(versionType, [collection]);
     return state ? ensureLTHashStateVersion(state) : { version: 0, hash: Buffer.alloc(128), indexValueMap: {} };
   }
 
   /** Deletes the stored versions of collections and synchronises. Without a version, the library requests the whole collection. */
   async #readAnew(collections: readonly WAPatchName[]): Promise<void> {
-    await this.#locked(async () => this.#keys.set({ [stateType]: Object.fromEntries(collections.map((name) => [name, null])) }));
+    await this.#locked(async () => this.#keys.set({ [versionType]: Object.fromEntries(collections.map((name) => [name, null])) }));
     await this.#sock.resyncAppState(collections, false);
   }
 
