@@ -30,15 +30,17 @@ const power = (base: bigint, exponent: bigint): bigint => {
 const fromLittleEndian = (bytes: Uint8Array): bigint => BigInt(`0x${Buffer.from(bytes.toReversed()).toString('hex')}`);
 const toLittleEndian = (value: bigint): Buffer => Buffer.from(Buffer.from(value.toString(16).padStart(64, '0'), 'hex').toReversed());
 
-/** Converted keys. The signers of certificates and of a group's messages repeat, and the conversion takes longer than the rest. 64 bytes each. */
+/** Converted keys by their bytes. The signers of certificates and of a group's messages repeat. */
 const converted = new LruMap<Buffer>(1000);
 
 /** Returns a copy of the Edwards form of a Montgomery key. */
 const edwardsKey = (montgomery: Uint8Array): Buffer => {
   const name = Buffer.from(montgomery).toString('latin1');
-  const known = converted.get(name) ?? convert(montgomery);
-  converted.set(name, known);
-  return Buffer.from(known);
+  const known = converted.get(name);
+  if (known !== undefined) return Buffer.from(known);
+  const fresh = convert(montgomery);
+  converted.set(name, fresh);
+  return Buffer.from(fresh);
 };
 
 /** Converts a Montgomery key to the Edwards form: y = (u − 1) / (u + 1). */
@@ -145,7 +147,6 @@ const wrong = (refusal: Error): void => {
 
 const verifyAccount = (): void => {
   Curve.verify = (key, message, signature) => {
-    // Contents of certificates need no second check here.
     if (!believed.has(message) && !verifySignature(key, message, signature)) wrong(signatureErrors.account());
     return true;
   };
