@@ -53,14 +53,14 @@ const objectionTo = (record: InstanceRecord, { identity }: ArrivingSession): str
 
 /**
  * Returns the target of a session that the instance already has. The copy whose last connection ended later has the newer keys, and replaces the other one. A
- * session of unknown age replaces only an exported copy, in an instance that the import names (`into`).
+ * session of unknown age replaces only an exported copy, in an instance that the import names with `into` (`isNamed`).
  */
-const sameSession = (host: Host, record: InstanceRecord, { endedAt }: ArrivingSession, into: string): Target => {
+const sameSession = (host: Host, record: InstanceRecord, { endedAt }: ArrivingSession, isNamed: boolean): Target => {
   const { id, lastDisconnect, lastDisconnectCause, accountLeaves } = record;
   const rests = isResting(host, record) && !accountLeaves;
   const isNewer = endedAt !== undefined && lastDisconnect !== null && endedAt > lastDisconnect;
   const isExported = rests && lastDisconnectCause === 'exported' && endedAt !== lastDisconnect;
-  if (rests && (isNewer || (isExported && into !== ''))) return { ok: true, record, replaces: true };
+  if (rests && (isNewer || (isExported && isNamed))) return { ok: true, record, replaces: true };
   const way = 'name the instance with `into` to replace its keys';
   if (isNewer) return refused(`the instance ${id} runs with older keys of the session: export it with \`stop\` first, and ${way}`, record);
   if (isExported && endedAt === undefined)
@@ -70,7 +70,7 @@ const sameSession = (host: Host, record: InstanceRecord, { endedAt }: ArrivingSe
 
 const targetOf = (host: Host, session: ArrivingSession, into: string): Target => {
   const here = records(host).find(({ jid }) => jid === session.identity.jid);
-  if (here) return sameSession(host, here, session, into !== '' && named(host, into).includes(here) ? into : '');
+  if (here) return sameSession(host, here, session, into !== '' && named(host, into).includes(here));
   const found = named(host, into === '' ? session.name : into);
   if (found.length > 1) return refused(`${found.length} instances have this name: say which one by its id`);
   const [record = null] = found;
@@ -162,7 +162,7 @@ const running = refuse('conflict', 'the instance is being connected: wait, or di
 async function land(host: Host, cell: Cell, session: ArrivingSession, settings: Settings): Promise<Result<null>> {
   const { id, epoch } = cell.record;
   const { replaces } = settings;
-  const target = replaces ? sameSession(host, cell.record, session, id) : null;
+  const target = replaces ? sameSession(host, cell.record, session, true) : null;
   const objection = target === null ? objectionTo(cell.record, session) : target.ok ? null : target.reason;
   if (objection !== null) return refuse('conflict', objection);
   if (cell.status !== 'disconnected' || cell.closing || cell.undiscarded) return running;

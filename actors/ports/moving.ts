@@ -110,8 +110,8 @@ export interface Landing {
 
 export interface SessionStore {
   /**
-   * Stores a session in a new instance, in one without a session, or in place of an older copy, all or nothing. `elsewhere`: another instance has the session by now, and nothing was stored.
-   * Rejects with `EpochLost` for a former owner.
+   * Stores a session in a new instance, in one without a session, or in place of an older copy, all or nothing. `elsewhere`: another instance has the session by
+   * now, and nothing was stored. Rejects with `EpochLost` for a former owner.
    */
   land(claim: Claim, landing: Landing): Promise<'stored' | 'elsewhere'>;
   /** Resolves when all data of a former session is deleted. The caller must wait for this before `land`. */
