@@ -54,6 +54,9 @@ const reach: Readonly<Record<string, readonly string[]>> = {
   'src/wiring': ['src/', 'config/', 'actors/'],
 };
 
+/** Returns the paths of root files of the simulated platform, from their names separated by spaces. */
+const sandboxFiles = (names: string): readonly string[] => names.split(' ').map((name) => `src/sandbox/${name}.ts`);
+
 /**
  * Layers inside the large roots, from the bottom to the top. A file imports files of its own layer and of lower layers. The longest name that fits a file
  * counts.
@@ -88,6 +91,20 @@ const floors: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['src/storage/journal'],
     ['src/storage/stores'],
     ['src/storage/backup', 'src/storage/open.ts'],
+  ],
+  'src/sandbox/': [
+    sandboxFiles('random nodes content interactive silence community-shape'),
+    ['src/sandbox/interface', 'src/sandbox/interface.ts'],
+    ['src/sandbox/store', ...sandboxFiles('signal/identity certificates address faults stats media client-versions')],
+    ['src/sandbox/wire', 'src/sandbox/passkey'],
+    ['src/sandbox/signal', ...sandboxFiles('people links')],
+    ['src/sandbox/business', ...sandboxFiles('groups device-lists privacy-tokens status-posts pairing-code pairing presence media-host')],
+    ['src/sandbox/messages', 'src/sandbox/channels', 'src/sandbox/app-state', ...sandboxFiles('parts restrictions')],
+    sandboxFiles('account calls communities live-faults device-life'),
+    ['src/sandbox/iq', ...sandboxFiles('login')],
+    ['src/sandbox/world', 'src/sandbox/world.ts'],
+    ['src/sandbox/control', 'src/sandbox/page'],
+    sandboxFiles('server main'),
   ],
   'src/http/': [['src/http/schemas'], ['src/http'], ['src/http/stream'], ['src/http/routes', 'src/http/mcp'], ['src/http/app.ts']],
   'src/web/page/': [

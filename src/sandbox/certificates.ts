@@ -1,21 +1,8 @@
 /** The platform's Noise identity: a root key of its own, stored in the data folder, and the certificate chain that this key signed. */
 import { Curve, proto, type KeyPair } from '@whiskeysockets/baileys';
+import type { ChainForgery } from './interface.ts';
 import { sign } from './signal/identity.ts';
 import type { Records } from './store/database.ts';
-
-/** The faults of a forged chain, one for each check of a client (tulir/whatsmeow 75186f80). All signatures are valid, except with `root` and `signature`. */
-export const chainForgeries = [
-  'issuer', // the intermediate certificate names an issuer that clients do not accept
-  'root', // the intermediate certificate is signed by another root
-  'signature', // the leaf is signed by another key than the intermediate's
-  'leafIssuer', // the leaf names another issuer than the intermediate certificate
-  'leafKey', // the leaf contains a key other than the platform's static key
-  'leafExpired',
-  'leafEarly', // the leaf is not valid yet
-  'intermediateExpired',
-  'intermediateEarly',
-] as const;
-export type ChainForgery = (typeof chainForgeries)[number];
 
 export interface ServerIdentity {
   /** The root key that clients must pin. */

@@ -15,7 +15,7 @@ export type * from './interface/business.ts';
 export type * from './interface/messages.ts';
 export type * from './interface/groups.ts';
 export * from './interface/common.ts';
-export type * from './interface/platform.ts';
+export * from './interface/platform.ts';
 export type * from './interface/settings.ts';
 
 /** The operations on the simulated platform, by area. A new capability belongs to one area. */

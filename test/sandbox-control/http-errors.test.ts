@@ -1,7 +1,7 @@
 /** Tests the simulated platform as a whole on its port: errors before the router, and the log of sent messages over a restart. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import type { SentMessage } from '#src/sandbox/control/sent-log.ts';
+import type { SentMessage } from '#src/sandbox/store/queue.ts';
 import { startSandbox, type RunningSandbox } from '#src/sandbox/server.ts';
 import { Database } from '#src/sandbox/store/database.ts';
 import { SentStore } from '#src/sandbox/store/queue.ts';

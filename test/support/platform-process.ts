@@ -1,6 +1,6 @@
 /** The simulated platform in a process of its own, controlled over its control interface. */
 import type { Fault, ReceivedMessage, Stats } from '#src/sandbox/interface.ts';
-import type { SentMessage } from '#src/sandbox/control/sent-log.ts';
+import type { SentMessage } from '#src/sandbox/store/queue.ts';
 import { forkSandbox } from '#src/sandbox-process.ts';
 import { loadSettings } from '#config/load.ts';
 import { quietLog } from './database.ts';

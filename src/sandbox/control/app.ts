@@ -19,7 +19,8 @@ import { account, passkeys, phones } from './routes/phones.ts';
 import { settings, shown } from './routes/settings.ts';
 import { restrictions, versions, world } from './routes/world.ts';
 import { bodyLimit } from './contents.ts';
-import { EventStream, SentLog, type SentStorage } from './sent-log.ts';
+import type { SentStorage } from '../store/queue.ts';
+import { EventStream, SentLog } from './sent-log.ts';
 
 // Serves the page's files. The list of files is read once at the start. No request can therefore reach other files on the disk.
 

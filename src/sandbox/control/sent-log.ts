@@ -1,39 +1,15 @@
 /** The log of messages that were sent through this interface, with their receipts. The `Sandbox` interface has no list of sent messages with their receipts. */
 import type { ServerResponse } from 'node:http';
 import type { Content, Digits, Sandbox, WorldEvent } from '../interface.ts';
-
-export interface SentMessage {
-  readonly id: string;
-  readonly from: Digits;
-  /** Digits, or the jid of a group. */
-  readonly to: string;
-  /** The time of the message, in Unix milliseconds. */
-  readonly at: number;
-  readonly kind: Content['kind'];
-  /** The text, the caption, or a short summary of the content. */
-  readonly text: string;
-  /** The message to which a reaction, an edit, a deletion, a vote or a reply refers. */
-  readonly about?: string;
-  readonly status: Status;
-}
-type Status = 'sent' | 'delivered' | 'read' | 'played';
+import type { SentMessage, SentStorage, SentStatus } from '../store/queue.ts';
 
 /** The events of the live stream: those of the platform, and one for each sent message. */
 type ControlEvent = WorldEvent | { readonly type: 'sent'; readonly message: SentMessage };
 
-/** Storage of the log. */
-export interface SentStorage {
-  /** Returns all messages, oldest first. */
-  all(): readonly SentMessage[];
-  /** Stores a message, and deletes all but the newest `most`. */
-  put(message: SentMessage, most: number): void;
-  confirm(id: string, status: SentMessage['status']): void;
-}
-
 const noMemory: SentStorage = { all: () => [], put: () => undefined, confirm: () => undefined };
 
 const maxLogged = 5_000;
-const order: readonly Status[] = ['sent', 'delivered', 'read', 'played'];
+const order: readonly SentStatus[] = ['sent', 'delivered', 'read', 'played'];
 
 const textOf = (content: Content): string => {
   switch (content.kind) {
@@ -96,7 +72,7 @@ export class SentLog {
   readonly #now: () => number;
   readonly #sent = new Map<string, Omit<SentMessage, 'status'>>();
   /** A receipt may arrive before `send` has returned. Statuses are therefore stored apart from the messages. */
-  readonly #statuses = new Map<string, Status>();
+  readonly #statuses = new Map<string, SentStatus>();
   readonly #listeners = new Set<(event: ControlEvent) => void>();
   readonly #unsubscribe: () => void;
 

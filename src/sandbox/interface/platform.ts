@@ -1,9 +1,22 @@
 /** The platform as a whole: faults on demand, counters, the roots that clients must trust, and the stream of events. */
-import type { ChainForgery } from '../certificates.ts';
 import type { ChannelView, GroupView } from './groups.ts';
 import type { Digits } from './common.ts';
 import type { ReceivedMessage } from './messages.ts';
 import type { PersonView } from './people.ts';
+
+/** The faults of a forged chain, one for each check of a client (tulir/whatsmeow 75186f80). All signatures are valid, except with `root` and `signature`. */
+export const chainForgeries = [
+  'issuer', // the intermediate certificate names an issuer that clients do not accept
+  'root', // the intermediate certificate is signed by another root
+  'signature', // the leaf is signed by another key than the intermediate's
+  'leafIssuer', // the leaf names another issuer than the intermediate certificate
+  'leafKey', // the leaf contains a key other than the platform's static key
+  'leafExpired',
+  'leafEarly', // the leaf is not valid yet
+  'intermediateExpired',
+  'intermediateEarly',
+] as const;
+export type ChainForgery = (typeof chainForgeries)[number];
 
 /**
  * A fault, on demand. `number` limits the fault to one account. Without `number` the fault applies to every account and every new connection. `times`

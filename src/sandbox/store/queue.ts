@@ -1,6 +1,32 @@
 /** Stanzas that wait for a linked device until it confirms them. */
-import type { SentMessage, SentStorage } from '../control/sent-log.ts';
+import type { Content, Digits } from '../interface.ts';
 import { type Database, decode, encode } from './database.ts';
+
+/** A message that was sent through the HTTP interface of the simulated platform. */
+export interface SentMessage {
+  readonly id: string;
+  readonly from: Digits;
+  /** Digits, or the jid of a group. */
+  readonly to: string;
+  /** The time of the message, in Unix milliseconds. */
+  readonly at: number;
+  readonly kind: Content['kind'];
+  /** The text, the caption, or a short summary of the content. */
+  readonly text: string;
+  /** The message to which a reaction, an edit, a deletion, a vote or a reply refers. */
+  readonly about?: string;
+  readonly status: SentStatus;
+}
+export type SentStatus = 'sent' | 'delivered' | 'read' | 'played';
+
+/** The stored log of sent messages. */
+export interface SentStorage {
+  /** Returns all messages, oldest first. */
+  all(): readonly SentMessage[];
+  /** Stores a message, and deletes all but the newest `most`. */
+  put(message: SentMessage, most: number): void;
+  confirm(id: string, status: SentStatus): void;
+}
 
 export interface Queued {
   readonly seq: number;

@@ -3,7 +3,8 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from 'typebox';
 import { type CallView, type ReceivedMessage, type Sandbox, SandboxError } from '../../interface.ts';
 import { answers, contentOf, Digits, Done, done, GroupJid, mediaBodyLimit, Message, MessageId, NumberParams, People } from '../contents.ts';
-import type { SentLog, SentMessage } from '../sent-log.ts';
+import type { SentMessage } from '../../store/queue.ts';
+import type { SentLog } from '../sent-log.ts';
 
 // Routes for the messages that simulated people send and receive.
 

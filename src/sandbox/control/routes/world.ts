@@ -1,7 +1,7 @@
 /** Routes for the platform as a whole: faults, counters, trust, health, the live stream. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from 'typebox';
-import { chainForgeries } from '../../certificates.ts';
+import { chainForgeries } from '../../interface.ts';
 import type { Fault, Sandbox, Stats } from '../../interface.ts';
 import type { EventStream } from '../sent-log.ts';
 import { answers, Digits, Done, done, NumberParams } from '../contents.ts';
