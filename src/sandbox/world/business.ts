@@ -44,7 +44,7 @@ function putProduct(parts: Parts, number: string, { id, picture: file, ...change
     : shops.changeProduct(number, id, { ...change, ...pictured });
 }
 
-export function businessRoom(parts: Parts): BusinessMethods {
+export function businessMethods(parts: Parts): BusinessMethods {
   const { db, people, shops } = parts;
   const whole = (number: string): BusinessView => view(parts, number, shops.products(number));
   return {

@@ -24,7 +24,7 @@ import type { Person } from '../people.ts';
 import type { Post } from '../store/messages.ts';
 import { placeOf } from './people.ts';
 
-export function channelsRoom(parts: Parts): ChannelsMethods {
+export function channelsMethods(parts: Parts): ChannelsMethods {
   const { db, channels, people } = parts;
   return {
     async createChannel({ name, owner, description = '' }) {
@@ -128,7 +128,7 @@ const highest = 2_147_483_647;
 /** The kinds of content that channels accept. */
 const kinds: ReadonlySet<Content['kind']> = new Set(['text', 'image', 'video', 'gif', 'audio', 'ptt', 'document', 'sticker', 'poll']);
 
-export function postsRoom(parts: Parts): PostsMethods {
+export function postsMethods(parts: Parts): PostsMethods {
   const { channels, posts, random } = parts;
   const writer = (channel: Channel, by: Digits | undefined): { readonly number: Digits } => ({ number: by ?? ownerOf(channel) });
   return {

@@ -34,7 +34,7 @@ function applied(group: Group, rule: Exclude<GroupRule, { readonly action: 'invi
   }
 }
 
-export function groupsRoom(parts: Parts): GroupsMethods {
+export function groupsMethods(parts: Parts): GroupsMethods {
   const { db, groups, people } = parts;
   return {
     async createGroup({ subject, creator, participants, addressing = 'lid' }) {

@@ -23,7 +23,7 @@ function spokenIn({ messages, people }: Parts, owner: Digits, to: string): Addre
   return (other && messages.lastIn(owner, chatOf(other))?.extra.addressing) ?? 'pn';
 }
 
-export function messagesRoom(parts: Parts): MessagesMethods {
+export function messagesMethods(parts: Parts): MessagesMethods {
   const { db, groups, inbox, messages, outbox, people, presence, random, receipts } = parts;
   return {
     async send(from, to, content, options = {}) {
@@ -76,7 +76,7 @@ export function messagesRoom(parts: Parts): MessagesMethods {
 }
 
 /** Calls between people. */
-export function callsRoom(parts: Parts): CallsMethods {
+export function callsMethods(parts: Parts): CallsMethods {
   const { db, people } = parts;
   return {
     async call(from, to, step) {
@@ -94,7 +94,7 @@ const chatsOf = (setting: Setting): readonly string[] => {
   return 'chat' in setting ? [setting.chat] : [];
 };
 
-export function settingsRoom(parts: Parts): SettingsMethods {
+export function settingsMethods(parts: Parts): SettingsMethods {
   const { appState, people } = parts;
   return {
     async change(number, ...settings) {

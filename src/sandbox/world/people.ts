@@ -69,7 +69,7 @@ async function setUpAnew(parts: Parts, person: Person): Promise<void> {
       parts.links.deliver(device, node('notification', { ...attrs, id: parts.random.id() }, [node('identity')]));
 }
 
-export function peopleRoom(parts: Parts): PeopleMethods {
+export function peopleMethods(parts: Parts): PeopleMethods {
   const { people, pairing } = parts;
 
   return {
@@ -108,7 +108,7 @@ export function peopleRoom(parts: Parts): PeopleMethods {
 
 const maxAbout = 500;
 
-export function accountRoom(parts: Parts): AccountMethods {
+export function accountMethods(parts: Parts): AccountMethods {
   const { db, people } = parts;
   return {
     account: (number) => view(parts, knownPerson(parts, number)),
@@ -191,7 +191,7 @@ class Registrations {
   }
 }
 
-export function passkeysRoom(parts: Parts): PasskeysMethods {
+export function passkeysMethods(parts: Parts): PasskeysMethods {
   const { people, pairing } = parts;
   const registrations = new Registrations();
 

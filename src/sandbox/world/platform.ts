@@ -26,7 +26,7 @@ const anonymous: readonly Fault['kind'][] = [
 
 export type Trust = ReturnType<PlatformMethods['trust']>;
 
-export function platformRoom(parts: Parts, trust: Trust): PlatformMethods {
+export function platformMethods(parts: Parts, trust: Trust): PlatformMethods {
   return {
     requireVersion: (rules) => parts.versions.require(rules),
     currentVersion: () => parts.versions.current,
