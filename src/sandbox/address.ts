@@ -34,7 +34,7 @@ export const isChannelJid = (jid: string): boolean => /^\d{5,25}@newsletter$/.te
 export const statusJid = 'status@broadcast';
 
 /** Returns true for chats of more than two people, in which a message names its author in the attribute `participant`. */
-export const isRoomJid = (jid: string): boolean => jid === statusJid || isGroupJid(jid);
+export const isGroupOrStatus = (jid: string): boolean => jid === statusJid || isGroupJid(jid);
 
 /** Parses a jid. Returns `undefined` for a jid that does not name one person, such as a group or a broadcast. */
 export function parseUser(jid: string | undefined): UserAddress | undefined {

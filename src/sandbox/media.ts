@@ -34,15 +34,15 @@ export class Media {
   readonly #folder: string;
   readonly #random: Random;
   readonly #turns = new Map<string, Promise<void>>();
-  readonly #room: number;
+  readonly #mostBytes: number;
   /** The names of all files. A file that is stored again takes no more room. */
   readonly #names = new Set<string>();
   /** Size of all files together, in bytes. */
   #bytes = 0;
 
-  /** `room`: the largest size of all files together, in bytes. */
-  constructor(dataDir: string, random: Random, room = maxTotal) {
-    this.#room = room;
+  /** `mostBytes`: the largest size of all files together, in bytes. */
+  constructor(dataDir: string, random: Random, mostBytes = maxTotal) {
+    this.#mostBytes = mostBytes;
     this.#folder = join(dataDir, 'media');
     this.#random = random;
     mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
@@ -147,7 +147,7 @@ export class Media {
 
   #reserve(name: string, bytes: number): void {
     if (this.#names.has(name)) return;
-    if (this.#bytes + bytes > this.#room) throw new SandboxError(507, 'the media folder is full');
+    if (this.#bytes + bytes > this.#mostBytes) throw new SandboxError(507, 'the media folder is full');
     this.#count(name, bytes);
   }
 

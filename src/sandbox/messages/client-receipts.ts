@@ -3,7 +3,7 @@
  * again.
  */
 import { aesDecryptGCM, aesEncryptGCM, hkdf, proto } from '@whiskeysockets/baileys';
-import { type Addressing, isChannelJid, isRoomJid, jidOf } from '../address.ts';
+import { type Addressing, isChannelJid, isGroupOrStatus, jidOf } from '../address.ts';
 import { view } from '../channels/posts.ts';
 import { mediaOf } from '../content.ts';
 import { type BinaryNode, child, childBytes, children, firstChild, node, unixSeconds } from '../nodes.ts';
@@ -92,7 +92,7 @@ function authorOf(
   stanza: BinaryNode,
 ): { person: Person; device: number; addressing: Addressing; group: string | undefined } | undefined {
   const to = stanza.attrs['to'] ?? '';
-  const group = isRoomJid(to) ? to : undefined;
+  const group = isGroupOrStatus(to) ? to : undefined;
   const jid = group === undefined ? to : stanza.attrs['participant'];
   const author = parts.people.resolve(jid);
   return author && { ...author, addressing: jid?.endsWith('@lid') ? 'lid' : 'pn', group };

@@ -1,7 +1,7 @@
 /** Peer messages between a phone and its own device: answers to the device's requests, and the history at the first login. */
 import { deflateSync } from 'node:zlib';
 import { proto } from '@whiskeysockets/baileys';
-import { isGroupJid, isRoomJid, jidOf, pnJid, statusJid, toldPn } from '../address.ts';
+import { isGroupJid, isGroupOrStatus, jidOf, pnJid, statusJid, toldPn } from '../address.ts';
 import { erasedOf } from './shown.ts';
 import type { Parts } from '../parts.ts';
 import type { Device, Person } from '../people.ts';
@@ -172,7 +172,7 @@ function conversationsOf(parts: Parts, person: Person, past: readonly Stored[]):
 }
 
 function toWebMessage(parts: Parts, person: Person, { id, chat, author, at, content, view }: Stored): proto.IWebMessageInfo {
-  const participant = isRoomJid(chat) ? jidOf(author === '' ? person : parts.people.ensure(author), 'pn') : undefined;
+  const participant = isGroupOrStatus(chat) ? jidOf(author === '' ? person : parts.people.ensure(author), 'pn') : undefined;
   return {
     key: { remoteJid: chat, fromMe: author === '', id, ...(participant === undefined ? {} : { participant }) },
     ...(content ? { message: content } : {}),

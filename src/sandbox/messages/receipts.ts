@@ -1,5 +1,5 @@
 /** Receipts: records confirmations by person and message, and notifies the author's devices. */
-import { isRoomJid, jidOf, pnJid, statusJid, type Addressing } from '../address.ts';
+import { isGroupOrStatus, jidOf, pnJid, statusJid, type Addressing } from '../address.ts';
 import { readerReceipt } from '../status-posts.ts';
 import { SandboxError, type Digits } from '../interface.ts';
 import type { Groups } from '../groups.ts';
@@ -63,7 +63,7 @@ export class Receipts {
   /** Notes the confirmation of a message, and sends its receipt. With `again`, a receipt that was sent before is sent again. */
   confirmOne(person: Person, message: Stored, kind: ReceiptKind, again = false): void {
     if (order.indexOf(kind) > order.indexOf(message.confirmed)) this.#messages.confirm(message, kind);
-    const group = isRoomJid(message.chat) ? message.chat : undefined;
+    const group = isGroupOrStatus(message.chat) ? message.chat : undefined;
     const addressing = this.#groups.find(message.chat)?.addressing ?? message.extra.addressing;
     const author = this.#people.ensure(message.author);
     if (again) this.#given.delete(receiptName(person, author, message.id, kind));

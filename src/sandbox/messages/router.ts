@@ -1,6 +1,6 @@
 /** Messages of clients: delivers each to the phones and linked devices of its receivers, then acknowledges it. */
 import type { proto } from '@whiskeysockets/baileys';
-import { isChannelJid, isGroupJid, isRoomJid, jidOf, parseUser, statusJid, toldPn, type Addressing } from '../address.ts';
+import { isChannelJid, isGroupJid, isGroupOrStatus, jidOf, parseUser, statusJid, toldPn, type Addressing } from '../address.ts';
 import { devicesOf, hashOf, staleHash } from '../device-lists.ts';
 import { statusRefusalOf } from '../status-posts.ts';
 import { rankOf, type Group } from '../groups.ts';
@@ -30,7 +30,7 @@ interface Sent {
   readonly sender: Person;
   readonly group: Group | undefined;
   /** The jid of the group, or of the status posts. */
-  readonly room: string | undefined;
+  readonly sharedChat: string | undefined;
   /** Envelopes that every member of the group gets. */
   readonly shared: readonly BinaryNode[];
   readonly at: number;
@@ -84,7 +84,7 @@ function staleHashOf(parts: Parts, device: Device, stanza: BinaryNode): string |
     return phash === undefined || participant || phash === hash ? undefined : hash;
   }
   const listed = children(child(stanza, 'participants'), 'to').flatMap(({ attrs: { jid } }) => parts.people.resolve(jid) ?? []);
-  const recipient = isRoomJid(to) ? undefined : parts.people.resolve(to)?.person;
+  const recipient = isGroupOrStatus(to) ? undefined : parts.people.resolve(to)?.person;
   if (listed.length === 0 || !recipient) return undefined;
   return staleHash(parts, device, listed, [recipient, parts.people.ensure(device.number)], to.endsWith('@lid') ? 'lid' : 'pn');
 }
@@ -102,17 +102,17 @@ async function deliver(parts: Parts, device: Device, stanza: BinaryNode): Promis
   }
   if (!stanza.attrs['id'] || stanza.attrs['id'].length > 200) return '400';
   if (!identityShown(parts, device, stanza)) return '400';
-  const room = isRoomJid(to) ? to : undefined;
+  const sharedChat = isGroupOrStatus(to) ? to : undefined;
   const refusal =
     statusRefusalOf(stanza) ??
-    interactiveRefusalOf(stanza, room !== undefined) ??
+    interactiveRefusalOf(stanza, sharedChat !== undefined) ??
     migratedRefusal(parts, stanza) ??
     oldFormRefusal(parts, sender, stanza) ??
     tokenRefusal(parts, sender, stanza) ??
     strangerRefusal(parts, sender, stanza);
   if (refusal !== undefined) return refusal;
   const broken = parts.faults.take('garble', device.number) !== undefined;
-  const sent: Sent = { broken, stanza, device, sender, group, room, shared: room === undefined ? [] : sharedOf(stanza), at: Date.now() };
+  const sent: Sent = { broken, stanza, device, sender, group, sharedChat, shared: sharedChat === undefined ? [] : sharedOf(stanza), at: Date.now() };
   const addressed = group && !stanza.attrs['participant'] ? groupTargets(parts, sent, group) : directTargets(parts, stanza);
   await Promise.all(addressed.map((one) => deliverTo(parts, sent, one)));
   return undefined;
@@ -144,7 +144,7 @@ async function deliverTo(parts: Parts, sent: Sent, { person, device, addressing,
     device: sent.device,
     envelopes: all.map(toEnvelope).map((envelope) => (sent.broken ? garbled(envelope) : envelope)),
     addressing,
-    group: sent.room,
+    group: sent.sharedChat,
     besides: besidesOf(sent.stanza),
     destination: sent.stanza.attrs['recipient'] ?? sent.stanza.attrs['to'] ?? '',
     at: sent.at,
@@ -159,15 +159,15 @@ async function deliverTo(parts: Parts, sent: Sent, { person, device, addressing,
 
 /** Makes the stanza for another linked device. */
 function forward(parts: Parts, sent: Sent, receiver: Person, addressing: Addressing, encs: readonly BinaryNode[]): BinaryNode {
-  const { stanza, device, sender, group, room } = sent;
+  const { stanza, device, sender, group, sharedChat } = sent;
   const attrs: Record<string, string | undefined> = { t: unixSeconds(sent.at), notify: parts.people.pushName(sender, device) || undefined };
   for (const name of passedOn) attrs[name] = stanza.attrs[name];
   const mode = group?.addressing ?? addressing;
   const from = jidOf(sender, mode, device.device);
-  if (room !== undefined) Object.assign(attrs, { from: room, participant: from, addressing_mode: mode });
+  if (sharedChat !== undefined) Object.assign(attrs, { from: sharedChat, participant: from, addressing_mode: mode });
   else Object.assign(attrs, { from, addressing_mode: mode === 'lid' ? 'lid' : undefined });
-  const party = room === undefined ? 'sender' : 'participant';
-  if (receiver !== sender || room !== undefined)
+  const party = sharedChat === undefined ? 'sender' : 'participant';
+  if (receiver !== sender || sharedChat !== undefined)
     attrs[mode === 'lid' ? `${party}_pn` : `${party}_lid`] = mode === 'lid' ? toldPn(sender) : jidOf(sender, 'lid');
   else {
     const destination = stanza.attrs['recipient'] ?? stanza.attrs['to'];
@@ -224,7 +224,7 @@ const garbled = ({ type, ciphertext }: Envelope): Envelope => {
 /** Returns the code that refuses a message or a repetition without the privacy token that the receiver requires (vinikjkkj/zapo 9a5bede). */
 function tokenRefusal({ people, tokens }: Parts, sender: Person, stanza: BinaryNode): string | undefined {
   const { to = '', category } = stanza.attrs;
-  const other = isRoomJid(to) || category === 'peer' ? undefined : people.resolve(to)?.person;
+  const other = isGroupOrStatus(to) || category === 'peer' ? undefined : people.resolve(to)?.person;
   return !other || tokens.isShown(other, sender, stanza, 'tctoken') ? undefined : '463';
 }
 
@@ -240,7 +240,7 @@ function migratedRefusal(parts: Parts, { attrs: { to, category, participant } }:
  */
 function strangerRefusal(parts: Parts, sender: Person, { attrs }: BinaryNode): string | undefined {
   const { to = '', category, participant } = attrs;
-  const other = isRoomJid(to) || category === 'peer' || participant ? undefined : parts.people.resolve(to)?.person;
+  const other = isGroupOrStatus(to) || category === 'peer' || participant ? undefined : parts.people.resolve(to)?.person;
   if (!other || other === sender || parts.messages.inChat(sender.number, chatOf(other)).length > 0) return undefined;
   const fault = parts.faults.take('refuseStrangers', sender.number);
   return fault ? String(fault.code ?? 463) : restrictionCode(sender);
