@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test';
 import { Curve } from '@whiskeysockets/baileys';
 import type { Log, PlatformFact } from '#actors/ports.ts';
 import type { Message } from '#actors/model.ts';
-import { type ChainForgery, chainForgeries } from '#src/sandbox/certificates.ts';
+import { type ChainForgery, chainForgeries } from '#src/sandbox/interface.ts';
 import { until } from '#test/support/until.ts';
 import { type Bench, connected, type Instance, quietLog, startBench } from './setup.ts';
 import { openFront } from './tls-front.ts';

@@ -112,7 +112,16 @@ async function deliver(parts: Parts, device: Device, stanza: BinaryNode): Promis
     strangerRefusal(parts, sender, stanza);
   if (refusal !== undefined) return refusal;
   const broken = parts.faults.take('garble', device.number) !== undefined;
-  const sent: Sent = { broken, stanza, device, sender, group, sharedChat, shared: sharedChat === undefined ? [] : sharedOf(stanza), at: Date.now() };
+  const sent: Sent = {
+    broken,
+    stanza,
+    device,
+    sender,
+    group,
+    sharedChat,
+    shared: sharedChat === undefined ? [] : sharedOf(stanza),
+    at: Date.now(),
+  };
   const addressed = group && !stanza.attrs['participant'] ? groupTargets(parts, sent, group) : directTargets(parts, stanza);
   await Promise.all(addressed.map((one) => deliverTo(parts, sent, one)));
   return undefined;
