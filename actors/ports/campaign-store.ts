@@ -67,9 +67,9 @@ export interface CampaignStore {
   active(instance: InstanceId): Promise<{ readonly campaigns: number; readonly waiting: number }>;
   /**
    * Returns the next message; null if no campaign is active. Among started campaigns, the one with the longest time since its last message is next. If none
-   * has started, the campaign with the earliest start time is next.
+   * has started, the campaign with the earliest start time is next. `without`: ids of campaigns that are left out.
    */
-  next(instance: InstanceId, now: number): Promise<DueMessage | null>;
+  next(instance: InstanceId, now: number, without: readonly string[]): Promise<DueMessage | null>;
   /** Returns the instances with active campaigns. */
   working(): Promise<readonly InstanceId[]>;
   /**

@@ -28,7 +28,8 @@ export interface CampaignHost {
   random(): number;
   /** Settles the recipients that an earlier run left unfinished. */
   settle(): Promise<void>;
-  next(now: number): Promise<DueMessage | null>;
+  /** Returns the next message, but none of the campaigns with these ids. */
+  next(now: number, resting: readonly string[]): Promise<DueMessage | null>;
   nthSent(since: number, n: number): Promise<number | null>;
   live(): boolean;
   /** Returns true if the session is logged out, so a person must pair it. */
@@ -77,7 +78,7 @@ const heldLookMs = 5_000;
 /** The longest wait of a campaign before its next check. In milliseconds. */
 const longestPause = 60_000;
 
-/** The number of consecutive messages without their files from which the runner rests after each of them. The host of the files may be away. */
+/** The number of consecutive messages without their files from which a campaign rests after each of them. The host of the files may be away. */
 const filelessLimit = 5;
 
 export class CampaignRunner {
@@ -101,8 +102,10 @@ export class CampaignRunner {
   readonly #isRested: boolean;
   /** The number of consecutive refusals of the platform. */
   #refusals = 0;
-  /** The number of consecutive messages whose files could not be taken. */
-  #fileless = 0;
+  /** The number of consecutive messages of each campaign whose files could not be taken. */
+  readonly #fileless = new Map<string, number>();
+  /** The time until which a campaign rests because its files cannot be taken, by the monotonic clock. Other campaigns go on. */
+  readonly #rests = new Map<string, number>();
   /** The time since which the session is not live, by the monotonic clock; null while it is live. */
   #awaySince: number | null = null;
 
@@ -117,6 +120,7 @@ export class CampaignRunner {
   /** Makes the runner check for the next message at once, because there is a new campaign or a live session. */
   resume(): void {
     this.#isResumed = true;
+    this.#rests.clear();
     this.#pause.cut();
     this.#worker.wake();
   }
@@ -160,14 +164,16 @@ export class CampaignRunner {
     if (!this.#settled) await this.#host.settle();
     this.#settled = true;
     this.#isResumed = false;
-    const due = await this.#host.next(time.now());
-    this.#active = due !== null;
-    if (due === null) return this.#rest();
+    const resting = this.#resting();
+    const due = await this.#host.next(time.now(), resting);
+    this.#active = due !== null || resting.length > 0;
+    if (due === null) return this.#restsLeft() ?? this.#rest();
     const { campaign, recipient } = due;
     // A campaign that has begun does not wait again if the wall clock is put back.
     const wait = campaign.startedAt > 0 ? 0 : campaign.scheduledFor - time.now();
-    if (wait > 0) return wait;
+    if (wait > 0) return Math.min(wait, this.#restsLeft() ?? wait);
     if (recipient === null) {
+      this.#fileless.delete(campaign.id);
       await this.#host.mark(campaign, 'done');
       return 0;
     }
@@ -177,6 +183,18 @@ export class CampaignRunner {
     if (lock !== '') return this.#rested(campaign, lock, heldLookMs);
     const { ms, reason } = await this.#restOf(campaign);
     return ms > 0 ? this.#rested(campaign, reason, ms) : this.#sendLive(campaign, recipient);
+  }
+
+  /** Returns the ids of the campaigns that rest, and forgets the rests that are over. */
+  #resting(): readonly string[] {
+    const now = this.#host.time.monotonic();
+    for (const [id, end] of this.#rests) if (end <= now) this.#rests.delete(id);
+    return [...this.#rests.keys()];
+  }
+
+  /** Returns the milliseconds until the first rest of a campaign ends, or null if no campaign rests. */
+  #restsLeft(): number | null {
+    return this.#rests.size === 0 ? null : Math.max(0, Math.min(...this.#rests.values()) - this.#host.time.monotonic());
   }
 
   /** Returns the pause after the last message, which applies to the next campaign as well. Returns null when this pause is over. */
@@ -230,14 +248,22 @@ export class CampaignRunner {
     if (typeof end === 'object') return this.#stopAll(end.stop);
     if (end === 'later') return this.#host.live() ? storageRetryMs : 0;
     if (end === 'settled') return 0;
-    this.#fileless = end === 'fileless' ? this.#fileless + 1 : 0;
-    if (end === 'fileless') return this.#fileless < filelessLimit ? 0 : longestPause;
+    if (end === 'fileless') return this.#countFileless(campaign);
+    this.#fileless.delete(campaign.id);
     this.#pace(campaign, this.#host.time.monotonic());
     this.#refusals = end === 'refused' ? this.#refusals + 1 : 0;
     if (this.#refusals < this.#host.policy.refusals) return 0;
     const times = this.#refusals;
     this.#refusals = 0;
     return this.#stopAll(`the platform refused ${times} messages in a row`);
+  }
+
+  /** Counts a message without its files. From the limit on, the campaign rests. */
+  #countFileless({ id }: Campaign): Next {
+    const times = (this.#fileless.get(id) ?? 0) + 1;
+    this.#fileless.set(id, times);
+    if (times >= filelessLimit) this.#rests.set(id, this.#host.time.monotonic() + longestPause);
+    return 0;
   }
 
   /** Sends one message. After a storage failure the message is sent again, because no frame was written. After any other error the outcome is unknown. */

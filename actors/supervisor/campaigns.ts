@@ -123,7 +123,7 @@ export class Campaigns {
       policy: policy.campaigns,
       random: () => chance.random(),
       settle: () => campaigns.settle({ instanceId: id, epoch: registry.record(id)?.epoch ?? 0 }, time.now()),
-      next: (now) => campaigns.next(id, now),
+      next: (now, resting) => campaigns.next(id, now, resting),
       nthSent: (since, n) => campaigns.nthSent(id, since, n),
       live: () => registry.status(id) === 'connected',
       loggedOut: () => registry.record(id)?.jid === '',

@@ -8,7 +8,7 @@ import { instance } from '#test/fakes/records.ts';
 import { attachmentOf } from '#test/fakes/attachments.ts';
 import { settle, testPolicy, World } from '#test/fakes/world.ts';
 import { campaignSend } from '#test/support/campaign-rows.ts';
-import { staged } from './stage.ts';
+import { type Stage, staged } from './stage.ts';
 
 /** Opens the campaigns of a process without sessions. `runners` returns the number of runners that were started, and of those that still exist. */
 const opened = () => {
@@ -78,16 +78,22 @@ test('campaigns: a runner that is stopped for a move to another node is dismisse
   assert.deepEqual(runners(), [2, 1]);
 });
 
+/** Creates a campaign of 20 recipients, with a pause of one second. `source`: the address of its file, or '' for texts. */
+const create = async (stage: Stage, source = '', scheduledFor = 0): Promise<void> => {
+  const file = { source, as: 'document', thumbnail: '', mimetype: '', filename: '' } as const;
+  const media = { kind: 'media', as: 'document', file, caption: '', viewOnce: false } as const;
+  const own = { ...campaignSend, content: source === '' ? ({ kind: 'text', text: 'Hi', preview: null } as const) : media };
+  const recipients = Array.from({ length: 20 }, (_, n) => ({ number: `55${n}`, own }));
+  const input = { info: '', delayMin: 1_000, delayMax: 1_000, scheduledFor, shared: null, recipients };
+  const made = await stage.world.answerOf(stage.gateway.createCampaign('r1', input));
+  assert.ok(made.ok, JSON.stringify(made));
+};
+
 test('campaigns: after five files in a row that cannot be fetched, the next recipient is tried after a minute', async () => {
   const stage = await staged();
   const { time, attachments } = stage.world;
   attachments.answer = () => refuse('invalid', 'the file could not be fetched');
-  const file = { source: 'https://files.example/a.pdf', as: 'document', thumbnail: '', mimetype: '', filename: '' } as const;
-  const own = { ...campaignSend, content: { kind: 'media', as: 'document', file, caption: '', viewOnce: false } } as const;
-  const recipients = Array.from({ length: 20 }, (_, n) => ({ number: `55${n}`, own }));
-  const input = { info: '', delayMin: 1_000, delayMax: 1_000, scheduledFor: 0, shared: null, recipients };
-  const made = await stage.world.answerOf(stage.gateway.createCampaign('r1', input));
-  assert.ok(made.ok, JSON.stringify(made));
+  await create(stage, 'https://files.example/a.pdf');
   await time.pass(30_000);
   assert.equal(attachments.taken.length, 5);
   await time.pass(120_000);
@@ -95,4 +101,27 @@ test('campaigns: after five files in a row that cannot be fetched, the next reci
   attachments.answer = (given) => done(attachmentOf(given));
   await time.pass(80_000);
   assert.equal(stage.link().sent.length, 13);
+});
+
+test('campaigns: a campaign whose files cannot be fetched rests while another campaign of the instance sends', async () => {
+  const stage = await staged();
+  const { time, attachments } = stage.world;
+  attachments.answer = () => refuse('invalid', 'the file could not be fetched');
+  await create(stage, 'https://files.example/a.pdf');
+  await create(stage);
+  await time.pass(30_000);
+  assert.deepEqual([attachments.taken.length, stage.link().sent.length], [5, 20]);
+  await time.pass(120_000);
+  assert.equal(attachments.taken.length, 7);
+});
+
+test('campaigns: a scheduled campaign starts at its time while another campaign rests for its files', async () => {
+  const stage = await staged();
+  const { time, attachments } = stage.world;
+  attachments.answer = () => refuse('invalid', 'the file could not be fetched');
+  await create(stage, 'https://files.example/a.pdf');
+  await time.pass(20_000);
+  await create(stage, '', time.now() + 20_000);
+  await time.pass(30_000);
+  assert.deepEqual([attachments.taken.length, stage.link().sent.length > 5], [6, true]);
 });

@@ -97,9 +97,9 @@ export class FakeCampaigns implements CampaignStore {
       return { campaigns: active.length, waiting: waiting.reduce((sum, one) => sum + one, 0) };
     });
 
-  next = (instance: string, now: number) =>
+  next = (instance: string, now: number, without: readonly string[]) =>
     this.#db.run('campaigns.next', () => {
-      const active = rowsOf(this.#db, instance).filter(({ campaign }) => isActive(campaign));
+      const active = rowsOf(this.#db, instance).filter(({ campaign }) => isActive(campaign) && !without.includes(campaign.id));
       const rank = ({ campaign: { scheduledFor, updated, id } }: CampaignRow): readonly [number, number, string] => {
         const later = scheduledFor > now;
         return [Number(later), later ? scheduledFor : updated, id];

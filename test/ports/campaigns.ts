@@ -54,8 +54,8 @@ class Campaigns {
     return { instanceId: this.bench.record.id, epoch: this.bench.record.epoch };
   }
   make = (id: string, count = 3, change: object = {}) => this.store.create(this.claim, facts(id, change), recipients(count), null);
-  next = async (at = 1_000) => {
-    const turn = await this.store.next(this.bench.record.id, at);
+  next = async (at = 1_000, without: readonly string[] = []) => {
+    const turn = await this.store.next(this.bench.record.id, at, without);
     return turn && `${turn.campaign.id} ${turn.recipient === null ? 'over' : turn.recipient.position}`;
   };
   states = async (campaignId: string) =>
@@ -130,6 +130,7 @@ const cases: readonly (readonly [title: string, run: (campaigns: Campaigns) => P
         await two.bench.commit({ ...end(campaign, Number(position), 'failed'), at: 100 + at } as Entry);
       }
       assert.deepEqual(turns, ['a 0', 'b 0', 'a 1', 'b 1']);
+      assert.deepEqual([await two.next(1_000, ['a']), await two.next(1_000, ['a', 'b'])], ['b over', 'z 0']);
       for (const id of ['a', 'b']) await two.store.change(two.claim, id, ['waiting'], 'paused', 1);
       assert.deepEqual([await two.next(1_000), await two.next(5_000)], ['z 0', 'z 0']);
       assert.deepEqual(await two.store.active(two.bench.record.id), { campaigns: 1, waiting: 1 });
@@ -248,7 +249,7 @@ const cases: readonly (readonly [title: string, run: (campaigns: Campaigns) => P
         ],
         null,
       );
-      const turn = await one.store.next(one.bench.record.id, 1_000);
+      const turn = await one.store.next(one.bench.record.id, 1_000, []);
       assert.deepEqual([turn?.recipient?.position, turn?.recipient?.send, turn?.campaign.failed, turn?.campaign.total], [1, own, 1, 2]);
     },
   ],

@@ -46,7 +46,7 @@ export const campaignStatements = {
     text: `select count(*)::int as campaigns, coalesce(sum(total - sent - failed - skipped - unknown), 0)::int as waiting
       from campaign where instance_id = $1 and ${isActive}`,
   },
-  /** $2: the current time. Several due campaigns take turns: the one whose last change is oldest comes first. */
+  /** $2: the current time. $3: ids of campaigns that are left out. Several due campaigns take turns: the one whose last change is oldest comes first. */
   next: {
     name: 'campaign-next',
     text: `select ${campaignFields}, recipient.position, recipient.number, coalesce(recipient.own, campaign.shared) as send
@@ -54,7 +54,7 @@ export const campaignStatements = {
         select position, number, own from campaign_recipient as one
         where one.instance_id = $1 and one.campaign_id = campaign.id and one.state = 'waiting' and one.position >= campaign.next
         order by one.position limit 1) as recipient on true
-      where campaign.instance_id = $1 and ${isActive}
+      where campaign.instance_id = $1 and ${isActive} and campaign.id <> all ($3::text[])
       order by campaign.scheduled_for > $2, case when campaign.scheduled_for > $2 then campaign.scheduled_for else campaign.updated end, campaign.id
       limit 1`,
   },
@@ -216,8 +216,8 @@ export const createCampaignStore = (database: Database): CampaignStore => {
     },
     active: async (instance) =>
       (await one<{ campaigns: number; waiting: number }>(campaignStatements.active, [instance])) ?? { campaigns: 0, waiting: 0 },
-    async next(instance, now) {
-      const row = await one<DueRow>(campaignStatements.next, [instance, now]);
+    async next(instance, now, without) {
+      const row = await one<DueRow>(campaignStatements.next, [instance, now, without]);
       return row === undefined ? null : dueOf(row);
     },
     working: async () => (await database.rows<{ id: InstanceId }>(campaignStatements.working, [])).map(({ id }) => id),
