@@ -50,7 +50,7 @@ export interface LocalCopy {
 
 /**
  * The file store. Methods that read bytes return null if the bytes are missing. The row is then deleted too, unless another node may have the bytes.
- * Methods reject with `FilesUnavailable` if the store does not answer.
+ * Methods reject with `FilesUnavailable` if the store does not answer, and with its subclass `FileUnreadable` if only this file cannot be read.
  */
 export interface FileStore {
   /** Keeps the bytes and discards the taken file, whatever the outcome. Returns null if the instance was removed meanwhile. */
@@ -66,6 +66,8 @@ export interface FileStore {
   /** Reads the whole file into memory. Only for small files. The caller owns the buffer. */
   whole(file: KeptFile): Promise<Uint8Array | null>;
   localCopy(file: KeptFile): Promise<LocalCopy | null>;
+  /** Reads a file to its end and discards the bytes, to find the fault after work on its local copy failed. Rejects if the store cannot read the file. */
+  readThrough(file: KeptFile): Promise<void>;
   /** The size of all kept blobs, each counted once. In bytes; null until `audit` has checked every part. */
   readonly bytes: number | null;
   /** Removes at most `limit` files without use since `before` (Unix milliseconds), the longest unused first. Returns the number of removed files. */

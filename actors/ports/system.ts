@@ -145,7 +145,19 @@ export class StorageBroken extends StorageFailure {
 
 /** The file storage does not answer now, or has no room. */
 export class FilesUnavailable extends StorageFailure {
-  override readonly name = 'FilesUnavailable';
+  override readonly name: string = 'FilesUnavailable';
+}
+
+/** One stored file cannot be read, although the store of files works. A retry may succeed, but the caller must bound the number of retries. */
+export class FileUnreadable extends FilesUnavailable {
+  override readonly name = 'FileUnreadable';
+  /** The hash of the file. */
+  readonly file: string;
+
+  constructor(file: string, message: string, options: ErrorOptions) {
+    super(message, options);
+    this.file = file;
+  }
 }
 
 /** A write carried an outdated epoch. Another process owns the instance, and this process must not write any more. */

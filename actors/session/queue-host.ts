@@ -13,6 +13,7 @@ const reasons = {
   tooOld: { status: 'Failed', error: 'it waited too long in the asynchronous queue' },
   cancelled: { status: 'Canceled', error: '' },
   accountChanged: { status: 'Canceled', error: 'another account was paired' },
+  unreadable: { status: 'Failed', error: 'its file cannot be read from the store of files' },
   broken: { status: 'Failed', error: 'an unexpected error of the gateway' },
 } as const;
 

@@ -6,7 +6,7 @@
 import { Mutex, Pause, storageRetryMs } from '../waiting.ts';
 import type { Message } from '../model.ts';
 import type { QueueLimits } from '../policy/policy.ts';
-import { StorageFailure, type Time } from '../ports.ts';
+import { FileUnreadable, StorageFailure, type Time } from '../ports.ts';
 import type { SupervisedWorker, WorkerInput } from '../policy/supervised-workers.ts';
 
 /** The outcome of an attempt. `later`: the connection ended. `waitMs`: nothing may be sent for this many milliseconds. */
@@ -27,13 +27,19 @@ export interface QueueHost {
   send(message: Message): Promise<Sending>;
   /** Returns a random pause before the next message. In milliseconds. */
   pace(): number;
-  /** Records that a message will not be sent, because it waited too long, was cancelled, belongs to the former account, or crashed the worker. */
-  giveUp(message: Message, why: 'tooOld' | 'cancelled' | 'accountChanged' | 'broken'): Promise<void>;
+  /** Records that a message will not be sent. `broken`: the message crashed the worker. `unreadable`: its file cannot be read. */
+  giveUp(message: Message, why: 'tooOld' | 'cancelled' | 'accountChanged' | 'unreadable' | 'broken'): Promise<void>;
   supervise(input: WorkerInput): SupervisedWorker;
 }
 
 /** The pause between two checks for a reason that holds back all sends. In milliseconds. */
 const heldLookMs = 5_000;
+
+/** The number of tries for a message whose file cannot be read. The message holds the queue for two minutes. */
+const unreadableTries = 5;
+
+/** The pause between two tries to read a file. In milliseconds. */
+const unreadablePauseMs = 30_000;
 
 /** The largest number of messages in memory. */
 const windowSize = 200;
@@ -56,6 +62,8 @@ export class SendQueue {
   #nextAt = 0;
   /** Ids of messages that were sent or cancelled since the last read began, or since no message waited. */
   #taken = new Set<string>();
+  /** The file that the last try could not read, and the number of tries in a row. Messages with the same file share the tries. */
+  #unreadable = { file: '', tries: 0 };
   /** Serializes reads, so that two readers do not fill the window with the same messages. */
   readonly #mutex = new Mutex();
   #expiry: unknown = null;
@@ -236,6 +244,9 @@ export class SendQueue {
       else return await this.#end(message, await this.#host.send(message));
       return true;
     } catch (error) {
+      if (error instanceof FileUnreadable) return await this.#retryFile(message, error.file);
+      // The outage of the whole store says nothing about the file.
+      this.#unreadable = { file: '', tries: 0 };
       if (error instanceof StorageFailure) this.#putBack(message);
       else await this.#host.giveUp(message, 'broken');
       throw error;
@@ -247,6 +258,7 @@ export class SendQueue {
   /** Handles the outcome of an attempt. Returns false if the queue must wait for the next connection. */
   async #end(message: Message, sending: Sending): Promise<boolean> {
     if (sending === 'done') {
+      this.#unreadable = { file: '', tries: 0 };
       this.#nextAt = this.#host.time.monotonic() + this.#host.pace();
       return true;
     }
@@ -254,6 +266,15 @@ export class SendQueue {
     if (sending === 'later') return false;
     this.#current = null;
     await this.#pause.wait(sending.waitMs);
+    return true;
+  }
+
+  /** Lets a message whose file cannot be read wait for its next try, or gives the message up after the last try. */
+  async #retryFile(message: Message, file: string): Promise<boolean> {
+    const tries = this.#unreadable.file === file ? this.#unreadable.tries + 1 : 1;
+    this.#unreadable = { file, tries };
+    if (tries < unreadableTries) return this.#end(message, { waitMs: unreadablePauseMs });
+    await this.#host.giveUp(message, 'unreadable');
     return true;
   }
 

@@ -1,9 +1,9 @@
 /** The interface of a blob store, its implementation in a folder, and the folder of temporary files. */
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash, randomInt, randomUUID } from 'node:crypto';
 import { constants, createReadStream } from 'node:fs';
 import { copyFile, link, mkdir, open, readdir, readFile, rename, rm, stat, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { type Blob, type ByteRange, FilesUnavailable, type LocalCopy } from '#actors/ports.ts';
+import { type Blob, type ByteRange, FilesUnavailable, FileUnreadable, type LocalCopy } from '#actors/ports.ts';
 
 // The folder of temporary files. The next start removes files that a crash left.
 
@@ -53,7 +53,10 @@ export const isHash = (name: string): boolean => /^[0-9a-f]{64}$/.test(name);
 
 export const byHash = (a: Blob, b: Blob): number => (a.hash < b.hash ? -1 : 1);
 
-/** A store of blobs. Its methods reject with `FilesUnavailable` if the store does not answer or has no room. */
+/**
+ * A store of blobs. Its methods reject with `FilesUnavailable` if the store does not answer or has no room. Methods that read one blob reject with
+ * `FileUnreadable` if only this blob cannot be read.
+ */
 export interface BlobStore {
   /** Returns the size of a blob in bytes; null if the blob does not exist. */
   size(hash: string): Promise<number | null>;
@@ -64,6 +67,8 @@ export interface BlobStore {
   /** Reads the whole blob into a buffer that belongs to the caller. Returns null if the blob does not exist. */
   whole(hash: string): Promise<Uint8Array | null>;
   localCopy(hash: string): Promise<LocalCopy | null>;
+  /** Reads the blob to its end. Does nothing if a local copy does not share the bytes of the store. */
+  readThrough(hash: string): Promise<void>;
   /** Idempotent. */
   remove(hash: string): Promise<void>;
   /** Returns the blobs whose hash begins with `prefix` (one of `prefixes`), in the order of their hashes. */
@@ -90,6 +95,34 @@ const orAbsent = async <T>(work: Promise<T>, instead: T): Promise<T> => {
     throw new FilesUnavailable(`the folder of files does not work (${codeOf(error)})`, { cause: error });
   }
 };
+
+/** Errors of a damaged or protected file. Another code concerns the whole folder. */
+const fileFailures: ReadonlySet<string> = new Set(['EIO', 'EACCES', 'EPERM', 'EBADMSG', 'EUCLEAN']);
+
+/**
+ * Returns true if the folder works: the subfolder of the blob can be listed, and another blob can be read. The other blob is of a random subfolder, so that
+ * each try reads another part of the disk, which the cache of the system rarely holds. Returns false if there is no other blob.
+ */
+const worksWithout = async (folder: string, hash: string): Promise<boolean> => {
+  await readdir(join(folder, hash.slice(0, 2)));
+  const first = randomInt(prefixes.length);
+  for (const prefix of [...prefixes.slice(first), ...prefixes.slice(0, first)]) {
+    const other = (await readdir(join(folder, prefix))).find((name) => isHash(name) && name !== hash);
+    if (other === undefined) continue;
+    await using file = await open(join(folder, prefix, other), 'r');
+    await file.read(Buffer.alloc(1), 0, 1, 0);
+    return true;
+  }
+  return false;
+};
+
+/** Reads one blob. `instead`: the outcome if the blob does not exist. Rejects with `FileUnreadable` if the folder works without this blob. */
+const readOrAbsent = async <T>(folder: string, hash: string, work: Promise<T>, instead: T): Promise<T> =>
+  orAbsent(work, instead).catch(async (error: FilesUnavailable) => {
+    const code = codeOf(error.cause);
+    if (!fileFailures.has(code) || !(await worksWithout(folder, hash).catch(() => false))) throw error;
+    throw new FileUnreadable(hash, `the stored file ${hash} cannot be read (${code})`, { cause: error.cause });
+  });
 
 /** Writes the bytes through to the disk. This happens before the blob gets its name, so that a power cut leaves no damaged blob. */
 const flush = async (path: string): Promise<void> => {
@@ -128,17 +161,22 @@ export const openFolderBlobs = async (folder: string, temporary: TemporaryFolder
     },
     async read(hash, range) {
       // The blob is opened before the caller gets a stream, so that a missing blob is a null and not an error in the middle of the stream.
-      const file = await orAbsent(open(placeOf(hash), 'r'), null);
+      const file = await readOrAbsent(folder, hash, open(placeOf(hash), 'r'), null);
       return file === null ? null : createReadStream('', { fd: file, autoClose: true, ...range });
     },
-    whole: (hash) => orAbsent(readFile(placeOf(hash)), null),
+    whole: (hash) => readOrAbsent<Uint8Array | null>(folder, hash, readFile(placeOf(hash)), null),
     async localCopy(hash) {
       const path = temporary.newPath();
-      const lent = await orAbsent(
+      const lent = await readOrAbsent(
+        folder,
+        hash,
         lend(placeOf(hash), path).then(() => true),
         false,
       );
       return lent ? { path, release: () => removeFile(path) } : null;
+    },
+    async readThrough(hash) {
+      await readOrAbsent<string | null>(folder, hash, hashFile(placeOf(hash)), null);
     },
     remove: (hash) => orAbsent(rm(placeOf(hash)), undefined),
     async list(prefix) {

@@ -101,6 +101,7 @@ export const openBucketBlobs = (options: BucketOptions, temporary: TemporaryFold
       }
       return { path, release: () => removeFile(path) };
     },
+    readThrough: async () => undefined,
     async remove(hash) {
       await orAbsent(bucket.deleteObject(keyOf(hash)), false);
     },

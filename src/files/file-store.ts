@@ -133,6 +133,10 @@ class Files implements FileStore {
     return this.#input.blobs.localCopy(file.hash);
   }
 
+  async readThrough(file: KeptFile): Promise<void> {
+    return this.#input.blobs.readThrough(file.hash);
+  }
+
   get bytes(): number | null {
     if (this.#bytes.size < prefixes.length) return null;
     return this.#bytes.values().reduce((sum, bytes) => sum + bytes, 0);

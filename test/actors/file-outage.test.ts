@@ -2,9 +2,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isTaken, refuse, type Send } from '#actors/model.ts';
-import { FilesUnavailable } from '#actors/ports.ts';
+import { type FileStore, FilesUnavailable, FileUnreadable } from '#actors/ports.ts';
 import { LruMap } from '#src/base/lru-map.ts';
 import { Uploads } from '#src/platform/outbound/upload/uploads.ts';
+import { attachmentOf } from '#test/fakes/attachments.ts';
 import type { FakeLink } from '#test/fakes/platform.ts';
 import { campaignSend } from '#test/support/campaign-rows.ts';
 import { media, options, type Stage, staged, text } from './stage.ts';
@@ -12,11 +13,12 @@ import { media, options, type Stage, staged, text } from './stage.ts';
 const send: Send = { ...text('551'), content: media };
 
 const away = () => Promise.reject(new FilesUnavailable('away'));
-const uploadsWithoutFiles = (): Uploads =>
+const unreadable = () => Promise.reject(new FileUnreadable('hash', 'unreadable', {}));
+const uploadsWithoutFiles = (read: () => Promise<never>, localCopy: FileStore['localCopy'] = read): Uploads =>
   new Uploads(
     { query: () => Promise.reject(new Error('the hosts are not needed')) },
     {
-      files: { whole: away, localCopy: away },
+      files: { whole: read, localCopy, readThrough: read },
       sealing: { seal: away },
       dispatcher: undefined,
       memory: new LruMap(10),
@@ -25,9 +27,9 @@ const uploadsWithoutFiles = (): Uploads =>
     },
   );
 
-/** Lets the link upload files with the real uploads, whose store is away until the returned function is called. */
-const loseFiles = (link: FakeLink): (() => void) => {
-  const uploads = uploadsWithoutFiles();
+/** Lets the link upload files with the real uploads, whose reads fail until the returned function is called. */
+const loseFiles = (link: FakeLink, read = away): (() => void) => {
+  const uploads = uploadsWithoutFiles(read);
   const { perform } = link;
   link.perform = async (operation, control) => {
     const { name, input } = operation;
@@ -44,6 +46,12 @@ const loseFiles = (link: FakeLink): (() => void) => {
 const stored = (stage: Stage): readonly string[] =>
   [...stage.world.db.messages.values()].map((message) => `${message.text} ${message.status}`);
 
+/** Queues messages: first one with a file, twice if `files` is 2, and then a text. */
+const queue = async (stage: Stage, files = 1): Promise<void> => {
+  for (const one of [...Array.from({ length: files }, () => send), text('551', 'behind')])
+    assert.ok((await stage.world.answerOf(stage.gateway.send('r1', one, { ...options, async: true }))).ok);
+};
+
 test('file outage: a request fails with the error of the store, stores nothing, and succeeds later under the same key', async () => {
   const stage = await staged();
   const back = loseFiles(stage.link());
@@ -59,8 +67,7 @@ test('file outage: a request fails with the error of the store, stores nothing, 
 test('file outage: a queued message waits, and leaves before the message behind it', async () => {
   const stage = await staged();
   const back = loseFiles(stage.link());
-  for (const one of [send, text('551', 'behind')])
-    assert.ok((await stage.world.answerOf(stage.gateway.send('r1', one, { ...options, async: true }))).ok);
+  await queue(stage);
   await stage.world.time.pass(60_000);
   assert.deepEqual(stored(stage), ['media Queued', 'behind Queued']);
   back();
@@ -70,6 +77,56 @@ test('file outage: a queued message waits, and leaves before the message behind 
     stage.link().sent.map((message) => message.text),
     ['media', 'behind'],
   );
+});
+
+test('file outage: a queued message whose file alone cannot be read fails within minutes, and the message behind it leaves', async () => {
+  const stage = await staged();
+  let tries = 0;
+  loseFiles(stage.link(), () => {
+    tries += 1;
+    return unreadable();
+  });
+  await queue(stage, 2);
+  await stage.world.time.pass(90_000);
+  assert.deepEqual(stored(stage), ['media Queued', 'media Queued', 'behind Queued']);
+  await stage.world.time.pass(60_000);
+  assert.deepEqual(stored(stage), ['media Failed', 'media Failed', 'behind Sent']);
+  assert.equal(tries, 6, 'the second message with the same file has one try');
+  const [first] = stage.world.db.messages.values();
+  assert.equal(first?.error, 'its file cannot be read from the store of files');
+});
+
+test('file outage: a large file that fails during its encryption is read once more, to find out whether only this file fails', async () => {
+  let released = 0;
+  const copy = async () => ({ path: 'copy', release: async () => void (released += 1) });
+  const file = { ...attachmentOf({ source: 'large', as: 'document', thumbnail: '', mimetype: '', filename: 'a.pdf' }), size: 1024 * 1024 };
+  await assert.rejects(uploadsWithoutFiles(unreadable, copy).upload('551', file, 'document'), FileUnreadable);
+  assert.equal(released, 1);
+});
+
+test('file outage: a queued message is sent if its file can be read again', async () => {
+  const stage = await staged();
+  const back = loseFiles(stage.link(), unreadable);
+  await queue(stage);
+  await stage.world.time.pass(70_000);
+  back();
+  await stage.world.time.pass(60_000);
+  assert.deepEqual(stored(stage), ['media Sent', 'behind Sent']);
+});
+
+test('file outage: an outage of the whole store between the tries restarts their count', async () => {
+  const stage = await staged();
+  let read: () => Promise<never> = unreadable;
+  loseFiles(stage.link(), () => read());
+  await queue(stage);
+  await stage.world.time.pass(100_000);
+  read = away;
+  await stage.world.time.pass(3_600_000);
+  read = unreadable;
+  await stage.world.time.pass(90_000);
+  assert.deepEqual(stored(stage), ['media Queued', 'behind Queued']);
+  await stage.world.time.pass(60_000);
+  assert.deepEqual(stored(stage), ['media Failed', 'behind Sent']);
 });
 
 test('file outage: a campaign waits, and afterwards each recipient gets the message once', async () => {

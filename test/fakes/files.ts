@@ -117,6 +117,7 @@ export const createFakeFiles = (input: { readonly baseUrl: string; hex(bytes: nu
       loose.add(path);
       return kept.has(hash) ? { path, release: () => drop(path) } : null;
     },
+    readThrough: async () => undefined,
     remove: async (hash) => void kept.delete(hash),
     list: async (prefix) => [...kept].filter(([hash]) => hash.startsWith(prefix)).map(([hash, bytes]) => ({ hash, size: bytes.length })),
   };

@@ -118,6 +118,7 @@ const previews: Previews = {
 const files: SharedUploads['files'] = {
   whole: async ({ name }) => (existsSync(name) ? readFile(name) : null),
   localCopy: async ({ name }) => (existsSync(name) ? { path: name, release: async () => undefined } : null),
+  readThrough: async () => undefined,
 };
 
 /** The time-outs of uploads in milliseconds. The host runs in this process, so a machine that stalls for a second must not count as silence of the host. */

@@ -86,7 +86,7 @@ async function* fileBytes(path: string, offset: number): AsyncGenerator<Buffer> 
 }
 
 export interface SealParts {
-  readonly files: Pick<FileStore, 'whole' | 'localCopy'>;
+  readonly files: Pick<FileStore, 'whole' | 'localCopy' | 'readThrough'>;
   readonly sealing: Sealing;
 }
 
@@ -96,6 +96,10 @@ const onDisk = async (file: KeptFile, keys: SealKeys, { files, sealing }: SealPa
   try {
     const copy = await sealing.seal(source.path, keys, signal);
     return { ...copy, hash: Buffer.from(copy.hash), bytes: (offset) => fileBytes(copy.path, offset) };
+  } catch (error) {
+    // The error does not say whether the stored file or its encrypted copy failed.
+    if (!signal.aborted) await files.readThrough(file);
+    throw error;
   } finally {
     await source.release();
   }
