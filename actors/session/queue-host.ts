@@ -40,7 +40,7 @@ async function complete(cell: Sendable, signal: AbortSignal, message: Message): 
   return done(whole);
 }
 
-/** The pause before a recipient is looked up again after the platform did not answer. In milliseconds. */
+/** The pause before a recipient or a group is looked up again after the platform did not answer. In milliseconds. */
 const lookupPauseMs = 5_000;
 
 /** Returns the postponement of a look-up that cannot be made now, or null if it can never succeed. `gone` is true if the connection ended. */
@@ -63,7 +63,7 @@ async function sendQueued(ports: SendPorts, cell: Sendable, signal: AbortSignal,
   if (whole.ok && queued.queuedSend) await prepare(ports, cell, signal, whole.value, queued.queuedSend);
   const sent = whole.ok ? await transmit(cell, signal, whole.value, { to: recipient.value.chatId }) : whole;
   if (sent.ok) return 'done';
-  if (sent.refusal.reason === 'notSent' || sent.refusal.connectionLost) return 'later';
+  if (sent.refusal.reason === 'notSent' || sent.refusal.connectionLost) return postponed(sent.refusal, signal.aborted) ?? 'later';
   await giveUp(cell, queued, 'Failed', sent.refusal.message);
   return 'done';
 }

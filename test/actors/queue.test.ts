@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { done, type Message } from '#actors/model.ts';
 import { supervisedWorkers } from '#actors/policy/supervised-workers.ts';
 import { SendQueue } from '#actors/session/queue.ts';
-import { lateAnswer, lostAnswer } from '#src/platform/wire/outcomes.ts';
+import { groupUnknown, lateAnswer, lostAnswer } from '#src/platform/wire/outcomes.ts';
 import { message as sample } from '#test/contract/samples.ts';
 import { settle, testPolicy, World } from '#test/fakes/world.ts';
 import { options, paired, refusalOf, Stage, staged, text } from './stage.ts';
@@ -131,6 +131,18 @@ test('queue: if the connection ends before the ack the message is sent again und
   await send(stage, 'two');
   await stage.world.time.pass(50);
   assert.deepEqual(statuses(stage), ['Sent', 'Failed']);
+});
+
+test('queue: a message to a group about which the platform gave no answer is sent again on the same connection', async () => {
+  const stage = await staged();
+  stage.link().answer = () => groupUnknown;
+  assert.ok((await send(stage, 'one')).ok);
+  await stage.world.time.pass(1_000);
+  assert.deepEqual([statuses(stage), stage.link().sent.length], [['Queued'], 1]);
+  stage.link().answer = () => done({ at: 1 });
+  await stage.world.time.pass(5_000);
+  assert.deepEqual([statuses(stage), stage.link().sent.length], [['Sent'], 2]);
+  stage.world.assertKept();
 });
 
 test('queue: more messages than memory holds leave in order, each once, also over a restart', async () => {

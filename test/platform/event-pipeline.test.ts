@@ -4,12 +4,14 @@ import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import type { BaileysEventMap, proto } from '@whiskeysockets/baileys';
-import type { Entry } from '#actors/model.ts';
+import type { Entry, Group } from '#actors/model.ts';
 import { StorageUnavailable } from '#actors/ports.ts';
 import type { AuthState } from '#src/platform/keys/auth-state.ts';
 import type { Directory } from '#src/platform/wire/jid.ts';
 import type { BaileysEvent } from '#src/platform/events/library-values.ts';
 import { createEventPipeline } from '#src/platform/events/event-pipeline.ts';
+import { GroupUnknown } from '#src/platform/wire/outcomes.ts';
+import { group as sample } from '#test/contract/samples.ts';
 import { encryptVote } from '#src/sandbox/messages/polls-and-events.ts';
 import { quietLog } from './setup.ts';
 
@@ -37,6 +39,8 @@ interface Options {
   readonly unread?: () => Promise<void> | null;
   /** Records entries. */
   readonly record?: (entries: readonly Entry[]) => void;
+  /** Returns a group of the platform. */
+  readonly group?: () => Promise<Group | null>;
 }
 
 /** Creates a pipeline on an empty storage. */
@@ -47,6 +51,7 @@ const pipelineWith = ({
   turned = () => setImmediate(),
   fetched = async () => undefined,
   unread = () => null,
+  group = async () => null,
 }: Options) => {
   const recorded: Entry[][] = [];
   const surprises: unknown[] = [];
@@ -69,7 +74,7 @@ const pipelineWith = ({
     turn: () => turned(),
     fetched,
     unread,
-    group: async () => null,
+    group,
     pair: async () => undefined,
     surprise: (error) => void surprises.push(error),
   });
@@ -234,6 +239,65 @@ test('pipeline: while storage is away the number of presences is bounded, and th
   assert.equal(await pipeline.drain(), true);
   assert.deepEqual(ids(), ['first', 'last']);
   assert.ok(recorded.length <= 1_003, `${recorded.length} events`);
+});
+
+const room = '120363000000000001@g.us';
+const admin: Group = { ...sample, id: room, members: [{ id: friend, pn: friend, lid: '', isAdmin: true, isSuperAdmin: false }] };
+const deletion: BaileysEvent = {
+  name: 'messages.upsert',
+  data: {
+    type: 'append',
+    messages: [
+      {
+        key: { id: 'DELETION', remoteJid: room, participant: friend, fromMe: false },
+        message: { protocolMessage: { type: 0, key: { id: 'OF ANOTHER', remoteJid: room, participant: '222@lid' } } },
+      },
+    ],
+  },
+};
+
+/** Pushes a deletion in a group about which `unknown` queries get no answer. Returns the right that was recorded with the deletion, and the number of queries. */
+const deletedAfter = async (unknown: number, timers: { tick(ms: number): void }) => {
+  let asked = 0;
+  const group = async (): Promise<Group> => {
+    asked += 1;
+    if (asked <= unknown) throw new GroupUnknown();
+    return admin;
+  };
+  const { pipeline, recorded, logged } = pipelineWith({ group });
+  pipeline.push(deletion);
+  pipeline.push(arrived('after it', { conversation: 'b' }));
+  for (let n = 0; n < 20; n += 1) {
+    await setImmediate();
+    timers.tick(60_000);
+  }
+  assert.equal(await pipeline.drain(), true);
+  const byAdmin = recorded.flat().flatMap((entry) => (entry.kind === 'deleted' ? [entry.byAdmin] : []));
+  return { byAdmin, asked, logged, kinds: recorded.flat().map(({ kind }) => kind) };
+};
+
+test('pipeline: a deletion by an admin counts if the platform names the members only at a later query', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const expected = { byAdmin: [true], asked: 3, logged: [], kinds: ['deleted', 'message'] };
+  assert.deepEqual(await deletedAfter(2, t.mock.timers), expected);
+});
+
+test('pipeline: a deletion does not count if the platform never names the members, and later events follow', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const expected = { byAdmin: [false], asked: 4, logged: [], kinds: ['deleted', 'message'] };
+  assert.deepEqual(await deletedAfter(Infinity, t.mock.timers), expected);
+});
+
+test('pipeline: a deletion that waits for the members at the end of its connection is not recorded', async () => {
+  const group = async (): Promise<Group> => {
+    throw new GroupUnknown();
+  };
+  const { pipeline, recorded, logged } = pipelineWith({ group });
+  pipeline.push(deletion);
+  await setImmediate();
+  pipeline.close();
+  assert.equal(await pipeline.drain(), false);
+  assert.deepEqual([recorded, logged], [[], []]);
 });
 
 const pastOf = (count: number): BaileysEvent => ({

@@ -5,6 +5,7 @@ import type { BinaryNode } from '@whiskeysockets/baileys';
 import type { Entry, Group, GroupEvent, Person } from '#actors/model.ts';
 import { StorageUnavailable } from '#actors/ports.ts';
 import { GroupCache } from '#src/platform/events/group-cache.ts';
+import { GroupUnknown } from '#src/platform/wire/outcomes.ts';
 
 const me = { pn: '551@s.whatsapp.net', lid: '1@lid', name: 'Me' };
 const person = (n: number): Person => ({ id: `${n}@lid`, pn: `55${n}@s.whatsapp.net`, lid: `${n}@lid` });
@@ -33,6 +34,11 @@ const changed = (groupId: string, change: GroupEvent): Entry => ({
 const joins = (groupId: string, n: number): Entry => changed(groupId, { kind: 'members', action: 'join', people: [person(n)] });
 const leaves = (groupId: string, n: number): Entry => changed(groupId, { kind: 'members', action: 'leave', people: [person(n)] });
 
+/** Makes the library's error for a refusal of the platform. */
+const refusedWith = (code: number): Error => Object.assign(new Error('refused'), { data: code, output: { statusCode: 500 } });
+/** Makes the library's error for a query without an answer. */
+const unanswered = (status: number): Error => Object.assign(new Error('no answer'), { output: { statusCode: status } });
+
 interface World {
   /** True if the names are not read yet. */
   unread?: boolean;
@@ -47,7 +53,7 @@ const setup = async ({ stored = [], platform = [], listedAt = 1, unread = false 
   const asked: string[] = [];
   const read: string[] = [];
   const failures: unknown[] = [];
-  const state = { away: false, readings: 0 };
+  const state: { away: boolean; readings: number; failure: Error | null } = { away: false, readings: 0, failure: null };
   let held: Promise<void> = Promise.resolve();
   let recorded: Promise<unknown> = Promise.resolve();
   const cache: GroupCache = new GroupCache({
@@ -63,9 +69,10 @@ const setup = async ({ stored = [], platform = [], listedAt = 1, unread = false 
       query: async ({ attrs }: BinaryNode) => {
         asked.push(attrs['to'] ?? '');
         await held;
+        if (state.failure !== null) throw state.failure;
         if (attrs['to'] === '@g.us') return node('iq', {}, [node('groups', {}, platform.map(groupNode))]);
         const found = platform.find(({ id }) => id === attrs['to']);
-        if (found === undefined) throw new Error('item-not-found');
+        if (found === undefined) throw refusedWith(404);
         return node('iq', {}, [groupNode(found)]);
       },
     }),
@@ -202,6 +209,31 @@ test('group cache: an unknown group is requested once, and recorded', async () =
   assert.equal(await members('nowhere@g.us'), undefined);
   assert.equal(failures.length, 1);
 });
+
+for (const code of [401, 403, 404, 410])
+  test(`group cache: a refusal with ${code} means that there is no such group for the account`, async () => {
+    const { cache, state, failures } = await setup({});
+    state.failure = refusedWith(code);
+    assert.deepEqual([await cache.get('n@g.us'), failures.length], [null, 1]);
+  });
+
+const silences: readonly (readonly [what: string, failure: Error])[] = [
+  ['a time-out', unanswered(408)],
+  ['the end of the connection', unanswered(428)],
+  ['an error of the network', new Error('read ECONNRESET')],
+  ['too many requests', refusedWith(429)],
+  ['an overload of the platform', refusedWith(503)],
+];
+for (const [what, failure] of silences)
+  test(`group cache: after ${what} a group does not count as absent, and a later read finds the group`, async () => {
+    const { cache, state, failures, members } = await setup({ platform: [group('n@g.us', 'N')] });
+    state.failure = failure;
+    await assert.rejects(cache.get('n@g.us'), GroupUnknown);
+    assert.equal(failures.length, 1);
+    assert.deepEqual([await cache.getIfReadable('n@g.us'), await cache.metadata('n@g.us'), failures.length], [null, undefined, 3]);
+    state.failure = null;
+    assert.equal(await members('n@g.us'), '1* 2');
+  });
 
 test('group cache: when the account is added to an unknown group, the group is requested', async () => {
   const { cache, asked } = await setup({ platform: [group('n@g.us', 'N')] });

@@ -3,6 +3,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type BinaryNode, MessageRetryManager, proto, type WASocket } from '@whiskeysockets/baileys';
 import { Resends } from '#src/platform/outbound/resends.ts';
+import { GroupUnknown } from '#src/platform/wire/outcomes.ts';
+import { plainDirectory } from './plain-directory.ts';
 
 const resendsOf = (): Resends =>
   new Resends({ directory: {}, stored: async () => null, loadMappings: async () => undefined, group: async () => null } as never);
@@ -51,4 +53,20 @@ test('resends: the library gets only the message that a request names, and none 
     given.map((node) => [node.attrs['id'], node.attrs['offline'], node.content]),
     [['A', undefined, [retry]]],
   );
+});
+
+test('resends: a request from a group about which the platform gave no answer is not acknowledged, so that it comes again', async () => {
+  const acknowledged: string[] = [];
+  const sock = { sendMessageAck: async ({ attrs }: BinaryNode) => void acknowledged.push(attrs['participant'] ?? '') } as never;
+  const group = async (): Promise<null> => {
+    throw new GroupUnknown();
+  };
+  const loadMappings = async (): Promise<void> => undefined;
+  const resends = new Resends({ directory: plainDirectory, stored: async () => null, loadMappings, group });
+  const ask = (participant: string): Promise<void> =>
+    resends.answer({ tag: 'receipt', attrs: { id: 'M', from: '1@g.us', participant } }, sock, () => undefined);
+  await assert.rejects(ask('559@s.whatsapp.net'), GroupUnknown);
+  assert.deepEqual(acknowledged, []);
+  await ask(plainDirectory.me.pn);
+  assert.deepEqual(acknowledged, [plainDirectory.me.pn], 'an own device needs no group');
 });

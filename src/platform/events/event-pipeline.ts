@@ -7,7 +7,7 @@ import { bare, type Directory, isLid, isPerson, mappingKey } from '../wire/jid.t
 import { type BaileysEvent, SeenPeople } from './library-values.ts';
 import { fromBaileys } from './from-baileys.ts';
 import { isOwnDeletion, jidsOfSharedAction } from './from-chats.ts';
-import { hasRight, MemberNumbers, type MemberNumbersOptions, needsRight } from './group-rights.ts';
+import { MemberNumbers, type MemberNumbersOptions, needsRight, SenderRights } from './group-rights.ts';
 import { groupAddresses } from './from-groups.ts';
 import { fromFirstState, historySlices } from './from-history.ts';
 import { StorageRetry } from '../wire/vault-port.ts';
@@ -23,7 +23,7 @@ interface EventPipelineOptions {
   readonly followsDeletions: boolean;
   quoted(messageId: string): Promise<Message | null>;
   record(entries: readonly Entry[]): void;
-  /** Returns a group with its members; null if neither the storage nor the platform has it. Rejects only with `StorageFailure`. */
+  /** Returns a group with its members, as `GroupCache.get` does. */
   group(jid: string): Promise<Group | null>;
   /** Stores pairs of addresses, so that the directory knows them. */
   pair: MemberNumbersOptions['pair'];
@@ -160,30 +160,19 @@ class Holders {
   }
 }
 
-/** Reads the rights of the senders of messages. If the platform does not return a group, its members have no rights. */
-const permissionsOf = async (
-  { group, directory }: EventPipelineOptions,
-  messages: readonly WAMessage[],
-): Promise<ReadonlyMap<string, Reading>> => {
-  const read = new Map<string, Reading>();
-  for (const message of messages) {
-    const known = await group(message.key.remoteJid ?? '');
-    read.set(message.key.id ?? '', { permitted: hasRight(message, known, directory) });
-  }
-  return read;
-};
-
 class LookUp {
   readonly #options: EventPipelineOptions;
   readonly #holders: Holders;
   readonly #storageRetry: StorageRetry;
   readonly #members: MemberNumbers;
+  readonly #rights: SenderRights;
 
   constructor(options: EventPipelineOptions, holders: Holders) {
     this.#options = options;
     this.#holders = holders;
     this.#storageRetry = new StorageRetry(options.log, options.instance);
     this.#members = new MemberNumbers(options);
+    this.#rights = new SenderRights(options);
   }
 
   /**
@@ -208,7 +197,7 @@ class LookUp {
         await Promise.all([first ?? unread(), auth.load('lid-mapping', [...new Set(unknown.map(mappingKey))])]);
         if (isMemberMissing) await this.#members.store(this.#members.missing(event));
         if (asserting.length === 0) return answering.length === 0 ? noReadings : await this.#readings(answering);
-        return new Map([...(await this.#readings(answering)), ...(await permissionsOf(this.#options, asserting))]);
+        return new Map([...(await this.#readings(answering)), ...(await this.#rights.read(asserting))]);
       };
       return this.#storageRetry.wait('events', work).catch((error: unknown) => this.#failed(event, error));
     } catch (error) {
@@ -218,6 +207,7 @@ class LookUp {
 
   giveUp(): void {
     this.#storageRetry.giveUp();
+    this.#rights.giveUp();
   }
 
   async #readings(messages: readonly WAMessage[]): Promise<ReadonlyMap<string, Reading>> {

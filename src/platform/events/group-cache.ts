@@ -15,6 +15,7 @@ import {
 import { type KnownGroups, StorageFailure } from '#actors/ports.ts';
 import { LruMap } from '#src/base/lru-map.ts';
 import type { Directory } from '../wire/jid.ts';
+import { GroupUnknown, isAnswer } from '../wire/outcomes.ts';
 import { Communities } from './communities.ts';
 import type { GroupKeys } from '../keys/group-keys.ts';
 import { goneEntries, groupOfNode, wholeEntries } from './from-groups.ts';
@@ -149,8 +150,8 @@ export class GroupCache {
   }
 
   /**
-   * Returns a group from memory, the storage or the platform. Returns null if the platform does not return it. Rejects with `StorageFailure`, because without
-   * the storage nobody knows who is a member.
+   * Returns a group from memory, the storage or the platform. Returns null if the platform refuses to return it. Rejects with `StorageFailure`, because without
+   * the storage nobody knows who is a member, and with `GroupUnknown` if the platform did not answer.
    */
   get(jid: string): Promise<Group | null> {
     const kept = this.#kept.get(jid);
@@ -161,19 +162,21 @@ export class GroupCache {
       .catch((error: unknown) => {
         if (error instanceof StorageFailure) throw error;
         this.#parts.stumbled('group', error);
-        return null;
+        if (isAnswer(error)) return null;
+        throw new GroupUnknown();
       })
       .finally(() => this.#loading.delete(jid));
     this.#loading.set(jid, load);
     return load;
   }
 
-  /** Returns a group like `get`, but null while the storage is unavailable. For callers that need the group only to complete their answer. */
+  /** Returns a group like `get`, but null where `get` rejects. For callers that need the group only to complete their answer. */
   async getIfReadable(jid: string): Promise<Group | null> {
     try {
       return await this.get(jid);
     } catch (error) {
-      this.#parts.stumbled('group', error);
+      // A query without an answer was reported when it failed.
+      if (!(error instanceof GroupUnknown)) this.#parts.stumbled('group', error);
       return null;
     }
   }

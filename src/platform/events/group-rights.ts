@@ -1,8 +1,11 @@
 /** Checks the rights of group members over messages of others, and finds the numbers of members that are named only by LID. */
+import { setTimeout } from 'node:timers/promises';
 import { proto, type WAMessage } from '@whiskeysockets/baileys';
 import { type Group, includesPerson } from '#actors/model.ts';
 import { LruMap } from '#src/base/lru-map.ts';
 import { bare, type Directory, isGroup, isLid, personOf } from '../wire/jid.ts';
+import { GroupUnknown, ifKnown } from '../wire/outcomes.ts';
+import type { Reading } from './answers.ts';
 import type { BaileysEvent } from './library-values.ts';
 import { unwrapped } from './message-kinds.ts';
 
@@ -18,13 +21,55 @@ export const needsRight = ({ key, message }: WAMessage): boolean => {
 };
 
 /** Returns true if the sender has the right. Admins may delete messages of others. Members may pin, unless only admins may change the group. */
-export const hasRight = ({ key, message }: WAMessage, group: Group | null, directory: Directory): boolean => {
+const hasRight = ({ key, message }: WAMessage, group: Group | null, directory: Directory): boolean => {
   const sender = personOf(directory, key.participant, key.participantAlt);
   const member = group?.members.find((one) => includesPerson([one], sender));
   if (!group || !member) return false;
   const isPin = Boolean(unwrapped(message)?.pinInChatMessage);
   return member.isAdmin || member.isSuperAdmin || (isPin && group.locked !== true);
 };
+
+/** The pauses before further queries of a group about which the platform did not answer. Later events of the session wait meanwhile. In milliseconds. */
+const pauses = [1_000, 5_000, 15_000] as const;
+
+export class SenderRights {
+  readonly #options: Pick<MemberNumbersOptions, 'group'> & { readonly directory: Directory };
+  readonly #closing = new AbortController();
+
+  constructor(options: Pick<MemberNumbersOptions, 'group'> & { readonly directory: Directory }) {
+    this.#options = options;
+  }
+
+  /** Reads the rights of the senders of messages. If the platform does not return a group, its members have no rights. */
+  async read(messages: readonly WAMessage[]): Promise<ReadonlyMap<string, Reading>> {
+    const read = new Map<string, Reading>();
+    for (const message of messages) {
+      const known = await this.#group(message.key.remoteJid ?? '');
+      read.set(message.key.id ?? '', { permitted: hasRight(message, known, this.#options.directory) });
+    }
+    return read;
+  }
+
+  /** Ends all pauses. */
+  giveUp(): void {
+    this.#closing.abort();
+  }
+
+  async #group(jid: string): Promise<Group | null> {
+    for (const ms of pauses) {
+      try {
+        return await this.#options.group(jid);
+      } catch (error) {
+        if (!(error instanceof GroupUnknown)) throw error;
+      }
+      await setTimeout(ms, undefined, { signal: this.#closing.signal }).catch(() => undefined);
+      // The closed pipeline does not record the event.
+      if (this.#closing.signal.aborted) return null;
+    }
+    // One group may not hold up the session for ever, and a deletion without a proof must not count.
+    return ifKnown(this.#options.group(jid));
+  }
+}
 
 // The numbers of members that are named only by LID. In a group with LID addressing, receipts and presence name members only by LID, but messages give the
 // phone number too. The list of members has both addresses. A pair is stored when it is first needed, because the pairs of all members of all groups would be
@@ -37,7 +82,7 @@ export interface AddressPair {
 
 export interface MemberNumbersOptions {
   readonly directory: Pick<Directory, 'pn'>;
-  /** Returns a group; null if neither the storage nor the platform has it. Rejects only with `StorageFailure`. */
+  /** Returns a group; null if neither the storage nor the platform has it. Rejects only with `StorageFailure` and `GroupUnknown`. */
   group(jid: string): Promise<Group | null>;
   /** Stores pairs of addresses, so that the directory knows them. */
   pair(pairs: AddressPair[]): Promise<unknown>;
@@ -82,7 +127,7 @@ export class MemberNumbers {
   async store(people: readonly Named[]): Promise<void> {
     const pairs: AddressPair[] = [];
     for (const one of people) {
-      const member = (await this.#options.group(one.group))?.members.find(({ lid }) => lid === one.lid);
+      const member = (await ifKnown(this.#options.group(one.group)))?.members.find(({ lid }) => lid === one.lid);
       if (member === undefined || member.pn === '') this.#tried.set(nameOf(one), true);
       else pairs.push({ pn: member.pn, lid: member.lid });
     }

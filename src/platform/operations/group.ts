@@ -6,7 +6,7 @@ import { createdEntries, goneEntries, groupOfNode, outcomesIn, personOfNode, who
 import { tokenOf } from '../keys/contact-tokens.ts';
 import type { LiveConnection } from '../outbound/live-connection.ts';
 import { isLid, isPerson, resolveTarget } from '../wire/jid.ts';
-import { answered, noMember, refused } from '../wire/outcomes.ts';
+import { answered, ifKnown, noMember, refused } from '../wire/outcomes.ts';
 import { notCarried } from '../wire/stanza-codec.ts';
 import { type Meanings, meant, notAccepted, notCreated } from './refusal-words.ts';
 import {
@@ -94,7 +94,7 @@ const withEntries = (group: Group | null, connection: LiveConnection): readonly 
   group === null ? [] : wholeEntries(group, connection.directory);
 
 const sendWish = async (connection: LiveConnection, groupId: string, wish: GroupWish): Promise<Outcome<Group | null>> => {
-  const known = await connection.groups.get(groupId);
+  const known = await ifKnown(connection.groups.get(groupId));
   const sent = wishElement(wish, known?.topic?.id ?? '');
   const asked = await meant(connection, ask(connection, groupId, 'set', sent), 'text' in wish ? { ...ofGroup, ...notAccepted } : ofGroup);
   if (!asked.ok) return asked;
@@ -226,7 +226,7 @@ export const groupHandlers: Handlers<GroupOperations> = {
     const { directory } = connection;
     const written = jidsOf(people);
     if (!written.ok) return written;
-    const known = await connection.groups.get(groupId);
+    const known = await ifKnown(connection.groups.get(groupId));
     const jids = await inKnownForms(connection, written.value, known?.members);
     const participants =
       action === 'add' ? await newcomers(connection, jids, action) : jids.map((jid) => participantOf(jid, action, known, directory));

@@ -5,7 +5,7 @@ import type { Outcome } from '#actors/ports.ts';
 import { fromMessage } from '../events/from-messages.ts';
 import { withOtherText } from '../events/message-kinds.ts';
 import { isChannel, isGroup } from '../wire/jid.ts';
-import { answered } from '../wire/outcomes.ts';
+import { answered, ifKnown } from '../wire/outcomes.ts';
 import { contentOf, newMessageId } from './compose.ts';
 import type { LiveConnection } from './live-connection.ts';
 import { relayDeletion, relayEdit, relayReaction } from './posts.ts';
@@ -119,7 +119,7 @@ export const edit = ({ message, key }: Target, text: string, now: number): About
 /** Returns true if the account is known not to be an admin of the group. */
 const isPlainMember = async (connection: LiveConnection, group: string): Promise<boolean> => {
   const me = { ...connection.directory.me, id: '' };
-  const own = (await connection.group(group))?.members.find((member) => includesPerson([member], me));
+  const own = (await ifKnown(connection.group(group)))?.members.find((member) => includesPerson([member], me));
   return own !== undefined && !own.isAdmin;
 };
 

@@ -47,10 +47,10 @@ export interface LiveConnection {
   tokenIssued(jid: string): void;
   /** Changes of the state that the account's devices share. */
   readonly shared: SharedState;
-  /** Returns a group, from memory if possible. Returns null if the platform does not return it. Rejects only with `StorageFailure`. */
+  /** Returns a group, as `GroupCache.get` does. */
   group(jid: string): Promise<Group | null>;
   readonly groups: GroupCache;
   readonly channels: ChannelList;
-  /** Returns the seconds after which messages of a chat disappear; 0 for never. */
+  /** Returns the seconds after which messages of a chat disappear; 0 for never. Rejects like `group`. */
   timer(jid: string): Promise<number>;
 }

@@ -27,7 +27,7 @@ interface ResendOptions {
   readonly directory: Directory;
   stored(messageId: string): Promise<Message | null>;
   loadMappings(jids: readonly string[]): Promise<void>;
-  /** Returns a group. Returns null if neither the storage nor the platform has it. Rejects only with `StorageFailure`. */
+  /** Returns a group, as `GroupCache.get` does. */
   group(jid: string): Promise<Group | null>;
 }
 
@@ -115,7 +115,7 @@ export class Resends {
 
   /**
    * Answers a request. `prepare`: the library's handler of receipts. The receipt is acknowledged last, so that after a kill the platform repeats the
-   * request. Rejects without an acknowledgement while the storage is unavailable.
+   * request. Rejects without an acknowledgement while the storage is unavailable, and if the members of the group are not known.
    */
   async answer(receipt: BinaryNode, sock: WASocket, prepare: (receipt: BinaryNode) => unknown): Promise<void> {
     const id = receipt.attrs['id'] ?? '';
@@ -134,8 +134,9 @@ export class Resends {
     if (!isGroup(from)) return true;
     const { directory, loadMappings, group } = this.#options;
     await loadMappings([participant]);
+    if (isMe(directory, participant)) return true;
     const known = await group(from);
-    return isMe(directory, participant) || (known !== null && includesPerson(known.members, personOf(directory, participant)));
+    return known !== null && includesPerson(known.members, personOf(directory, participant));
   }
 
   /** Returns the key of the message for which the library has prepared a session. Undefined if the library would not resend, or has reached its limit. */

@@ -169,6 +169,28 @@ export const noMember: Failed = refuse('forbidden', 'the account is not a member
 export const noAdmin: Failed = refuse('forbidden', 'the account is no admin of this channel');
 export const noChannel: Failed = refuse('notFound', 'Channel not found');
 
+/** The error if the platform did not answer a query about a group. Nobody knows then if the group exists. */
+export class GroupUnknown extends Error {
+  override readonly name = 'GroupUnknown';
+}
+
+/** The outcome if a message or a request needs the facts of a group that is not known. No byte left the process for it. */
+export const groupUnknown: Failed = refuse('notSent', 'the platform did not answer a question about the group: nothing was sent');
+
+/** Codes that do not answer a query: too many requests, and an overload of the platform. */
+const passingCodes: ReadonlySet<number> = new Set([429, 503]);
+
+/** Returns true if the platform answered with a refusal. Returns false for a time-out, the end of the connection, and a code that will pass. */
+export const isAnswer = (error: unknown): boolean =>
+  typeof error === 'object' && error !== null && 'data' in error && typeof error.data === 'number' && !passingCodes.has(error.data);
+
+/** Returns null for a group that is not known. For callers that can do without the group. */
+export const ifKnown = <T>(group: Promise<T>): Promise<T | null> =>
+  group.catch((error: unknown) => {
+    if (error instanceof GroupUnknown) return null;
+    throw error;
+  });
+
 /** Returns the platform's code. Boom errors of the library have the code in `data` or as their status. */
 const codeOf = (error: unknown, status: number | null): number | null =>
   typeof error === 'object' && error !== null && 'data' in error && typeof error.data === 'number' ? error.data : status;
@@ -178,6 +200,7 @@ const codeOf = (error: unknown, status: number | null): number | null =>
  * still open.
  */
 export const outcomeOfError = (error: unknown, live: boolean): Failed | null => {
+  if (error instanceof GroupUnknown) return live ? groupUnknown : notSent;
   const { code, message } = closeOf(error);
   if (!live || code === 428) return lostAnswer;
   if (code === 408) return lateAnswer;

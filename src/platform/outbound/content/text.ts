@@ -20,6 +20,7 @@ import {
 import type { PreviewPictures } from '#src/media/media.ts';
 import { unwrapped } from '../../events/message-kinds.ts';
 import { isLid, shortMessageId } from '../../wire/jid.ts';
+import { ifKnown } from '../../wire/outcomes.ts';
 import { sealEdit } from '../../wire/stanza-codec.ts';
 import { type Composer, noUpload, optionAnswerTo, plainComposer } from '../composer.ts';
 import type { LiveConnection } from '../live-connection.ts';
@@ -175,7 +176,7 @@ const pictureOf = async (group: string, { sock, previews }: LiveConnection): Pro
 /** The composer of invitations. An invitation shows the name and the picture of the group, if they are known. */
 export const groupInviteComposer: Composer<GroupInviteContent> = {
   async content(content, connection) {
-    const [group, picture] = await Promise.all([connection.group(content.group), pictureOf(content.group, connection)]);
+    const [group, picture] = await Promise.all([ifKnown(connection.group(content.group)), pictureOf(content.group, connection)]);
     const groupName = group?.subject?.text || connection.directory.groupName(content.group);
     return done({
       groupInviteMessage: {
