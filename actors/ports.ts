@@ -4,6 +4,7 @@
  *
  * Unless its comment says otherwise, a method rejects only with unexpected errors (including `StorageFailure`), never for an expected failure.
  */
+import type { InstanceId } from './model.ts';
 import type { Attachments, FileStore, Portraits, ReadMedia, Sounds } from './ports/files.ts';
 import type { ChatwootApi, ChatwootStore, ReadEvent } from './ports/chatwoot.ts';
 import type { DeliveryStore, Envelope, OutboxStore, Receiver, Signer } from './ports/delivery.ts';
@@ -101,6 +102,8 @@ export interface Ports extends Stores {
   readonly media: Media;
   readonly files: FileStore;
   readonly mediaFacts: ReadMedia;
+  /** Returns the number of files of the instance that wait for the turn of their download. */
+  downloadsWaiting(instance: InstanceId): number;
   readonly sounds: Sounds;
   readonly proxies: Proxies;
   readonly chance: Chance;

@@ -315,7 +315,7 @@ export class Supervisor {
   }
 
   async #fileOf(id: InstanceId, messageId: string): Promise<Result<KeptFile>> {
-    const found = await this.downloads.download(id, { messageId, quoted: false, mp3: 'no', transcribe: false, apiKey: '' });
+    const found = await this.downloads.download(id, { messageId, quoted: false, mp3: 'no', transcribe: false, apiKey: '' }, true);
     return found.ok ? done(found.value.file) : found;
   }
 

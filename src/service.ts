@@ -198,7 +198,7 @@ async function openPorts({ settings, log, version, closers, told, signal }: Port
   const onOpen = (name: string, close: () => Promise<void>): void => closers.add(name, close);
   const parts = { settings, dataDir, guard, userAgent, onOpen };
   const { media, previews, intake, workshop, sealing, folder } = await openMediaParts({ ...parts, disk, log });
-  const { files, sounds, downloads, removals } = await openFileParts({
+  const { files, sounds, downloads, downloadsWaiting, removals } = await openFileParts({
     ...parts,
     folder,
     chance,
@@ -237,7 +237,7 @@ async function openPorts({ settings, log, version, closers, told, signal }: Port
   const usage = { loopLagMs: openLoopWatch(closers), memoryBytes: process.memoryUsage.rss };
   const sources = createSources({ newPath: folder.newPath, maxBytes: settings.importMaxBytes });
   const taking = { sources, attachments: createAttachments({ intake, workshop, files }), portraits: createPortraits({ intake, workshop }) };
-  const made = { ...taking, proxies: { ...platform.proxies, catalogue }, files, sounds, mediaFacts, removals };
+  const made = { ...taking, proxies: { ...platform.proxies, catalogue }, files, sounds, mediaFacts, downloadsWaiting, removals };
   const secrets = { passwords: createPasswords(), oneTimeCodes: createOneTimeCodes() };
   const given = { platform, ...services, signer, media, chance, time, log, disk, digest, ...usage, ...secrets, ...made };
   return { ports: { ...storage, ...contractPorts, ...given }, storage };

@@ -64,7 +64,7 @@ export function fileCommands(host: Host): FileMethods {
   const { cluster, ports } = host;
   const files = cluster === null || cluster.sharesFiles ? ports.files : cluster.files;
   return {
-    download: async (id, wish) => (host.register.view(id) === null ? unknownInstance : host.downloads.download(id, wish)),
+    download: async (id, wish) => (host.register.view(id) === null ? unknownInstance : host.downloads.download(id, wish, false)),
     file: (name) => files.named(name),
     readFile: (file, range) => files.read(file, range),
   };

@@ -4,7 +4,7 @@ import type { AutoDownload } from '../policy/policy.ts';
 import { PeriodicWorker, type SupervisedWorkers } from '../policy/supervised-workers.ts';
 import type { FileKey, FileStore, KeptFile, Log, MediaFacts, Ports, TakenFile, Time } from '../ports.ts';
 import type { Download, DownloadWish } from '../views.ts';
-import type { Pause } from '../waiting.ts';
+import { type Pause, within } from '../waiting.ts';
 
 // Files of messages. A kept file is returned at once. A missing file is fetched once for all concurrent callers.
 //
@@ -18,7 +18,7 @@ export interface Wanted {
 }
 
 interface DownloadsHost {
-  readonly ports: Pick<Ports, 'files' | 'messages' | 'mediaFacts' | 'sounds' | 'time'>;
+  readonly ports: Pick<Ports, 'downloadsWaiting' | 'files' | 'messages' | 'mediaFacts' | 'sounds' | 'time'>;
   /** Fetches the file from the platform. */
   fetch(id: InstanceId, wanted: Wanted): Promise<Result<TakenFile>>;
   /** Records that a file of a message is kept. Resolves when the fact is recorded, or when storage is unavailable. */
@@ -41,6 +41,12 @@ const isMimetype = (text: string): boolean => /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(?:\
 
 const goneText = 'the file was removed meanwhile';
 
+/** The longest wait of a client for the turn of its file. Clients give up after 30 s. In milliseconds. */
+const turnMs = 25_000;
+const lateTurn = refuse('unavailable', 'too many files are being downloaded: this one has its place in the queue, ask for it again later', {
+  retryAfter: 30,
+});
+
 interface Fetched {
   readonly file: KeptFile;
   readonly cached: boolean;
@@ -54,10 +60,13 @@ export class Downloads {
     this.#host = host;
   }
 
-  async download(id: InstanceId, wish: DownloadWish): Promise<Result<Download>> {
+  /** `isPatient`: false for a client, which is refused with `unavailable` if its file waits too long for its turn. */
+  async download(id: InstanceId, wish: DownloadWish, isPatient: boolean): Promise<Result<Download>> {
     const wanted = await this.#wanted(id, wish);
     if (!wanted.ok) return wanted;
-    const fetched = await this.fetched(id, wanted.value);
+    const fetching = this.fetched(id, wanted.value);
+    if (!isPatient && (await this.#isLate(id, fetching))) return lateTurn;
+    const fetched = await fetching;
     if (!fetched.ok) return fetched;
     const { facts } = wanted.value;
     const { file, cached } = fetched.value;
@@ -86,6 +95,15 @@ export class Downloads {
     const { message, quoted } = wanted;
     if (fetched.ok && !quoted && message.fileUrl !== fetched.value.file.url) await this.#host.tell(id, message, fetched.value.file);
     return fetched;
+  }
+
+  /**
+   * Waits for a fetch for at most `turnMs`. Returns true if files of the instance wait for their turns then. The fetch goes on in both cases, so that the file
+   * keeps its place.
+   */
+  async #isLate(id: InstanceId, fetching: Promise<unknown>): Promise<boolean> {
+    const { time, downloadsWaiting } = this.#host.ports;
+    return (await within(time, turnMs, fetching)) === 'late' && downloadsWaiting(id) > 0;
   }
 
   /** Returns a kept file without use of the session. Fetches any other file from the platform. */

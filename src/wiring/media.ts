@@ -61,7 +61,8 @@ const withFiles = (removals: RemovalStore, files: FileStore): RemovalStore => ({
     (await removals.removePiece(removal)),
 });
 
-const downloadsOf = ({ settings, guard, userAgent, folder, onOpen }: FileInput): Downloads => {
+/** Makes the downloads, and the function that returns the number of waiting downloads of an instance. */
+const downloadsOf = ({ settings, guard, userAgent, folder, onOpen }: FileInput) => {
   const intake = createIntake({
     guard,
     userAgent,
@@ -72,12 +73,13 @@ const downloadsOf = ({ settings, guard, userAgent, folder, onOpen }: FileInput):
   });
   onOpen('downloads', () => intake.close());
   const slots = new Slots(settings.downloadsAtOnce);
-  return {
+  const downloads: Downloads = {
     receive: (bytes, options) => slots.run(options.instance, options.signal, () => intake.receive(bytes, options)),
     most: settings.downloadMaxBytes,
     silenceMs: settings.downloadSilenceMs,
     phoneMs: settings.downloadPhoneMs,
   };
+  return { downloads, downloadsWaiting: (instance: string): number => slots.waiting(instance) };
 };
 
 const toMp3 = async (workshop: FileInput['workshop'], instance: string, source: string): ReturnType<Sounds['toMp3']> => {
@@ -110,7 +112,7 @@ export async function openFileParts(given: FileInput) {
     toMp3: (instance, path) => toMp3(workshop, instance, path),
     transcribe: (sound, key) => transcriber.transcribe(sound, key),
   };
-  return { files, sounds, downloads: downloadsOf(given), removals: withFiles(given.removals, files) };
+  return { files, sounds, ...downloadsOf(given), removals: withFiles(given.removals, files) };
 }
 
 // Composes the parts that prepare files: the pool of threads, the intake, the workshop, and the temporary folder.

@@ -7,6 +7,7 @@ import type { MediaFacts, TakenFile } from '#actors/ports.ts';
 import { Downloads, type Wanted } from '#actors/supervisor/files.ts';
 import { message } from '#test/contract/samples.ts';
 import { createFakeFiles } from '#test/fakes/files.ts';
+import { FakeTime } from '#test/fakes/time.ts';
 
 const facts: MediaFacts = { hash: '', kind: 'ptt', size: 5, mimetype: 'audio/ogg; codecs=opus', filename: '' };
 
@@ -17,6 +18,8 @@ class Desk {
   transcribed: string[] = [];
   convert: 'works' | 'cannot' | 'fails' = 'works';
   apiKey = '';
+  waiting = 0;
+  readonly time = new FakeTime();
   facts: MediaFacts = facts;
   messages = new Map<string, Message>();
   answer: ((taken: TakenFile) => ReturnType<ConstructorParameters<typeof Downloads>[0]['fetch']>) | null = null;
@@ -37,7 +40,8 @@ class Desk {
           return key === 'bad' ? refuse('invalid', 'the key is not taken') : done('words');
         },
       },
-      time: {} as never,
+      downloadsWaiting: () => this.waiting,
+      time: this.time,
     },
     fetch: async (_, wanted) => {
       this.fetches.push(wanted);
@@ -56,8 +60,16 @@ class Desk {
     this.messages.set(change.messageId, { ...message, raw: Buffer.of(1), ...change });
   }
 
-  get(wish: Partial<DownloadWish> = {}) {
-    return this.downloads.download('r1', { messageId: 'M', quoted: false, mp3: 'no', transcribe: false, apiKey: '', ...wish });
+  get(wish: Partial<DownloadWish> = {}, isPatient = true) {
+    const whole = { messageId: 'M', quoted: false, mp3: 'no', transcribe: false, apiKey: '', ...wish } as const;
+    return this.downloads.download('r1', whole, isPatient);
+  }
+
+  /** Holds all fetches until the returned function is called. */
+  hold(): () => void {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.answer = async (taken) => (await promise, done(taken));
+    return resolve;
   }
 }
 
@@ -117,6 +129,31 @@ test('downloads: a failed fetch fails for all requests that wait for it, and the
   assert.equal(desk.fetches.length, 1);
   desk.answer = null;
   assert.ok((await desk.get()).ok);
+});
+
+test('downloads: a client whose file waits too long for its turn is refused, and finds the file when it asks again', async () => {
+  const desk = new Desk();
+  const release = desk.hold();
+  desk.waiting = 1;
+  const [client, service] = [desk.get({}, false), desk.get()];
+  await desk.time.pass(24_000);
+  const again = desk.get({}, false);
+  await desk.time.pass(1_000);
+  const refused = await client;
+  assert.deepEqual(refused.ok ? {} : [refused.refusal.reason, refused.refusal.retryAfter], ['unavailable', 30]);
+  release();
+  assert.ok((await again).ok && (await service).ok, 'others wait on');
+  const found = await kept(desk, {});
+  assert.deepEqual([found.cached, desk.fetches.length], [true, 1], 'the file kept its place in the line');
+});
+
+test('downloads: a client waits for a slow download while no file of the instance waits for its turn', async () => {
+  const desk = new Desk();
+  const release = desk.hold();
+  const client = desk.get({}, false);
+  await desk.time.pass(60_000);
+  release();
+  assert.ok((await client).ok);
 });
 
 test('downloads: a message whose address is known is not announced again', async () => {

@@ -84,6 +84,7 @@ const portsOf = (stores: Storage): Ports => {
     media: { qrPng: async () => '' },
     files: createFakeFiles({ baseUrl: '', hex: (bytes) => randomBytes(bytes).toString('hex'), now: () => Date.now() }).files,
     mediaFacts: () => null,
+    downloadsWaiting: () => 0,
     chatModels: { objection: () => null, originOf: () => '', ask: refuse, toolCall: refuse },
     proxies: { catalogue: null, objection: () => null, test: async () => '' },
     sounds: { toMp3: refuse, transcribe: refuse },

@@ -224,15 +224,22 @@ export class World {
       ...contractPorts,
       chatModels: this.chatModels,
       media: { qrPng: async (text) => `data:image/png;base64,${text}` },
-      files: this.files.files,
-      mediaFacts: (message, quoted) => this.mediaFacts(message, quoted),
-      sounds: { toMp3: (id, path) => this.sounds.toMp3(id, path), transcribe: (sound, key) => this.sounds.transcribe(sound, key) },
+      ...this.#fileParts(),
       proxies: this.#proxies(),
       chance,
       time,
       log,
       meter: quietMeter,
       logLevels: withInstanceLevels(log, () => time.now()).logLevels,
+    };
+  }
+
+  #fileParts(): Pick<Ports, 'downloadsWaiting' | 'files' | 'mediaFacts' | 'sounds'> {
+    return {
+      files: this.files.files,
+      mediaFacts: (message, quoted) => this.mediaFacts(message, quoted),
+      downloadsWaiting: () => 0,
+      sounds: { toMp3: (id, path) => this.sounds.toMp3(id, path), transcribe: (sound, key) => this.sounds.transcribe(sound, key) },
     };
   }
 
