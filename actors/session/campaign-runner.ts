@@ -8,7 +8,7 @@
 import type { Campaign } from '../model.ts';
 import { between } from '../policy/pacing.ts';
 import { dayMs, quietFor, type CampaignPolicy } from '../policy/campaign-policy.ts';
-import { StorageFailure, type DueMessage, type Time } from '../ports.ts';
+import { FileUnreadable, StorageFailure, type DueMessage, type Time } from '../ports.ts';
 import type { SupervisedWorker, WorkerInput } from '../policy/supervised-workers.ts';
 import { Pause, storageRetryMs } from '../waiting.ts';
 
@@ -271,11 +271,19 @@ export class CampaignRunner {
     try {
       return await this.#host.send(campaign, recipient);
     } catch (error) {
+      if (error instanceof FileUnreadable) return this.#restWithout(campaign, recipient);
       const [state, why] =
         error instanceof StorageFailure ? (['waiting', ''] as const) : (['unknown', 'an unexpected error of the gateway'] as const);
       await this.#host.give(campaign, recipient, state, why);
       throw error;
     }
+  }
+
+  /** Lets the recipient wait and the campaign rest, because all its messages may need the file that cannot be read. */
+  async #restWithout(campaign: Campaign, recipient: DueRecipient): Promise<SendEnd> {
+    await this.#host.give(campaign, recipient, 'waiting', '');
+    this.#rests.set(campaign.id, this.#host.time.monotonic() + longestPause);
+    return 'settled';
   }
 
   async #stopAll(reason: string): Promise<Next> {

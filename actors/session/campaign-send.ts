@@ -53,9 +53,9 @@ async function withFiles({ attachments }: Ports, cell: CampaignSession, content:
 }
 
 /** Lets the recipient wait, and returns the consequence for the campaign. `gone` is true if the connection ended. */
-async function putBack({ settle }: SendInput, refusal: Refusal, gone: boolean): Promise<SendEnd> {
+async function putBack({ settle, due }: SendInput, refusal: Refusal, gone: boolean): Promise<SendEnd> {
   await settle('waiting', '');
-  return postponed(refusal, gone) ?? 'later';
+  return postponed(refusal, due.number, gone) ?? 'later';
 }
 
 /** Stores the outcome of a refused send for its recipient, and returns the consequence for the campaign. */
@@ -96,7 +96,7 @@ export async function sendOfCampaign(input: SendInput, cell: CampaignSession, si
   const plain = plainNumber(due.number);
   const recipient = await recipientOf(cell, signal, plain);
   if (!recipient.ok) {
-    const postponement = postponed(recipient.refusal, signal.aborted);
+    const postponement = postponed(recipient.refusal, plain, signal.aborted);
     if (postponement !== null) return postponement;
     await settle('failed', recipient.refusal.message);
     return 'settled';

@@ -1,6 +1,6 @@
 /** Connects the asynchronous queue of a session with the platform, and restores the messages that an earlier run accepted. */
 import { done, type InstanceId, type Message, type Refusal, type Result } from '../model.ts';
-import type { Ports } from '../ports.ts';
+import { FileUnreadable, type Ports } from '../ports.ts';
 import { performIn, recipientOf, type Recorded } from './perform.ts';
 import { between } from '../policy/pacing.ts';
 import type { QueueLimits } from '../policy/policy.ts';
@@ -14,6 +14,7 @@ const reasons = {
   cancelled: { status: 'Canceled', error: '' },
   accountChanged: { status: 'Canceled', error: 'another account was paired' },
   unreadable: { status: 'Failed', error: 'its file cannot be read from the store of files' },
+  unanswered: { status: 'Failed', error: 'the platform did not answer the questions about its recipient' },
   broken: { status: 'Failed', error: 'an unexpected error of the gateway' },
 } as const;
 
@@ -43,18 +44,24 @@ async function complete(cell: Sendable, signal: AbortSignal, message: Message): 
 /** The pause before a recipient or a group is looked up again after the platform did not answer. In milliseconds. */
 const lookupPauseMs = 5_000;
 
-/** Returns the postponement of a look-up that cannot be made now, or null if it can never succeed. `gone` is true if the connection ended. */
-export const postponed = ({ reason, connectionLost, retryAfter }: Refusal, gone: boolean): Exclude<Sending, 'done'> | null => {
+/** The pause before a file is read again. In milliseconds. */
+const filePauseMs = 30_000;
+
+/**
+ * Returns the postponement of a look-up of a recipient or a group that cannot be made now, or null if it can never succeed. `gone` is true if the connection
+ * ended.
+ */
+export const postponed = ({ reason, connectionLost, retryAfter }: Refusal, on: string, gone: boolean): Exclude<Sending, 'done'> | null => {
   if (reason === 'limited') return { waitMs: (retryAfter ?? 1) * 1000 };
   if (gone || connectionLost) return 'later';
-  return reason === 'notSent' ? { waitMs: lookupPauseMs } : null;
+  return reason === 'notSent' ? { waitMs: lookupPauseMs, obstacle: { on, why: 'unanswered' } } : null;
 };
 
 /** Sends a queued message. After `later`, the message is sent again under the same id, which receivers dedupe. */
 async function sendQueued(ports: SendPorts, cell: Sendable, signal: AbortSignal, queued: Message): Promise<Sending> {
   const recipient = await recipientOf(cell, signal, queued.chatId);
   if (!recipient.ok) {
-    const postponement = postponed(recipient.refusal, signal.aborted);
+    const postponement = postponed(recipient.refusal, queued.chatId, signal.aborted);
     if (postponement !== null) return postponement;
     await giveUp(cell, queued, 'Failed', recipient.refusal.message);
     return 'done';
@@ -63,9 +70,20 @@ async function sendQueued(ports: SendPorts, cell: Sendable, signal: AbortSignal,
   if (whole.ok && queued.queuedSend) await prepare(ports, cell, signal, whole.value, queued.queuedSend);
   const sent = whole.ok ? await transmit(cell, signal, whole.value, { to: recipient.value.chatId }) : whole;
   if (sent.ok) return 'done';
-  if (sent.refusal.reason === 'notSent' || sent.refusal.connectionLost) return postponed(sent.refusal, signal.aborted) ?? 'later';
+  if (sent.refusal.reason === 'notSent' || sent.refusal.connectionLost)
+    return postponed(sent.refusal, queued.chatId, signal.aborted) ?? 'later';
   await giveUp(cell, queued, 'Failed', sent.refusal.message);
   return 'done';
+}
+
+/** Sends a queued message like `sendQueued`. A file that cannot be read, although the store of files works, is an obstacle. */
+async function attempt(ports: SendPorts, cell: Sendable, signal: AbortSignal, queued: Message): Promise<Sending> {
+  try {
+    return await sendQueued(ports, cell, signal, queued);
+  } catch (error) {
+    if (error instanceof FileUnreadable) return { waitMs: filePauseMs, obstacle: { on: error.file, why: 'unreadable' } };
+    throw error;
+  }
 }
 
 /** A session with an asynchronous queue. */
@@ -91,7 +109,7 @@ export const queueHostOf = (
     if (hasSent) await cell.recorder.recorded();
     return ports.messages.queued(cell.record.id, limit);
   },
-  send: async (message) => (await cell.request((signal) => sendQueued(ports, cell, signal, message))) ?? 'later',
+  send: async (message) => (await cell.request((signal) => attempt(ports, cell, signal, message))) ?? 'later',
   giveUp: (message, why) => giveUp(cell, message, reasons[why].status, reasons[why].error),
   supervise: (input) => cell.workers.supervise(input),
 });

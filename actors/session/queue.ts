@@ -6,11 +6,20 @@
 import { Mutex, Pause, storageRetryMs } from '../waiting.ts';
 import type { Message } from '../model.ts';
 import type { QueueLimits } from '../policy/policy.ts';
-import { FileUnreadable, StorageFailure, type Time } from '../ports.ts';
+import { StorageFailure, type Time } from '../ports.ts';
 import type { SupervisedWorker, WorkerInput } from '../policy/supervised-workers.ts';
 
-/** The outcome of an attempt. `later`: the connection ended. `waitMs`: nothing may be sent for this many milliseconds. */
-export type Sending = 'done' | 'later' | { readonly waitMs: number };
+/** A fact that a message needs and that nobody can give now. `on`: the file, or the recipient or group. Messages that need the same fact share its tries. */
+export interface Obstacle {
+  readonly on: string;
+  readonly why: 'unreadable' | 'unanswered';
+}
+
+/**
+ * The outcome of an attempt. `later`: the connection ended. `waitMs`: nothing may be sent for this many milliseconds. `obstacle`: the reason concerns only
+ * this message and those that need the same fact.
+ */
+export type Sending = 'done' | 'later' | { readonly waitMs: number; readonly obstacle?: Obstacle };
 
 export interface QueueHost {
   readonly time: Time;
@@ -27,19 +36,16 @@ export interface QueueHost {
   send(message: Message): Promise<Sending>;
   /** Returns a random pause before the next message. In milliseconds. */
   pace(): number;
-  /** Records that a message will not be sent. `broken`: the message crashed the worker. `unreadable`: its file cannot be read. */
-  giveUp(message: Message, why: 'tooOld' | 'cancelled' | 'accountChanged' | 'unreadable' | 'broken'): Promise<void>;
+  /** Records that a message will not be sent. `broken`: the message crashed the worker. */
+  giveUp(message: Message, why: 'tooOld' | 'cancelled' | 'accountChanged' | 'broken' | Obstacle['why']): Promise<void>;
   supervise(input: WorkerInput): SupervisedWorker;
 }
 
 /** The pause between two checks for a reason that holds back all sends. In milliseconds. */
 const heldLookMs = 5_000;
 
-/** The number of tries for a message whose file cannot be read. The message holds the queue for two minutes. */
-const unreadableTries = 5;
-
-/** The pause between two tries to read a file. In milliseconds. */
-const unreadablePauseMs = 30_000;
+/** The longest time for which one obstacle may hold up the messages behind it. In milliseconds. */
+const longestObstacleMs = 300_000;
 
 /** The largest number of messages in memory. */
 const windowSize = 200;
@@ -62,8 +68,8 @@ export class SendQueue {
   #nextAt = 0;
   /** Ids of messages that were sent or cancelled since the last read began, or since no message waited. */
   #taken = new Set<string>();
-  /** The file that the last try could not read, and the number of tries in a row. Messages with the same file share the tries. */
-  #unreadable = { file: '', tries: 0 };
+  /** The obstacle of the last try, and the time of the first try that met it, by the monotonic clock. */
+  #obstacle = { on: '', since: 0 };
   /** Serializes reads, so that two readers do not fill the window with the same messages. */
   readonly #mutex = new Mutex();
   #expiry: unknown = null;
@@ -244,9 +250,8 @@ export class SendQueue {
       else return await this.#end(message, await this.#host.send(message));
       return true;
     } catch (error) {
-      if (error instanceof FileUnreadable) return await this.#retryFile(message, error.file);
-      // The outage of the whole store says nothing about the file.
-      this.#unreadable = { file: '', tries: 0 };
+      // An outage of the storage says nothing about the obstacle.
+      this.#obstacle.on = '';
       if (error instanceof StorageFailure) this.#putBack(message);
       else await this.#host.giveUp(message, 'broken');
       throw error;
@@ -257,9 +262,12 @@ export class SendQueue {
 
   /** Handles the outcome of an attempt. Returns false if the queue must wait for the next connection. */
   async #end(message: Message, sending: Sending): Promise<boolean> {
+    const { time } = this.#host;
+    const { obstacle } = typeof sending === 'object' ? sending : {};
+    if (obstacle !== undefined && this.#isStuck(obstacle)) return this.#host.giveUp(message, obstacle.why).then(() => true);
+    if (obstacle === undefined) this.#obstacle.on = '';
     if (sending === 'done') {
-      this.#unreadable = { file: '', tries: 0 };
-      this.#nextAt = this.#host.time.monotonic() + this.#host.pace();
+      this.#nextAt = time.monotonic() + this.#host.pace();
       return true;
     }
     this.#putBack(message);
@@ -269,13 +277,11 @@ export class SendQueue {
     return true;
   }
 
-  /** Lets a message whose file cannot be read wait for its next try, or gives the message up after the last try. */
-  async #retryFile(message: Message, file: string): Promise<boolean> {
-    const tries = this.#unreadable.file === file ? this.#unreadable.tries + 1 : 1;
-    this.#unreadable = { file, tries };
-    if (tries < unreadableTries) return this.#end(message, { waitMs: unreadablePauseMs });
-    await this.#host.giveUp(message, 'unreadable');
-    return true;
+  /** Returns true if the obstacle has held up the queue for too long. */
+  #isStuck({ on }: Obstacle): boolean {
+    const now = this.#host.time.monotonic();
+    if (this.#obstacle.on !== on) this.#obstacle = { on, since: now };
+    return now - this.#obstacle.since >= longestObstacleMs;
   }
 
   #take(): Message | undefined {

@@ -87,11 +87,11 @@ test('file outage: a queued message whose file alone cannot be read fails within
     return unreadable();
   });
   await queue(stage, 2);
-  await stage.world.time.pass(90_000);
+  await stage.world.time.pass(290_000);
   assert.deepEqual(stored(stage), ['media Queued', 'media Queued', 'behind Queued']);
-  await stage.world.time.pass(60_000);
+  await stage.world.time.pass(30_000);
   assert.deepEqual(stored(stage), ['media Failed', 'media Failed', 'behind Sent']);
-  assert.equal(tries, 6, 'the second message with the same file has one try');
+  assert.equal(tries, 12, 'the second message with the same file has one try');
   const [first] = stage.world.db.messages.values();
   assert.equal(first?.error, 'its file cannot be read from the store of files');
 });
@@ -114,16 +114,16 @@ test('file outage: a queued message is sent if its file can be read again', asyn
   assert.deepEqual(stored(stage), ['media Sent', 'behind Sent']);
 });
 
-test('file outage: an outage of the whole store between the tries restarts their count', async () => {
+test('file outage: an outage of the whole store between the tries restarts their time', async () => {
   const stage = await staged();
   let read: () => Promise<never> = unreadable;
   loseFiles(stage.link(), () => read());
   await queue(stage);
-  await stage.world.time.pass(100_000);
+  await stage.world.time.pass(250_000);
   read = away;
   await stage.world.time.pass(3_600_000);
   read = unreadable;
-  await stage.world.time.pass(90_000);
+  await stage.world.time.pass(290_000);
   assert.deepEqual(stored(stage), ['media Queued', 'behind Queued']);
   await stage.world.time.pass(60_000);
   assert.deepEqual(stored(stage), ['media Failed', 'behind Sent']);

@@ -145,6 +145,18 @@ test('queue: a message to a group about which the platform gave no answer is sen
   stage.world.assertKept();
 });
 
+test('queue: messages to a group about which the platform never answers fail after five minutes, and the message behind them leaves', async () => {
+  const stage = await staged();
+  stage.link().answer = (message) => (message.text === 'behind' ? done({ at: 1 }) : groupUnknown);
+  for (const body of ['one', 'two', 'behind']) assert.ok((await send(stage, body)).ok);
+  await stage.world.time.pass(290_000);
+  assert.deepEqual(statuses(stage), ['Queued', 'Queued', 'Queued']);
+  await stage.world.time.pass(30_000);
+  assert.deepEqual(statuses(stage), ['Failed', 'Failed', 'Sent']);
+  const [first] = stage.world.db.messages.values();
+  assert.equal(first?.error, 'the platform did not answer the questions about its recipient');
+});
+
 test('queue: more messages than memory holds leave in order, each once, also over a restart', async () => {
   const stage = await staged(['r1'], {}, (world) => {
     for (let n = 0; n < 1_250; n += 1) {
