@@ -5,7 +5,7 @@ type Build = ReturnType<typeof AjvCompiler>;
 type Compile = ReturnType<Build>;
 type Validate = ReturnType<Compile>;
 
-/** Returns a validator that is compiled at its first call. Fastify reads the errors from the property `errors` of the function, as Ajv sets it. */
+/** Returns a validator that is compiled at its first call. Fastify reads the errors from the property `errors` of this function, as from a validator of Ajv. */
 const whenAsked = (make: () => Validate): Validate => {
   let made: Validate | null = null;
   const validate = (value: unknown): unknown => {

@@ -22,9 +22,9 @@ class Generation<T> {
 }
 
 /**
- * Keeps at least the `limit` most recently used entries, and at most twice as many. `maxBytes` bounds the sum of their sizes: at most twice `maxBytes` and one
- * entry are kept. There are two generations. A used entry moves to the young generation. When the young generation is full, the old one is dropped. A single
- * map in the order of use would need a deletion and an insertion at every read.
+ * Keeps at least the `limit` most recently used entries, and at most twice as many. `maxBytes` bounds the sum of their sizes to twice `maxBytes` plus the size
+ * of one entry. There are two generations. A used entry moves to the young generation. When the young generation is full, the old one is dropped. A single map
+ * in the order of use would need a deletion and an insertion at every read.
  */
 export class LruMap<T> {
   readonly #limit: number;

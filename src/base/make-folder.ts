@@ -3,8 +3,8 @@ import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 /**
- * Makes a folder and its missing parents, with mode 0700. A folder that exists keeps its mode. Throws the error of the system. The recursive `mkdir` of
- * Node never returns if a file system, such as /proc, answers ENOENT for a folder whose parent exists.
+ * Makes a folder and its missing parents, with mode 0700. A folder that exists keeps its mode. Throws the error of the system. The recursive `mkdir` of Node is
+ * not used: it never returns if a file system, such as /proc, answers ENOENT for a folder whose parent exists.
  */
 export const makeFolder = (path: string): void => {
   try {
