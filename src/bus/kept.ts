@@ -41,7 +41,7 @@ const configOf = (name: string, { subjects, ms, bytes, each, replicas }: KeepOpt
   discard: 'old' as const,
   num_replicas: replicas,
   max_age: ms * nanos,
-  // Deduplication is not used, but the server accepts no window that exceeds the age.
+  // Deduplication is not used. The NATS server still refuses a deduplication window that is longer than `max_age`.
   duplicate_window: Math.min(ms, 1_000) * nanos,
   max_bytes: bytes,
   max_msgs_per_subject: each,

@@ -1,5 +1,5 @@
 /**
- * The bus on NATS. A body is sent in pieces, because a server accepts at most one megabyte in a message. NATS keeps the pieces of one sender in order.
+ * The bus on NATS. A body is sent in pieces, because a NATS server accepts at most one megabyte in a message. NATS keeps the pieces of one sender in order.
  *
  * Nothing is published while the client library is not connected. The library would keep the message, and send it after its caller has given up.
  */
@@ -11,7 +11,7 @@ import type { Receipt, Signed, Signing } from './signing.ts';
 
 interface NatsOptions {
   readonly url: string;
-  /** The name of this node, as the server's list of connections shows it. */
+  /** The name of this node, as the NATS server shows it in its list of connections. */
   readonly name: string;
   readonly log: Log;
   /** Null if messages are neither signed nor verified. Only tests of the bus use null. */
@@ -42,8 +42,8 @@ interface Listener {
 
 const reconnectMs = 500;
 /**
- * The pause between two pings, in milliseconds. After three pings without an answer the connection is closed. With the library's default of two
- * minutes, a dead connection would be noticed too late.
+ * The pause between two pings, in milliseconds. If two pings are still unanswered when the next one is due, the connection is closed. With the library's
+ * default of two minutes, a dead connection would be noticed too late.
  */
 const pingMs = 4_000;
 /** Status of the message by which the NATS server reports that there is no subscriber. */
@@ -149,14 +149,14 @@ export class NatsBus implements Bus {
     if (this.#closed) return;
     this.#closed = true;
     this.#lose();
-    // Without a connection, an attempt to connect may still succeed. Its connection is closed then.
+    // Without a connection, an attempt to connect may be under way. If it succeeds, its connection is closed.
     const connection = this.#connection;
     // A connection that is lost meanwhile cannot be drained. Without the close it would reconnect for ever.
     if (connection !== null) await connection.drain().catch(() => connection.close());
     else void this.#opening.then(() => this.#connection?.close());
   }
 
-  /** Connects to the server, and retries until the connection is open. Never rejects. */
+  /** Connects to the NATS server, and retries until the connection is open. Never rejects. */
   async #open(): Promise<void> {
     const { url, name, log } = this.#options;
     while (!this.#closed && this.#connection === null) {
