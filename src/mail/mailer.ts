@@ -7,7 +7,7 @@ import { type AddressGuard, deadline, reasonOf } from '#src/webhooks/address-gua
 
 interface MailerOptions {
   readonly guard: AddressGuard;
-  /** Time limit from the look-up of the server's name to its answer. In milliseconds. */
+  /** Time limit from the look-up of the mail server's name to the last answer of the server. In milliseconds. */
   readonly timeoutMs: number;
 }
 
