@@ -10,7 +10,7 @@ export const secondsBounds = {
   frame: [5, 15, 30, 60, 120, 300],
 } as const;
 
-/** The largest number of names in a set of counters, because outside callers can cause new names. Further names are counted together. */
+/** The largest number of names in a set of counters. Further names, which outside callers can cause, are counted together. */
 const mostNames = 500;
 const others = 'other';
 
