@@ -149,7 +149,7 @@ export class Spans {
     });
   }
 
-  /** Sends the remaining spans within a time limit, so that a collector that does not answer does not delay the stop. */
+  /** Sends the remaining spans. The time-outs of the library bound the wait for a collector that does not answer. */
   async close(): Promise<void> {
     await this.#provider.shutdown().catch(() => undefined);
   }
