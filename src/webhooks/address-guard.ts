@@ -5,14 +5,14 @@ import { BlockList, isIP, type LookupFunction } from 'node:net';
 import { Agent } from 'undici';
 import { createResolve, type Resolve } from './names.ts';
 
-/** One for all guards of the process, so that they share queries and turns. */
+/** All guards of the process use this function, so that they share queries and the queue of system look-ups. */
 const resolveNames = createResolve();
 
 type Class = 'metadata' | 'loopback' | 'private' | 'unspecified' | 'link-local' | 'multicast' | 'reserved';
 
 /**
- * The special ranges of the registries of IANA (RFC 6890 and later). The first class that matches applies; all other addresses are public.
- * Metadata services come first, because some are inside private or public ranges: AWS, Alibaba, Azure, Oracle.
+ * The special ranges of the registries of IANA (RFC 6890 and later). The first class that matches applies. All other addresses are public. Metadata services
+ * (AWS, Alibaba, Azure, Oracle) come first, because most of their addresses are inside ranges of other classes.
  */
 const policy: readonly (readonly [Class, readonly string[]])[] = [
   ['metadata', ['169.254.169.254/32', '169.254.170.2/32', '100.100.100.200/32', '168.63.129.16/32', '192.0.0.192/32']],
@@ -62,7 +62,7 @@ export class AddressRefused extends Error {
 }
 
 export interface GuardOptions {
-  /** Allowed addresses beside public ones: `private`, `loopback`, subnets and addresses. A subnet that is named here overrides all other rules. */
+  /** Allowed addresses beside public ones: `private`, `loopback`, subnets and addresses. A subnet or an address in `allow` overrides all other rules. */
   readonly allow: readonly string[];
   /** The name of the setting that has the value of `allow`. Refusals contain this name. */
   readonly setting?: string;
@@ -131,7 +131,7 @@ export class AddressGuard {
 
 // The HTTP client for addresses that users gave. It is guarded, pooled and bounded, and its errors contain no secret.
 
-/** Makes the client. `connections`: the largest number for each host. `most`: the largest size of an answer, in bytes; -1 for no bound. */
+/** Makes the client. `connections`: the largest number of connections for each host. `most`: the largest size of an answer, in bytes; -1 for no bound. */
 export const createAgent = (guard: AddressGuard, timeoutMs: number, connections = 64, most = -1): Agent =>
   new Agent({
     // Without multiplexing, an answer never waits for another on the same connection. A slow receiver holds its own connections only.

@@ -1,7 +1,6 @@
 /**
- * Resolves names that users gave. The look-up of the system (`getaddrinfo`) keeps a thread of Node's pool until the name server answers, and only two
- * threads take look-ups. A few names whose servers stay silent would stop the look-ups of the whole process for minutes. Queries of a `Resolver` need no
- * thread.
+ * Resolves names that users gave. The look-up of the system (`getaddrinfo`) occupies a thread of Node's pool until the name server answers, and only two
+ * threads do look-ups. A few names whose servers stay silent would stop the look-ups of the whole process for minutes. Queries of a `Resolver` need no thread.
  */
 import type { LookupAddress, LookupOptions } from 'node:dns';
 import { lookup, Resolver } from 'node:dns/promises';
@@ -29,12 +28,15 @@ interface NameOptions {
   readonly system?: Find;
 }
 
-/** A resolver reads the name servers of the system when it is made. They may change, for example with a network. In milliseconds. */
+/** The time for which a resolver is used, in milliseconds. A resolver reads the name servers of the system only when it is made, and they may change. */
 const resolverLifeMs = 30_000;
-/** The time limit for a turn at the system. In milliseconds. */
+/** The longest wait of a system look-up for the look-ups before it. In milliseconds. */
 const turnMs = 5_000;
 
-/** Codes after which the system is asked, because it may know other sources. The name servers did not keep this process waiting, so it is rarely slow. */
+/**
+ * Error codes of queries after which the look-up of the system is tried, because the system may know other sources. These errors come without a long wait, so
+ * the look-up of the system is rarely slow.
+ */
 const unknownNames: ReadonlySet<unknown> = new Set(['ENOTFOUND', 'ENODATA', 'ECONNREFUSED', 'EREFUSED']);
 
 const failure = (code: string, host: string): NodeJS.ErrnoException => Object.assign(new Error(`getaddrinfo ${code} ${host}`), { code });
@@ -49,8 +51,8 @@ const addressesIn = (text: string, host: string): readonly string[] =>
     .filter((address) => isIP(address) > 0);
 
 /**
- * Returns the names to query for a name, in their order, from the text of `resolv.conf(5)`. A name with fewer dots than `ndots` belongs to the search domains
- * first. In a cluster of Kubernetes (`ndots:5`), `hooks.dev` is the service `hooks` of the namespace `dev`, and no name of the internet.
+ * Returns the names to query for a host name, in their order. `text`: the content of `resolv.conf(5)`. A name with fewer dots than `ndots` is looked up in the
+ * search domains first. In a cluster of Kubernetes (`ndots:5`), `hooks.dev` is the service `hooks` of the namespace `dev`, and not a name of the internet.
  */
 const queriedNames = (text: string, host: string): readonly string[] => {
   const lines = text.split('\n').map((line) => line.trim().split(/\s+/));
@@ -61,7 +63,7 @@ const queriedNames = (text: string, host: string): readonly string[] => {
   return isSearched ? [...domains.map((domain) => `${host}.${domain.replace(/^\.|\.$/g, '')}`), host] : [host];
 };
 
-/** Returns true if this machine has addresses of IPv6 only, beside those of loopback. */
+/** Returns true if this machine has IPv6 addresses and no IPv4 address. Loopback addresses are ignored. */
 const isIpv6Only = (): boolean => {
   const families = Object.values(networkInterfaces()).flatMap((all) =>
     (all ?? []).filter(({ internal }) => !internal).map((one) => one.family),
@@ -69,13 +71,16 @@ const isIpv6Only = (): boolean => {
   return families.includes('IPv6') && !families.includes('IPv4');
 };
 
-/** Returns the addresses of a family; 0 is both. The family that this machine has comes first, because some connectors try the first address only. */
+/**
+ * Returns the addresses of `family`: 4, 6, or 0 for both. If this machine has only IPv6, IPv6 addresses come first, because some connectors try only the first
+ * address.
+ */
 const wanted = (addresses: readonly string[], family: number): LookupAddress[] => {
   const found = addresses.map((address) => ({ address, family: isIP(address) })).filter((one) => family === 0 || one.family === family);
   return found.length > 1 && isIpv6Only() ? found.toSorted((a, b) => b.family - a.family) : found;
 };
 
-/** Runs one system look-up after another, so that a name whose server stays silent takes one thread at most. */
+/** Runs one system look-up after another, so that names whose servers stay silent occupy at most one thread. */
 class SystemTurns {
   readonly #system: Find;
   #last: Promise<unknown> = Promise.resolve();
@@ -107,7 +112,10 @@ class Queries {
     this.#queryMs = queryMs;
   }
 
-  /** Returns the addresses of a family, IPv4 first; 0 is both. If there are none, rejects, with the failure of a server rather than with an unknown name. */
+  /**
+   * Returns the addresses of `family`: 4, 6, or 0 for both with IPv4 first. Rejects if there are none. If one query finds no such name and the other query
+   * fails, rejects with the failure.
+   */
   async addresses(host: string, family: number): Promise<readonly string[]> {
     const resolver = this.#current();
     const answers = await Promise.allSettled([
@@ -162,7 +170,7 @@ export const createResolve = ({
     // A name without a dot belongs to the network of the gateway, such as a container. No stranger can delay its answer.
     if (isIP(host) > 0 || !host.includes('.') || /\.localhost\.?$/.test(host)) return system(host, options);
     const family = options.family === 'IPv4' ? 4 : options.family === 'IPv6' ? 6 : (options.family ?? 0);
-    // Concurrent look-ups of one name are one.
+    // Concurrent callers with the same name share one look-up.
     const key = `${family} ${host}`;
     const found = underWay.get(key) ?? find(host, family).finally(() => underWay.delete(key));
     underWay.set(key, found);

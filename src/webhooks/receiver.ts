@@ -25,7 +25,7 @@ interface PostOptions {
   readonly headers: Readonly<Record<string, string>>;
   /** The time-out from the call to the end of the answer. In milliseconds. */
   readonly timeoutMs: number;
-  /** The largest part of the answer that is read, in bytes. The connection can be used again only after the whole answer was read. */
+  /** The largest number of bytes of the answer that are read. The connection can be used again only after the whole answer was read. */
   readonly most: number;
   readonly cuts?: Cuts;
 }
@@ -150,7 +150,7 @@ interface ReceiverOptions {
   readonly now?: () => number;
 }
 
-/** The largest part of an answer that is read, in bytes. A connection can be reused only if the whole body was read. */
+/** The largest number of bytes of an answer that are read. A connection can be reused only if the whole body was read. */
 const answerBytes = 65_536;
 /** The longest pause that a receiver can request, in seconds. A longer pause is shortened. */
 const maxRetryAfter = 3_600;
