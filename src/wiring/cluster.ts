@@ -18,7 +18,7 @@ export const nodeNameOf = ({ nodeName, natsUrl }: Pick<Settings, 'nodeName' | 'n
         .replace(/[^\w-]/g, '-')
         .slice(0, 63));
 
-/** Throws a sentence for the operator if the settings do not fit a node. */
+/** Throws an error with a text for the operator if the settings do not fit a node. */
 export const checkNode = (settings: Settings, log: Log): void => {
   const { databaseUrl, encryptionKey, filesBucket } = settings;
   if (nodeNameOf(settings) === null) return;
