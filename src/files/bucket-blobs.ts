@@ -63,7 +63,8 @@ export const openBucketBlobs = (options: BucketOptions, temporary: TemporaryFold
     secretAccessKey: options.secret,
     endpoint: options.endpoint,
     region: options.region,
-    // The global `fetch` has no time-out for a service that stops sending. A removal also has a limit in total, because a lock is held meanwhile.
+    // The global `fetch` has no time-out for a service that stops sending. A removal also has a limit for the whole request, because its caller holds a lock
+    // meanwhile.
     fetch: ((input: string, { method, ...init }: { readonly method: string }) => {
       const limit = method === 'DELETE' ? { signal: AbortSignal.timeout(ms * 2) } : {};
       return request(input, { method, ...init, ...limit, dispatcher });
