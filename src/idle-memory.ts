@@ -18,8 +18,8 @@ const modeLooks = 2;
  */
 const quietShare = 0.25;
 /**
- * The bounds of growth since the mode last ended. The mode is set only if the process has grown by more than this factor plus this number of
- * bytes. After a smaller growth the pause of the collection is not worth its cost.
+ * The bounds of growth since the mode last ended. The mode is set only if the process has grown by more than this factor plus this number of bytes. After a
+ * smaller growth the collection is not worth its pause.
  */
 const worthShare = 1.25;
 const worthBytes = 32 * 1024 * 1024;

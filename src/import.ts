@@ -142,7 +142,9 @@ const linesOf = async (session: FoundSession, signal: AbortSignal): Promise<stri
   }
 };
 
-/** Imports all wanted sessions. Adds the outcome of each session to `outcomes`, which is also right if the import ends with an error. */
+/**
+ * Imports all wanted sessions. Adds the outcome of each session to `outcomes`. If the import ends with an error, `outcomes` has the sessions before the error.
+ */
 async function importAll(reader: Reader, options: SourceOptions, client: AdminClient, outcomes: ImportedSession[]): Promise<void> {
   const names: string[] = [];
   for await (const found of reader.read(options)) if (isWanted(found)) names.push(found.name);

@@ -87,7 +87,7 @@ const chatwoot = (settings: Settings): Policy['chatwoot'] => ({
   atOncePerInstance: settings.chatwootSendsPerInstance,
 });
 
-/** Returns the time for which a stop waits for open work. It is at most the time of the whole stop. */
+/** Returns the time for which a stop waits for open work, in milliseconds. It is at most the time of the whole stop. */
 export const stopGraceOf = ({ stopGraceMs, shutdownMs }: Settings): number => Math.min(stopGraceMs, shutdownMs);
 
 export const policyOf = (settings: Settings): Policy => ({

@@ -16,7 +16,7 @@ export const listenError = (error: NodeJS.ErrnoException, { host, port }: Addres
   return error;
 };
 
-/** Listens briefly on the address. A start that cannot listen must fail before it creates a database. Rejects with a sentence for the operator. */
+/** Listens briefly on the address. A start that cannot listen must fail before it creates a database. Rejects with a text for the operator. */
 export const checkAddress = async ({ host, port }: Address): Promise<void> => {
   const probe = createServer();
   const { promise, resolve, reject } = Promise.withResolvers<void>();

@@ -31,7 +31,7 @@ interface Read {
   readonly log: ReturnType<typeof createLog>;
 }
 
-/** Reads the settings, opens the log, and warns about lines of `.env` that have no effect. */
+/** Reads the settings, opens the log, and warns about unknown settings and about lines of `.env` without a value. */
 const readSettings = (sandbox: boolean): Read => {
   const unknown: UnknownSetting[] = [];
   const oddLines: number[] = [];
