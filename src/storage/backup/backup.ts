@@ -193,7 +193,10 @@ const refuseWhole = async (to: string): Promise<void> => {
   if (await exists(join(to, listName))) throw new Error(`${to} holds a whole backup already: name another folder with --to.`);
 };
 
-/** Returns the paths of the files in the data folder. Throws an error with a text for the operator if a link in place of a needed file is not followed. */
+/**
+ * Returns the paths of the files in the data folder. Throws an error with a text for the operator if a needed file is a symbolic link that a backup does not
+ * follow.
+ */
 const filesOf = async ({ dataDir, to, log }: BackupOptions): Promise<readonly string[]> => {
   const { files, links } = await walk(dataDir, (path) => !isOfSandbox(path), followed);
   for (const path of links.filter(isOfFolder)) {

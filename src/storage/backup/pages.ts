@@ -73,7 +73,7 @@ const positionOf = (page: Buffer): bigint => (BigInt(page.readUInt32LE(0)) << 32
 const isSound = (page: Buffer, block: number, began: bigint): boolean =>
   page.readUInt16LE(14) === 0 || page.readUInt16LE(8) === checksumOf(page, block) || positionOf(page) >= began;
 
-/** The pattern of files of tables and indexes in the server's folder. The group is the number of the file within its table. */
+/** The pattern of files of tables and indexes in the server's folder. The capture group contains the number of the file within its table. */
 const relationFile = /^(?:base\/\d+|global)\/\d+(?:_(?:fsm|vm|init))?(?:\.(\d+))?$/;
 
 /** The number of attempts to read a page that seems damaged, and the pause between them in milliseconds. The server may be writing the page. */

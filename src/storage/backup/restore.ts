@@ -44,7 +44,7 @@ const readBackupList = async (from: string): Promise<BackupList> => {
 
 /**
  * The names of the database folder and of the key during the restore. They get their real names last. A gateway therefore cannot start with an incomplete
- * database, and an interrupted restore leaves no key that would keep out another backup.
+ * database, and an interrupted restore leaves no key that would prevent the restore of another backup.
  */
 const [unfinished, unfinishedKey] = ['postgres.restoring', 'encryption.key.restoring'] as const;
 const keyName = 'encryption.key';
@@ -60,7 +60,10 @@ const put = async ({ from, dataDir, signal }: RestoreOptions, { path, size, hash
   if (copied.hash !== hash) throw new Error(`The backup is damaged: data/${path} has changed since it was made.`);
 };
 
-/** Removes what an interrupted restore of another backup left. The server would read files of its log and of its tables that this backup does not have. */
+/**
+ * Removes the files and folders that an interrupted restore of another backup left. PostgreSQL would read them as parts of its tables and of its write-ahead
+ * log.
+ */
 const removeOthers = async (list: BackupList, dataDir: string): Promise<void> => {
   const expected = new Set([...list.folders, ...list.files.map(({ path }) => path)].map(placeOf));
   const { files, folders } = await walk(dataDir, (path) => path === unfinished || path.startsWith(`${unfinished}/`));
