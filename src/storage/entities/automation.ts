@@ -52,7 +52,7 @@ export const CampaignEntity = defineEntity({
   ],
 });
 
-/** Recipients of campaigns. A pending message is only in this table. A sent message is in the message table, and its recipient has its id. */
+/** Recipients of campaigns. A message is stored in the message table when it is queued. `messageId` then contains its id. */
 export const CampaignRecipientEntity = defineEntity({
   name: 'CampaignRecipient',
   tableName: 'campaign_recipient',

@@ -23,7 +23,7 @@ export const NodeEntity = defineEntity({
     bus: p.boolean().nullable(),
     /** True if the node signs its messages on the bus. */
     signs: p.boolean().default(false),
-    /** The incarnation, if it can read values that are sealed under keys of instances. A run of an older release leaves the column as it is. */
+    /** The incarnation of the last run that could read values sealed under keys of instances. A run of an older release does not change this column. */
     derives: p.uuid().nullable(),
     version: p.text(),
     started: time(),
