@@ -99,7 +99,7 @@ export const statsOfRow = ({ kinds: byKind, labels, attendants }: CountedRow): C
 const lifetime = 60_000;
 /** The numbers of cached instances, and of cached filters of each instance. The cache may contain twice as many. */
 const limits = { instances: 1_000, filters: 50 };
-/** The name in `changed` under which a new chat counts as a change. */
+/** The name that stands in `changed` for the creation of a chat. */
 const added = '';
 
 interface Counts {
@@ -111,7 +111,7 @@ interface Counts {
   /** Grows with each commit that changes one of the stats. */
   moves: number;
   stats: Tallies | null;
-  /** The value of `ChatCounts.counted` since which `stats` are cached. */
+  /** The value of `ChatCounts.counted` directly after `stats` were cached. */
   countedAt: number;
   readonly totals: LruMap<{ readonly at: number; readonly total: number }>;
 }

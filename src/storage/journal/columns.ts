@@ -164,8 +164,8 @@ export type RowForm = 'many' | 'one';
 type Unsaid = Readonly<Record<SqlType, unknown>>;
 
 /**
- * Builds a row set of a single row, with the arguments and the result of `rowSet`. `offset 0` is an optimisation barrier. Without it the planner may
- * choose an index for another value, and read all rows of a chat for one message.
+ * Builds a row set of a single row, with the arguments and the result of `rowSet`. `offset 0` is an optimisation barrier. Without it the planner may choose an
+ * index on another column, and read all rows of a chat for one message.
  */
 const oneRow = (columns: Columns, first: number, unsaid: Unsaid) => {
   const fields = Object.entries(columns);

@@ -134,7 +134,10 @@ const campaignCounts = (names: readonly SetName[]): readonly string[] => {
     : [];
 };
 
-/** Returns the statement for commits with these sets, and its parameters. A set without rows would cost nearly as much as a set with rows. */
+/**
+ * Returns the statement for commits with these sets, and its parameters. The caller leaves out sets without rows, because such a set costs nearly as much as a
+ * set with rows.
+ */
 const makeWrite = (names: readonly SetName[], form: RowForm) => {
   const parts: { readonly name: SetName; readonly sql: string; readonly parameters: (rows: readonly object[]) => readonly unknown[] }[] =
     [];

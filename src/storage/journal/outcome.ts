@@ -48,13 +48,13 @@ export interface Outcome extends GroupOutcome, ContactOutcome, DefinitionOutcome
   readonly sendKeys: readonly UsedSendKey[];
   readonly receipts: readonly Receipt[];
   readonly events: readonly EventDraft[];
-  /** Events of an earlier commit without an answer. Their deliveries are stored. Absent if there are none. */
+  /** Events of an earlier commit whose answer was lost. Their deliveries are stored already. Absent if there are none. */
   readonly repeats?: readonly EventDraft[];
   /** Events that could not be built. */
   readonly unrendered: readonly { readonly type: EventType; readonly error: unknown }[];
 }
 
-// The events of one commit, and their bodies for webhooks. An event that cannot be written as JSON does not affect the others.
+// The events of one commit, and their bodies for webhooks. An event that cannot be written as JSON does not affect the other events.
 
 interface RenderInput {
   readonly instanceId: string;

@@ -31,7 +31,7 @@ type Named = Pick<Message, 'messageId' | 'chatId' | 'id'>;
 type Nameless = Omit<Named, 'id'>;
 const nameOf = ({ messageId, chatId }: Nameless): string => `${keyText(messageId)} ${keyText(chatId)}`;
 
-/** The replaced short ids of the messages of one commit. */
+/** The messages of one commit that get new short ids, because their first ids are taken. */
 export class ShortIds {
   readonly #draw: () => string;
   readonly #renamed = new Map<string, RenamedMessage>();

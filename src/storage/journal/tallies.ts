@@ -49,9 +49,9 @@ export const tallyStatements = {
   all: { name: 'tally-all', text: `select webhook_id as "webhookId", ${asNumbers} from outbox_tally group by webhook_id` },
   newest: { name: 'tally-newest', text: `select max(id)::float8 as id from outbox_tally` },
   /**
-   * $1: the newest row to fold. $2: the newest row after the last fold. Only webhooks with newer rows are folded. Sums of zero and sums of removed webhooks
-   * are not stored. The table has no index by webhook, so each batch reads the whole table and joins it. A filter by an array would compare each row with
-   * each webhook (5 s for 10,000 webhooks).
+   * $1: the id of the newest row to fold. $2: the id of the newest row after the last fold. Only webhooks with newer rows are folded. Sums of zero and sums of
+   * removed webhooks are not stored. The table has no index by webhook, so each batch reads the whole table and joins it. A filter by an array would compare
+   * each row with each webhook (5 s for 10,000 webhooks).
    */
   fold: {
     name: 'tally-fold-changed',
@@ -70,7 +70,7 @@ export const tallyStatements = {
 /** Folds the rows of the tallies. */
 export class TallyFold {
   readonly #database: Database;
-  /** The newest row after the last fold. */
+  /** The id of the newest row after the last fold; 0 before the first fold. */
   #last = 0;
 
   constructor(database: Database) {
