@@ -39,7 +39,7 @@ export interface PoolUsage {
   readonly most: number;
   readonly open: number;
   readonly free: number;
-  /** Callers that wait for a connection. */
+  /** The number of callers that wait for a connection. */
   readonly waiting: number;
 }
 
@@ -77,7 +77,7 @@ export interface DatabaseOptions {
   readonly lasting?: boolean;
 }
 
-/** Together these limits bound every wait for a database that is unavailable or hangs. */
+/** The default limits. Together they bound every wait for a database that is unavailable or hangs. */
 export const usualLimits: Limits = { statement: 5_000, connection: 3_000 };
 
 /**
@@ -85,7 +85,10 @@ export const usualLimits: Limits = { statement: 5_000, connection: 3_000 };
  */
 const answerGrace = 1_000;
 
-/** The largest number of attempts at work that conflicts with other transactions. They can end in the pause between two attempts. */
+/**
+ * The largest number of attempts at work that conflicts with other transactions, and the first pause between two attempts in milliseconds. The pauses grow, so
+ * that the other transactions can end.
+ */
 const mostConflicts = 5;
 const conflictPause = 20;
 
@@ -250,8 +253,8 @@ export const openUnitDatabase = async (options: DatabaseOptions): Promise<UnitDa
 const leaving = 'dormouse leaving';
 
 /**
- * Returns true if the server has other clients. Connections that run this query are not counted, so that the last of several leaving clients learns
- * that it is the last. A connection that was just closed may be counted for a moment. `ifUnknown`: the result if the server does not answer.
+ * Returns true if the server has other clients. Connections that run this query are not counted, so that the last of several leaving clients gets false. A
+ * connection that was just closed may still be counted, so the query is repeated for up to a second. `ifUnknown`: the result if the server does not answer.
  */
 export const isInUse = async (url: string, log: Log, ifUnknown = true): Promise<boolean> => {
   const database = await openDatabase({ url, log, poolSize: 1, application: leaving });
