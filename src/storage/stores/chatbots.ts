@@ -149,7 +149,7 @@ export const chatwootStatements = {
       select (select count(*)::int from owned) as owned, held < $9 as room from waiting`,
   },
   /**
-   * Reads the first waiting reply of each conversation, those that are due first. $1: instances. $2: the largest number of rows. $3: the largest number of
+   * Reads the first waiting reply of each conversation, the earliest due reply first. $1: instances. $2: the largest number of rows. $3: the largest number of
    * rows of one instance. News are read for the chosen rows only. Few replies wait at any time.
    */
   replies: {

@@ -14,8 +14,8 @@ import { keyText } from '../postgres/parameters.ts';
 export const chatNames = (name: string): readonly string[] => chatIdsOf(name).map(keyText);
 
 /**
- * Returns the forms of a chat's name, but of a whole id only this id. For changes of a stored chat: a person may have a second chat under the other form of a
- * Brazilian number, which stays as it is.
+ * Returns all forms of a chat's name, or only the id itself if the name is a complete id. Changes of a stored chat use these names. A person may have a second
+ * chat under the other form of a Brazilian number, and that chat must not change.
  */
 export const exactNames = (name: string): readonly string[] => {
   const [id, names] = [keyText(name), chatNames(name)];

@@ -1,4 +1,4 @@
-/** Lists, repeats and counts deliveries, and deletes the oldest beyond their limits. */
+/** Lists, repeats and counts deliveries, and deletes the oldest deliveries beyond the limits. */
 import { eventTypes, type DeliveryInFull, type DeliveryRecord, type DeliveryState } from '#actors/model.ts';
 import type { DeliveryStore, OldestTimes, Replayed, Tally } from '#actors/ports.ts';
 import { triesOf } from './outbox.ts';
@@ -96,7 +96,9 @@ export const deliveryStatements = {
       ${tallied.hastened('back')}
       select instance_id as "instanceId", count(*)::int as count from back group by 1`,
   },
-  /** Deletes the oldest rows of a webhook ($1) and types ($2): $3 rows, $4 bytes, and all rows before the time $5. Deletes at most $6 rows. */
+  /**
+   * Deletes the oldest rows of a webhook ($1) and types ($2): at least $3 rows and $4 bytes, and all rows before the time $5. $6: the largest number of rows.
+   */
   trim: {
     name: 'deliveries-trim',
     text: `with oldest as (

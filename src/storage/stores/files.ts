@@ -29,7 +29,10 @@ const lockOf = (hash: string): string => `pg_advisory_xact_lock(hashtextextended
 const idleMs = 60_000;
 
 export const fileStatements = {
-  /** The idle limit is set first, for this transaction only. If PostgreSQL ended the transaction during the work, another node could keep the bytes. */
+  /**
+   * The idle limit is set first, for this transaction only. If PostgreSQL ended the transaction during the work, another node could add a row for bytes that
+   * are being removed.
+   */
   lock: {
     name: 'file-lock',
     text: `with patience as materialized (select set_config('idle_in_transaction_session_timeout', '${idleMs}', true))

@@ -240,7 +240,7 @@ const statements = {
   turn: { name: 'session-turn', text: `select pg_advisory_xact_lock(hashtextextended('dormouse session import', 0))` },
   /** Finds another instance that is linked as the device $1. $2: the instance of the import. */
   elsewhere: { name: 'session-elsewhere', text: `select id from instance where jid = $1 and id <> $2 and not removed limit 1` },
-  /** Deletes the keys of the copy that is replaced. The types `inbound-…` belong to received messages, which were acknowledged. */
+  /** Deletes the keys of the copy that is replaced. Keys of the types `inbound-…` stay, because they belong to received messages that were acknowledged. */
   replaced: { name: 'session-replaced', text: `delete from signal_key where instance_id = $1 and not starts_with(type, 'inbound-')` },
   lock: { name: 'session-lock', text: `with ${owned} select count(*)::int as owned from owned` },
   /** $1: instance. $2 and $3: type and id of the last key of the previous batch. $4: the largest number of rows. */

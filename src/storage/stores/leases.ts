@@ -22,7 +22,7 @@ import { nextEpoch } from '../postgres/tenancy.ts';
 import type { Database, Statement } from '../postgres/database.ts';
 import { isActive } from './campaigns.ts';
 
-/** The present time of the database. A statement that has waited for locks needs it, because its start may be long ago. */
+/** The present time of the database. A statement that waits for locks uses this time, because the statement may have begun long before. */
 const clock = '(extract(epoch from clock_timestamp()) * 1000)::bigint';
 /**
  * The time at which the statement began, which is the same for all rows. Statements without locks use this time, because the planner can use it in a join.

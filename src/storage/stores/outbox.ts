@@ -50,9 +50,9 @@ const nextLane = (after: string): string => `select lane, not_before from outbox
 export const outboxStatements = {
   /**
    * Reads a page of due rows. $1: webhook. $2: instance. $3: the current time. $4 and $5: the largest numbers of rows and of bytes. Waiting and parked rows
-   * have separate indexes, so the cost depends only on the size of the page. All parked rows before the horizon are found. `until` is the time of an earlier
-   * parked row of the same lane that was not found, and that blocks the row. The test for any parked row runs once for each page. Without parked rows it saves
-   * a look-up for each row of the page, which is a quarter of the statement's time (measured).
+   * have separate indexes, so the cost depends only on the size of the page. `found` contains all parked rows that are due before `horizon`. `until` is the
+   * time of an earlier row of the same lane that is parked until `horizon` or later, and that blocks the row. The test for any parked row runs once for each
+   * page. Without parked rows, this test saves a look-up for each row of the page, which is a quarter of the statement's time (measured).
    */
   due: {
     name: 'outbox-due',

@@ -241,7 +241,7 @@ interface Row {
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Checks by kind for fields without which each list of definitions of this kind would fail. */
+/** A check for each kind. A definition that fails the check would make every list of definitions of its kind fail. */
 const vital: Readonly<Partial<Record<DefinitionKind, (value: Readonly<Record<string, unknown>>) => boolean>>> = {
   chatbotAgent: ({ tools, media }) => Array.isArray(tools) && Array.isArray(media),
   chatbotTrigger: ({ words }) => typeof words === 'string',
