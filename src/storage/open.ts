@@ -109,7 +109,9 @@ const clockOf = async (queries: Database): Promise<number> => {
   return row?.now ?? Date.now();
 };
 
-/** The waits of transactions of clients that use the pool of the sweeps. Fifteen seconds are the new campaigns of some fifteen instances. */
+/**
+ * The waits of transactions of clients that use the pool of the sweeps. In fifteen seconds, some fifteen instances can create campaigns one after the other.
+ */
 const clientTurns = { waiting: 4, waitMs: 15_000 };
 
 /** Builds the delivery store. Replays take turns, so that a connection of their pool is left to the sweeps. */
