@@ -99,7 +99,10 @@ export class NatsBus implements Bus {
     });
   }
 
-  /** Subscribes to a subject. The returned function drains the subscription, so requests that arrive until the NATS server has ended it are answered. */
+  /**
+   * Subscribes to a subject. The returned function drains the subscription: requests that arrive before the NATS server ends the subscription are still
+   * answered.
+   */
   subscribe(subject: string, answer: Answer): () => void {
     return this.#subscribed(subject, answer, (live) => void live.drain().catch(() => undefined));
   }
@@ -151,7 +154,7 @@ export class NatsBus implements Bus {
     this.#lose();
     // Without a connection, an attempt to connect may be under way. If it succeeds, its connection is closed.
     const connection = this.#connection;
-    // A connection that is lost meanwhile cannot be drained. Without the close it would reconnect for ever.
+    // A connection that is lost meanwhile cannot be drained. It is closed instead, because it would try to reconnect for ever.
     if (connection !== null) await connection.drain().catch(() => connection.close());
     else void this.#opening.then(() => this.#connection?.close());
   }
@@ -226,8 +229,8 @@ export class NatsBus implements Bus {
   }
 
   /**
-   * Sends pieces of a body and returns the number of sent pieces. The client library refuses a piece after it has closed the connection, and a piece beyond the
-   * limit of the server.
+   * Sends pieces of a body and returns the number of sent pieces. The client library refuses a piece after it has closed the connection, and a piece that
+   * exceeds the size limit of the NATS server.
    */
   #sendAll(connection: NatsConnection, pieces: readonly Piece[], subject: string, reply = ''): number {
     let sent = 0;

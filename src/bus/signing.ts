@@ -21,8 +21,8 @@ export interface Receipt {
   /** True for a message from the stream of kept messages. Its age is ignored. */
   readonly kept?: boolean;
   /**
-   * The time for which this node has listened to the subject, in milliseconds; unlimited if absent. An older request is refused, because this node does
-   * not know its nonce. Another node, or this node before its restart, may have executed the request.
+   * The time for which this node has listened to the subject, in milliseconds; unlimited if absent. A request that was signed before this time is refused,
+   * because this node does not know its nonce. Another node, or this node before its restart, may have executed the request.
    */
   readonly listenedMs?: number;
 }
