@@ -9,12 +9,15 @@ import { alive } from '../postgres/server-files.ts';
 /** The name of the lock file, which has the id of the process, the name of its host and a random word. */
 export const lockName = 'unfinished.pid';
 
-/** The lock files of this process. A container may give the process the same id as the killed one, so the id alone does not tell them apart. */
+/**
+ * The contents of the lock files that this process wrote. In a container, a new process may get the id of the killed process, so the id alone does not identify
+ * a lock.
+ */
 const own = new Set<string>();
 
 const read = (path: string): Promise<string> => readFile(path, 'utf8').catch(() => '');
 
-/** The pause between two signs of life, which the holder of a lock leaves in the time of its file. In milliseconds. */
+/** The pause between two signs of life from the holder of a lock. A sign is the modification time of the lock file. In milliseconds. */
 const signMs = 10_000;
 /** The age of the last sign from which a lock of another host counts as left by a kill. The clocks of two hosts may differ by some seconds. In milliseconds. */
 const silenceMs = 60_000;
@@ -66,7 +69,7 @@ export const lockFolder = async (folder: string): Promise<AsyncDisposable> => {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
       refuse(await read(path));
     });
-    // Another start may have read the former lock, and moved this one away.
+    // Another start may have read the former lock, and moved the new lock away.
     const written = await read(path);
     if (written !== content) refuse(written);
   } catch (error) {
