@@ -103,7 +103,7 @@ export const knownStatements = {
     name: 'journal-definitions',
     text: `select ${definitionFields} from definition where instance_id = $1 and id = any($2::text[])`,
   },
-  /** $2: channels. $3: numbers. Each pair is a post. */
+  /** $2: channels. $3: numbers of posts in these channels. Each pair names a post. */
   posts: {
     name: 'journal-posts',
     text: `select ${storedMessageFields} from unnest($2::text[], $3::bigint[]) as wanted (channel, number), lateral (

@@ -91,8 +91,8 @@ export class MessageLedger {
   }
 
   /**
-   * Finds the message that an entry names. An entry may name a chat with one person by another address than the stored one. Attackers may know message ids,
-   * so messages of other chats never match. `sender`: the addresses of the entry's sender. If `chatId` is one of them, they all match.
+   * Finds the message that an entry names. An entry may name a chat with one person by another address than the stored one. Attackers may know message ids, so
+   * messages of other chats never match. `sender`: the addresses of the entry's sender. If `chatId` is one of these addresses, a chat with any of them matches.
    */
   find(messageId: string, chatId: string, sender: readonly (string | undefined)[] = []): KeptMessage | null {
     const same = this.#messages.get(keyText(messageId)) ?? [];
