@@ -1,8 +1,8 @@
 /** The tables of nodes, sign-ins, users, the audit log, alerts and figures. */
 
 export const nodeTables: readonly string[] = [
-  // `ended` is set by another node, because the clock of the database may step. `derives` is the incarnation, if it can read values that are sealed under
-  // keys of instances.
+  // `ended` is set by another node, because the clock of the database may step. `derives` is the incarnation of the last run that could read values sealed
+  // under keys of instances.
   `create table node (
     name text primary key,
     incarnation uuid not null constraint node_incarnation_unique unique,
