@@ -106,8 +106,8 @@ const findServer = async (place: Place): Promise<Found> => {
   if (!Number.isInteger(pid) || pid <= 0) return null;
   const state = lines[7]?.trim() ?? '';
   if (await isServerOf(pid, place)) return { pid, ready: state === 'ready', stopping: state === 'stopping' };
-  // Another process has the id now, so the server would refuse to start. The file gets an id that no process can have. The server then checks the shared
-  // memory that the same file names. This check also finds backends that outlived their server.
+  // Another process now has the id in this file, so the server would refuse to start. The file gets an id that no process can have. The server then checks the
+  // shared memory that the same file names. This check also finds backends that outlived their server.
   if (alive(pid)) await writeFile(file, ['2147483647', ...lines.slice(1)].join('\n'));
   return null;
 };

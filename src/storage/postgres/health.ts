@@ -24,7 +24,7 @@ const brokenFor = 10_000;
 /** The pause between two log lines about the same error. In milliseconds. */
 const logEvery = 60_000;
 
-/** A fault of the database. It begins with a failure, and lasts until work or a probe succeeds. */
+/** A fault of the database. It begins with a failure, and lasts until a probe succeeds. An outage also ends when other work succeeds. */
 class Condition {
   holds = false;
   #asking = false;
@@ -46,7 +46,7 @@ class Condition {
     if (holds) this.ask();
   }
 
-  /** Runs the probe, and repeats the probe until the condition ends. A probe or any other work that succeeds ends the condition. */
+  /** Runs the probe, and repeats the probe until the condition ends. */
   ask(): void {
     if (this.#asking || this.#ended) return;
     this.#asking = true;

@@ -20,7 +20,9 @@ const lastId = 61_183;
 /** Accounts that services share. Earlier versions ran the server as one of them. */
 const shared: ReadonlySet<string> = new Set(['postgres', 'nobody']);
 
-/** Accounts that run no process on most machines, in the order of preference. `initdb` refuses a user id without a name, so it needs one of them. */
+/**
+ * Accounts that run no process on most machines, in the order of preference. `initdb` refuses a user id without a name, so it runs as one of these accounts.
+ */
 const dormant = ['games', 'uucp', 'news', 'lp', 'sync', 'bin', 'mail', 'postgres', 'nobody'];
 
 interface Account {
@@ -58,7 +60,10 @@ const freeId = async (): Promise<number> => {
   throw new Error(`The embedded PostgreSQL server needs a user id of its own, and ${firstId} to ${lastId} are taken: set DATABASE_URL.`);
 };
 
-/** Returns the owner of existing data. Returns a new user id if there is no data, or if the data belongs to root or to a shared account without a server. */
+/**
+ * Returns the owner of existing data. Returns a new user id if there is no data, if the data belongs to root, or if the data belongs to a shared account and no
+ * server uses the data.
+ */
 export const serverUser = async (dataFolder: string): Promise<ServerUser> => {
   if (process.getuid?.() !== 0) return null;
   const owner = await stat(dataFolder).catch(() => null);

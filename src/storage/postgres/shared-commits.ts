@@ -1,8 +1,8 @@
 /**
- * Commits of several sessions that share one write to the disk. The server delays a commit by `commit_delay` if at least `commit_siblings` other
- * transactions are open. All commits of that time then share one write. The default is five siblings. With few sessions it rarely delays a commit, which
- * is good, because the next message of a session waits for the commit. With 200 active sessions, hundreds of transactions commit each second. They are
- * too short for five others to be open at once. With many sessions, `commit_siblings` is therefore zero, so that each commit waits for `commit_delay`.
+ * Commits of several sessions that share one write to the disk. The server delays a commit by `commit_delay` if at least `commit_siblings` other transactions
+ * are open. All commits during the delay then share one write. The default is five siblings. With few sessions this default rarely delays a commit. That is
+ * good, because the next message of a session waits for the commit. With 200 active sessions, hundreds of transactions commit each second. These transactions
+ * are so short that five others are rarely open at once. With many sessions, `commit_siblings` is therefore zero, so that each commit waits for `commit_delay`.
  */
 import { performance } from 'node:perf_hooks';
 import { StorageBroken } from '#actors/ports.ts';

@@ -55,8 +55,8 @@ const sharedLock = {
 };
 
 /**
- * Finds the holders of the lock, and ends a stale connection of this process among them. The network lost such a connection, or the server hung when it
- * was closed. Without this check a process would count as its own rival.
+ * Finds the holders of the lock, and ends a stale connection of this process among them. A connection is stale if the network lost it, or if PostgreSQL hung
+ * when it was closed. Without this check a process would count as its own rival.
  */
 const holders = {
   name: 'tenancy-holders',
@@ -91,7 +91,7 @@ const raise = {
     with held as (select id from instance order by id for update)
       update instance set epoch = ${nextEpoch} from held where instance.id = held.id;
     select value from setting where name = '${raised}'`,
-  // Longer than the time limits after which the server ends a statement, or an idle transaction, of the former owner.
+  // In milliseconds. This limit is longer than those after which PostgreSQL ends a statement, or an idle transaction, of the former owner.
   query_timeout: 30_000,
 };
 
