@@ -107,8 +107,8 @@ const receiptExpiryStatements = {
 } as const satisfies Readonly<Record<string, Statement>>;
 
 /**
- * Limits of one statement: read messages, and messages whose receipts are replaced. Groups have up to 1,024 members, so 50 messages have up to 51,200
- * receipts. Their deletion takes a tenth of DATABASE_STATEMENT_MS.
+ * The limits of one statement: the number of messages that are read, and of messages whose receipts are replaced. Groups have up to 1,024 members, so 50
+ * messages have up to 51,200 receipts. Their deletion takes a tenth of DATABASE_STATEMENT_MS.
  */
 const looked = 2_000;
 const counted = 50;

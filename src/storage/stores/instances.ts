@@ -36,7 +36,7 @@ const namedValues = (columns: Partial<InstanceRow>): { readonly names: readonly 
   };
 };
 
-/** Stores a patch. Returns false if the epoch is over or the instance is removed. The statement has no name, because its text depends on the columns. */
+/** Stores a patch. Returns false if the instance has another epoch or is removed. The statement has no name, because its text depends on the columns. */
 const putPatch = async (runner: Runner, id: string, epoch: number, columns: Partial<InstanceRow>): Promise<boolean> => {
   const { names, values } = namedValues(columns);
   const set = names.map((name, at) => `${name} = $${at + 3}`).join(', ');

@@ -104,7 +104,7 @@ export const leaseStatements = {
     text: `select id from unnest($1::text[]) as id where not exists (
       select from lease join node using (incarnation) where lease.instance_id = id and not node.ended)`,
   },
-  // The node that takes an instance first locks its row. The next statement then sees all writes of the former owner.
+  // Before a node takes an instance, this statement locks the row of the instance. The next statement then sees all writes of the former owner.
   lock: {
     name: 'lease-lock',
     text: `select id from instance where id = any($1::text[]) and not removed order by id for update`,
