@@ -13,8 +13,7 @@ const quietLooks = 3;
 /** The number of checks after which the mode ends. V8's memory reducer begins within 8 s and runs for a second or two. */
 const modeLooks = 2;
 /**
- * The largest share of time in which a quiet event loop is busy. Pings and timers of silent sessions stay below this share; steady traffic
- * exceeds it.
+ * The largest share of time in which a quiet event loop is busy. Pings and timers of silent sessions stay below this share. Steady traffic exceeds this share.
  */
 const quietShare = 0.25;
 /**

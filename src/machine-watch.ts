@@ -90,7 +90,7 @@ export class DatabaseTimeWatch {
   }
 }
 
-// Watches the room on the disk of the data folder, and warns before it is full.
+// Watches the free space on the disk of the data folder, and warns before it is full.
 
 /** The pause between two checks of the disk, in milliseconds. Filling a tenth of a 100 GB disk at 100 MB/s needs more time. */
 const diskCheckMs = 60_000;

@@ -141,7 +141,7 @@ export async function start(args: readonly string[]): Promise<void> {
   pidFile.write();
   if (!token.tell()) tellKnownToken(settings);
   greet(service, platform?.page ?? null);
-  // On a terminal the lines above say the same.
+  // A terminal has just shown the same facts, so this line has the level debug there.
   log[process.stdout.isTTY ? 'debug' : 'info']({ address: service.address, version, pid: process.pid }, 'service.started');
   followTaken(service);
 }
