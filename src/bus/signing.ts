@@ -28,7 +28,7 @@ export interface Receipt {
 }
 
 interface SigningOptions {
-  /** The first key signs. Messages by any of the keys are accepted, so that nodes can change the key one by one. */
+  /** The first key signs. Messages signed by any of the keys are accepted, so that nodes can change the key one by one. */
   readonly keys: readonly Uint8Array[];
   /** Returns Unix milliseconds. The clocks of all nodes agree within a few seconds. */
   readonly now: () => number;

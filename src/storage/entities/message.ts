@@ -53,7 +53,7 @@ export const MessageEntity = defineEntity({
     sendPosition: p.integer().default(0),
     audience: p.json().nullable(),
     aiMetadata: p.json().nullable(),
-    /** The number, the views and the reactions of a channel post. */
+    /** The number of a channel post in its channel, and its views and reactions. */
     post: p.json().nullable(),
     queuedSend: p.json().nullable(),
     raw: p.blob().nullable(),

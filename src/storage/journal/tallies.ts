@@ -21,7 +21,7 @@ export const tallied = {
   added: (rows: string): string => change(rows, { waiting: 'count(*)', bytes: 'sum(size)' }),
   /** Counts rows that were deleted from the outbox. The rows have `webhook_id`, `not_before` and `size`. */
   removed: (rows: string): string => change(rows, { waiting: `-${waiting}`, parked: `-${parked}`, bytes: '-sum(size)' }),
-  /** Counts rows that moved from the outbox to the archive. The rows also have `dead`. */
+  /** Counts rows that moved from the outbox to the archive. The rows have `webhook_id`, `not_before`, `size` and `dead`. */
   archived: (rows: string): string => change(rows, { waiting: `-${waiting}`, parked: `-${parked}`, bytes: '-sum(size)', delivered, dead }),
   /** Counts rows that moved from the archive back to the outbox. The rows have `webhook_id`, `size` and `dead`. */
   replayed: (rows: string): string =>

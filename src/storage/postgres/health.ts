@@ -2,7 +2,7 @@
 import { StorageBroken, StorageFailure, StorageFull, StorageUnavailable, type Log } from '#actors/ports.ts';
 import { explained } from './failures.ts';
 
-/** The address without its password, and the setting that contains the address. Empty for the embedded server. */
+/** The address of the database without its password, and the setting that contains the address. Empty for the embedded server. */
 export interface DatabaseLabel {
   readonly address?: string;
   readonly setting?: 'DATABASE_URL';

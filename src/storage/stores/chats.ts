@@ -102,7 +102,7 @@ const listCondition = (filter: ChatFilter, sql: string): Condition => {
   return { sql: isNegative(filter) ? `not ${found}` : found, value: isContaining(filter) ? containing(text) : text };
 };
 
-/** Fields that name a chat. A complete id is looked up by an index in all its forms. */
+/** Fields that name a chat. If a filter has a complete id, all forms of the id are looked up by an index. */
 const naming: ReadonlySet<string> = new Set(['wa_chatid', 'wa_chatlid', 'wa_fastid']);
 
 /** Returns SQL for the digits of a text, because telephone numbers are compared by their digits. */

@@ -124,7 +124,7 @@ export const deliveryStatements = {
   },
 } as const satisfies Readonly<Record<string, Statement>>;
 
-/** The share of connections for look-ups of global webhooks. */
+/** The name of the share of connections that look-ups of global webhooks use. */
 const globalShare = 'global';
 
 /** Creates the store. `queries`: the pool for the look-ups of clients, which use the share of the owner. `database`: the pool for all other work. */
