@@ -61,8 +61,8 @@ const freeId = async (): Promise<number> => {
 };
 
 /**
- * Returns the owner of existing data. Returns a new user id if there is no data, if the data belongs to root, or if the data belongs to a shared account and no
- * server uses the data.
+ * Returns the owner of existing data. Returns a new user id if there is no data, or if it belongs to root. Data of a shared account also gets a new user id,
+ * unless a server uses the data.
  */
 export const serverUser = async (dataFolder: string): Promise<ServerUser> => {
   if (process.getuid?.() !== 0) return null;
