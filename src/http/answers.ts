@@ -8,7 +8,7 @@ import type { ByteRange, KeptFile } from '#actors/gateway.ts';
 
 // Pages of stored rows, bounded by rows and by bytes. A row is serialised once. The same text is measured and sent.
 
-/** Returns the effective limit, which answers contain: the client's limit, but at most `most`. Returns `usual` if the client's limit is not positive. */
+/** Returns the largest number of items in a page: the client's limit, but at most `most`. Returns `usual` if the client's limit is not positive. */
 export const pageSize = (limit: number, { usual, most }: { readonly usual: number; readonly most: number }): number =>
   limit > 0 ? Math.min(limit, most) : usual;
 
@@ -36,8 +36,8 @@ export interface Page<View> {
 export const emptyPage: Page<never> = { views: [], cut: false, json: '[]' };
 
 /**
- * Returns a page with the items of `before`, and then the first of `items` that fit into `bytes`. The first item of a page is always included. Otherwise paging
- * would not end.
+ * Returns a page with the items of `before`, followed by as many of `items` as fit into `bytes`. An empty page accepts a first item of any length, because
+ * paging would otherwise not end.
  */
 export const pageWithin = <Item, View>(
   items: readonly Item[],
@@ -121,7 +121,7 @@ const headersOf = (file: KeptFile): Readonly<Record<string, string>> => {
 export const isKnown = (headers: IncomingHttpHeaders, file: KeptFile): boolean =>
   (headers['if-none-match'] ?? '').split(',').some((tag) => ['*', tagOf(file)].includes(tag.trim().replace(/^W\//, '')));
 
-/** Returns the header `Range`; undefined if `If-Range` does not name the current bytes of the file. */
+/** Returns the header `Range`; undefined if the header is absent, or if `If-Range` does not name the current bytes of the file. */
 export const rangeHeader = (headers: IncomingHttpHeaders, file: KeptFile): string | undefined => {
   const condition = headers['if-range'];
   return condition === undefined || condition === tagOf(file) ? headers.range : undefined;

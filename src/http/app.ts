@@ -118,7 +118,7 @@ const closeGracefully = (app: FastifyInstance, gateway: Gateway, endStreams: () 
   app.addHook('preClose', (next) => {
     closing = true;
     endStreams();
-    // A connection that was busy when closing began may be idle now. Node would keep it until its keep-alive time-out.
+    // A connection that was busy when closing began may be idle now. Node would leave such a connection open until its keep-alive time-out.
     const sweep = setInterval(() => {
       app.server.closeIdleConnections();
       endUnused();
@@ -175,7 +175,7 @@ export const buildApp = async (gateway: Gateway, options: HttpOptions, more: rea
     ajv: inputRules,
     http: { requireHostHeader: false },
   });
-  // The views have already made the answers. A serialiser made from the schemas would only drop fields that a schema lacks.
+  // The routes have already selected the fields of the answers. A serialiser made from the schemas would only drop fields that a schema lacks.
   app.setSerializerCompiler(() => serialise);
 
   const hub = new Hub({ gateway, limits: { ...defaultStreamLimits, ...options.stream }, log, meter: options.metrics?.meter });

@@ -5,7 +5,7 @@ import type { Route } from './route.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** True if requests of this route are noted. */
+    /** True if the audit log records requests of this route. */
     audited?: boolean;
   }
   interface FastifyRequest {
@@ -46,7 +46,7 @@ const exceptions: Readonly<Record<string, boolean>> = {
   'POST /sender/listmessages': false,
   // This route sets whether the account is shown as online, which is not a setting.
   'POST /instance/presence': false,
-  // Each tool call makes a request to the route of its operation, and that request is noted.
+  // Each tool call makes a request to the route of its operation, and the audit log records that request.
   'POST /mcp': false,
   'DELETE /mcp': false,
   // Chatwoot posts every message of an agent to this route.
@@ -111,7 +111,7 @@ export const auditRequests = (app: FastifyInstance, gateway: Gateway, now: () =>
       if (made !== null) gateway.audit(made);
     };
     reply.raw.once('finish', () => note(reply.raw.statusCode));
-    // A client that disconnects does not undo its request, so the request is noted too. Its status is 0 if no answer was sent.
+    // A client that disconnects does not undo its request, so the audit log records the request too. Its status is 0 if no answer was sent.
     reply.raw.once('close', () => note(reply.raw.headersSent ? reply.raw.statusCode : 0));
     next();
   });

@@ -72,8 +72,8 @@ const sessionGuard = (gateway: Gateway, sessions: AdminSessions, limit: Authenti
     const { role: least = 'administrator' } = request.routeOptions.config;
     if (user !== null && !mayAct(user.role, least)) return { status: 403, text: roleText(user.role, least) };
     request.adminSession = name;
-    // A stream ends with its session, and only a GET request can be a stream. Answers to other methods are not tied. For example, a request that ends its own
-    // session must get its answer.
+    // A stream ends with its session, and only a GET request can be a stream. Answers to other methods are not cut, because a request that ends its own session
+    // must get its answer.
     if (request.method === 'GET') sessions.tie(name, reply.raw);
     return true;
   };
@@ -286,8 +286,8 @@ export const guardRoutes = (
   });
 };
 
-// Sheds load before the event loop stalls: answers 503 with `Retry-After` while the average delay of three seconds exceeds the limit. Rows with `relieves` are
-// always answered, because they reduce the load or show its cause.
+// Sheds load before the event loop stalls: answers 503 with `Retry-After` while the delay of the event loop, averaged over three seconds, exceeds the limit.
+// Rows with `relieves` are always answered, because they reduce the load or show its cause.
 
 declare module 'fastify' {
   interface FastifyContextConfig {

@@ -46,8 +46,8 @@ const endOfString = (bytes: Buffer, at: number): number => {
 };
 
 /**
- * Throws for a body whose parsing would need seconds or gigabytes. For example, 50 MB of opening brackets needed 27 s and 3 GB. The bytes need
- * not be JSON.
+ * Throws for a body whose parsing would need seconds or gigabytes. For example, 50 MB of opening brackets needed 27 s and 3 GB. The bytes need not be valid
+ * JSON.
  */
 export const checkShape = (bytes: Buffer): void => {
   let depth = 0;
@@ -127,7 +127,7 @@ const retryAfter = 2;
  */
 export const boundBodies = (app: FastifyInstance, largest: number): void => {
   const ofCallers = new BodyBudget(largestOfCaller * largest, largestOfCallers * largest);
-  // A part of its own, because otherwise strangers could fill the budget of everybody.
+  // Callers without a credential have a separate budget. Otherwise they could use up the budget of all other callers.
   const ofStrangers = new BodyBudget(largestOfNetwork * largest, largestOfStrangers * largest);
   app.addHook('preParsing', (request, reply, payload, next) => {
     // A route that reads its body as a stream does not have the whole body in memory. Nobody reads the body of a GET, and an error on it would have no listener.

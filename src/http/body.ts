@@ -1,6 +1,6 @@
 /**
- * Reads bodies and parameters. Numbers and booleans of dynamic languages are read leniently; texts that storage cannot keep are refused.
- * The first fault becomes one sentence.
+ * Reads bodies and parameters. Accepts numbers and booleans that clients send as texts. Refuses texts that PostgreSQL cannot store. Describes the first fault
+ * in one sentence.
  */
 import { isUtf8 } from 'node:buffer';
 import { Socket } from 'node:net';
@@ -9,7 +9,7 @@ import type { TSchema } from 'typebox';
 import { lazyValidators } from '../base/lazy-validators.ts';
 import { BodyError, checkShape } from './body-bounds.ts';
 
-// Bodies are JSON objects only. Input of old clients is read leniently, and texts that storage cannot keep are refused.
+// A body must be a JSON object. Content types of old clients are accepted, and texts that PostgreSQL cannot store are refused.
 
 /** Content types that are read as JSON. curl and old clients omit the header or send `text/plain`. */
 const readable = /^(?:application\/(?:[\w.-]+\+)?json|text\/plain|text\/json)\b|^$/i;
@@ -42,7 +42,7 @@ const storable = (body: object): boolean => {
   return true;
 };
 
-/** The escapes of characters that PostgreSQL cannot store. A body without such escapes needs no further check. */
+/** The escapes of NUL and of surrogates. A body without such escapes has only texts that PostgreSQL can store. */
 const suspicious = /\\u(?:0000|d[89a-f])/i;
 
 /** Removes fields that are null. Clients with optional fields send null for an absent field. */
@@ -64,8 +64,8 @@ const uploading = new WeakSet<Socket>();
 export const isUploading = (socket: Socket): boolean => uploading.has(socket);
 
 /**
- * Passes bodies of any type to the route as streams of bytes. Such a body may be long, so the time-out of whole requests limits only its pauses. Call this only
- * for an app whose routes all read bytes and ask for a credential.
+ * Passes bodies of any type to the route as streams of bytes. Such a body may be long, so the time-out of whole requests limits only the pauses between its
+ * bytes. Call this only for an app whose routes all read bytes and ask for a credential.
  */
 export const takeBytes = (app: FastifyInstance): void => {
   app.removeAllContentTypeParsers();
@@ -200,7 +200,7 @@ export const invalidInput = (findings: readonly FastifySchemaValidationError[], 
 
 // Numbers and booleans that clients of dynamic languages send as texts (`"12"`, `"true"`), converted to the types of the schema.
 
-/** Returns the converted value, or the same value if no conversion is needed. Changes objects and lists in place. */
+/** Returns the converted value, or the given value if no conversion is needed. Changes objects and lists in place. */
 export type Coercer = (value: unknown) => unknown;
 
 /** The part of JSON Schema that the schemas of routes use. */
@@ -222,7 +222,7 @@ const decimal = /^-?\d{1,15}(?:\.\d{1,15})?$/;
 
 const alternativesOf = ({ anyOf, oneOf }: Shape): readonly Shape[] => anyOf ?? oneOf ?? [];
 
-/** Returns every JSON type that fits an alternative of a schema; null if any type fits. */
+/** Returns every JSON type that fits an alternative of a schema; null if the schema allows every type. */
 const typesOf = (shape: Shape): ReadonlySet<string> | null => {
   if (shape.type !== undefined) return new Set([shape.type].flat());
   const members = shape.enum ?? (shape.const === undefined ? undefined : [shape.const]);

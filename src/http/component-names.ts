@@ -1,7 +1,7 @@
 /** Names for components of the OpenAPI document: a table of names, and rules for the other components. */
 import { errorStatuses } from './error-docs.ts';
 
-/** Names of components, by the first place of their shape in the document. */
+/** Names of components. The key is the first place of the shape in the document, in words. */
 export const namesByPlace: Readonly<Record<string, string>> = {
   'Channel thread_metadata name': 'ChannelText',
   'Channel thread_metadata picture': 'ChannelPicture',
@@ -143,7 +143,7 @@ export const placeNames = (place: string): readonly string[] => {
   return [...plain, pascal(words.filter((word) => word !== 'item' || word === last).join(' '))];
 };
 
-/** Names of the default answers. The key is a text that occurs in the description of the answer. */
+/** Names of the default answers. The first text of a pair occurs in the description of the answer. */
 const usualErrors = [
   ['the platform:', 'PlatformErrors'],
   ['of sends:', 'SendErrors'],
@@ -154,7 +154,7 @@ const usualErrors = [
 ] as const;
 
 /**
- * Returns possible names for an error of a place such as `sendText 404`, the preferred name first. An error with fields of its own has the operation in its
+ * Returns possible names for an error of a place such as `sendText 404`, the preferred name first. An error with additional fields has the operation in its
  * name.
  */
 export const errorNames = (place: string, answer: Readonly<Record<string, unknown>>): readonly string[] => {

@@ -89,7 +89,7 @@ const isWorthNaming = (part: Part, times: number): boolean => {
   return part.section !== 'schemas' || (times - 1) * (JSON.stringify(part.value).length - referenceLength) > referenceLength;
 };
 
-/** Counts the occurrences of each distinct part. Of equal parts, only the first one is searched for inner parts. */
+/** Counts the occurrences of each distinct part. Searches only the first of several equal parts for inner parts. */
 const counted = (all: (replace: Replace) => unknown): ReadonlyMap<string, number> => {
   const times = new Map<string, number>();
   const count = (part: Part): Json => {

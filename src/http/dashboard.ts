@@ -148,7 +148,7 @@ export class AdminSessions {
   readonly #lifeMs: number;
   readonly #shared: SignIns | null;
   readonly #memory = new KnownSessions();
-  /** Counts the ends of sessions. If the count changed during a query, its result may be a session that has ended, and is not used. */
+  /** Counts the ends of sessions. If the count changed during a query, the result is not used, because the found session may have ended. */
   #ends = 0;
 
   /**
@@ -166,7 +166,7 @@ export class AdminSessions {
     const name = randomBytes(32).toString('base64url');
     const key = keyOf(name);
     const ends = this.#ends;
-    // Without a database only the admin token has sessions. A change of a user could not end the user's sessions.
+    // Without a database only the admin token has sessions, because a change of a user could not end the user's sessions.
     const isKept = this.#shared === null ? user === null : await this.#shared.add(key, this.#lifeMs, { user, address });
     if (!isKept) return null;
     // If a session ended meanwhile, the new session is not cached. The next request looks it up in the database.

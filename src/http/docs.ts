@@ -24,7 +24,7 @@ const compress = promisify(gzip);
 
 const made = async (document: object): Promise<Made> => {
   const bytes = Buffer.from(JSON.stringify(document));
-  // A weak tag, because it names the plain and the compressed form.
+  // The tag is weak, because it names both the plain and the compressed form.
   const etag = `W/"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"`;
   return { bytes, gzipped: await compress(bytes), etag };
 };

@@ -25,7 +25,7 @@ const denialsOf = ({ credential }: Route): readonly ErrorCase[] => {
   return wanted === null ? [] : [wanted.missing, wanted.wrong];
 };
 
-/** Returns the errors that may occur before `run` is called, and the errors that may occur in any route. */
+/** Returns the errors that may occur before `run` is called, and the errors of every route. */
 const usualErrors = (spec: Route): readonly ErrorCase[] => {
   const takes = spec.params ?? spec.query ?? spec.body;
   const hasBody = methodOf(spec) !== 'GET' && spec.takesBytes === undefined;
@@ -131,7 +131,7 @@ const hintHeader = {
   'x-error-hint': { type: 'string', description: 'Which field it is and what is wrong with it, where `error` does not say so' },
 };
 
-/** Makes a shared default answer. `further` has optional fields in addition to those of `schema`. */
+/** Makes a shared default answer. `further` has optional fields in addition to those of `body`. */
 const defaultAnswer = (title: string, cases: readonly ErrorCase[], body: typeof ErrorBody | typeof PlatformErrorBody, further = {}) => {
   const lines = [...new Set(cases.toSorted((a, b) => a.status - b.status).map(lineOf))];
   const schema = withFields(ref(body), further);

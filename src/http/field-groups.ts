@@ -9,7 +9,7 @@ interface GroupRow {
    * place is a named schema, whose fields are the group.
    */
   readonly places: readonly [one: string, other?: string];
-  /** Common fields that each object keeps itself, separated by spaces. */
+  /** Common fields that do not move to the group, separated by spaces. */
   readonly kept?: string;
   /** True if the bounds of the fields also apply to the second object, whose schema lacks them. */
   readonly bounds?: true;
@@ -63,7 +63,10 @@ const schemasByPlace = (document: Json): ReadonlyMap<string, unknown> => {
   return new Map([...Object.entries(inside(document, 'components', 'schemas') ?? {}), ...operations.flatMap(rootsOf)]);
 };
 
-/** Returns the object at a place. In the place a number is a part of a composition, `item` is an element of a list, and any other word is a field. */
+/**
+ * Returns the object at a place. After the start of a place, each word is one step: a number is a part of a composition, `item` is an element of a list, and
+ * any other word is a field.
+ */
 const objectAt = (schemas: ReadonlyMap<string, unknown>, place: string): Json | undefined => {
   const words = place.split(' ');
   const start = schemas.has(words[0] ?? '') ? 1 : 2;

@@ -4,7 +4,7 @@ import type { TSchema } from 'typebox';
 import { credentials, type Route } from './route.ts';
 import { errorsOf } from './error-docs.ts';
 
-// Examples for the documents, made from schemas. The example of a schema takes precedence; otherwise the simplest valid value is used.
+// Examples for the documents, made from schemas. The example of a schema takes precedence. Without an example the simplest valid value is used.
 
 /** The shapes to which documents refer by their `$id`. */
 export type SharedSchemas = ReadonlyMap<string, TSchema>;
@@ -59,8 +59,8 @@ const shapeExample = (shape: Shape, shared: SharedSchemas): unknown => {
 export const exampleOf = (schema: TSchema, shared: SharedSchemas): unknown => shapeExample(schema as Shape, shared);
 
 /**
- * Makes the successful answers of an operation. The document has only the examples that a row gives. Viewers of the document make other examples from the
- * schema, whose fields and shared shapes have examples.
+ * Makes the successful answers of an operation. An answer has an example only if the row contains one. For every other answer, the viewer of the document makes
+ * an example from the schema.
  */
 const successResponses = (spec: Route): Readonly<Record<number, object>> => {
   const usual = spec.status ?? 200;
@@ -86,7 +86,7 @@ const securityOf = ({ credential }: Route) => {
   return { security: wanted === null ? [] : [{ [wanted.where === 'query' ? 'stream' : wanted.name]: [] }] };
 };
 
-/** Returns the schema without the examples of its fields, which the example of the whole body shows. */
+/** Returns the schema without the examples of its fields. The example of the whole body already contains these values. */
 const withoutExamples = (schema: Shape): Shape => {
   const { examples: _shown, properties, items, ...rest } = schema;
   return {
@@ -104,9 +104,7 @@ const bodyOf = ({ body, examples, takesBytes }: Route, shared: SharedSchemas) =>
   return { body: { ...withoutExamples(body as Shape), examples: [examples?.body ?? exampleOf(body, shared)] } };
 };
 
-/**
- * Makes the schema of a route, by which the server validates input, and which the documents show. Aliases of a row are marked as deprecated.
- */
+/** Makes the schema that validates the input of a route and describes the route in the documents. Aliases of a row are marked as deprecated. */
 export const documentedSchema = (spec: Route, index: number, shared: SharedSchemas) => {
   const errors = errorsOf(spec);
   const description = [spec.answerText, errors.text].filter((text) => text).join('. ');

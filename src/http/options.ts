@@ -174,7 +174,7 @@ export interface HttpOptions {
   readonly healthDetails: 'all' | 'admin';
   /** Average delay of the event loop in milliseconds above which requests are refused; 0: requests are never refused. */
   readonly overloadLagMs: number;
-  /** The time over which the delay of the event loop is averaged; three seconds if absent. In milliseconds. */
+  /** The time over which the delay of the event loop is averaged, in milliseconds; 3,000 if absent. */
   readonly overloadSampleMs?: number;
   readonly restart: RequestRestart;
   /** Returns the reasons why the database does not work; empty if it works. */

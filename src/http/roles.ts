@@ -5,7 +5,7 @@
 import type { Role } from '#actors/gateway.ts';
 import type { Address } from './route.ts';
 
-/** The least role for each route. The key is the first address of a route; the role also applies to its aliases. */
+/** The least role for each route. The key is the first address of a route. The role also applies to the aliases of the route. */
 export const leastRoles: Readonly<Partial<Record<Address, Role>>> = {
   // The state of sessions and of the server. The answers contain no message text and no code for linking. They show the host of a receiver, but not
   // the whole address.
@@ -82,7 +82,7 @@ export const leastRoles: Readonly<Partial<Record<Address, Role>>> = {
   'POST /sender/listmessages': 'operator',
   'GET /sender/stats': 'operator',
 
-  // Settings, secrets, deletion and people. A route without a row has the same role. These rows show that the role was chosen on purpose.
+  // Settings, secrets, deletion and people. A route without a row also needs an administrator. These rows show that the role was chosen on purpose.
   'POST /instance/create': 'administrator',
   'POST /instance/updateAdminFields': 'administrator',
   'DELETE /admin/refused/:instance/:id': 'administrator',

@@ -25,7 +25,10 @@ export interface Denial {
 }
 
 export interface Credential {
-  /** The name of the header or of the query parameter, as `where` says. If the operator allows it, tokens in headers may also be in the query. */
+  /**
+   * The name of the header or of the query parameter, as `where` says. With the setting ALLOW_QUERY_TOKENS, the query may contain the token in place of the
+   * header.
+   */
   readonly name: 'token' | 'admintoken' | 'passkey-code';
   readonly where: 'header' | 'query';
   /** True if `Authorization: Bearer` is accepted too. */
@@ -56,7 +59,7 @@ export const credentials = {
     missing: { status: 401, text: 'instance info not found' },
     wrong: { status: 401, text: 'Invalid token' },
   },
-  /** The credential of the browser of an account's owner. It allows one linking with a passkey, and no other call. */
+  /** The code that the browser of an account's owner has. It allows one linking with a passkey, and no other call. */
   passkeyCode: {
     name: 'passkey-code',
     where: 'header',
@@ -171,7 +174,7 @@ export interface BodyLimit {
 /** The reasons for which a route can refuse, with the row's texts. `invalid` and `unavailable` need no entry. */
 export type Refusals = Readonly<Partial<Record<Reason, RefusalAnswer>>>;
 
-/** The refusals of routes whose only missing object can be the instance. */
+/** The refusals of routes that name no object except the instance. */
 export const instanceRefusals = { notFound: { example: unknownInstance.refusal.message } } as const satisfies Refusals;
 
 /** The refusals of every route that sends a request to the platform. */

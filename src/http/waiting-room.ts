@@ -1,6 +1,6 @@
 /**
- * Answers while the database is migrated, or replays its write-ahead log after a crash. Both may need minutes, in which the process is alive but not ready.
- * When the database is ready, the gateway takes the port over.
+ * Answers while the database is migrated, or replays its write-ahead log after a crash. Both may take minutes. During this time the process is alive but not
+ * ready. When the database is ready, the gateway takes the port over.
  */
 import { createServer, type Server } from 'node:http';
 
@@ -45,7 +45,7 @@ export class WaitingRoom {
   /** Sets the answer. The first call starts to listen. An error such as a port in use is ignored here, because the gateway reports it later. */
   tell(waited: Waited): void {
     this.#now = waited;
-    // With port 0, every bind would give another port, so the room does not listen at all.
+    // With port 0, the gateway would get another port than this server, so this server does not listen at all.
     if (this.#address.port !== 0) this.#server ??= this.#open();
   }
 

@@ -6,8 +6,8 @@ import type { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import type { InstanceId } from '#actors/gateway.ts';
 import type { Tool } from './tools.ts';
 
-// Shows the arguments of a tool call to the person who confirms it. Every value is shown, a long value only in part. If that is not possible, the
-// call is refused.
+// Shows the arguments of a tool call to the person who confirms it. Every value is shown, and a long value is shortened. If the values do not fit into a
+// question, the call is refused.
 
 type Json = Readonly<Record<string, unknown>>;
 

@@ -25,7 +25,7 @@ const common = {
   refusals: { forbidden: { example: 'MCP takes the token of the instance' }, notFound: { example: unknownSession } },
 } as const;
 
-/** Refuses a session of the dashboard. It has no instance token, so the request of a tool cannot be made. */
+/** Refuses a session of the dashboard. Such a session has no instance token, which the request of a tool needs. */
 const noToken = refuse('forbidden', 'MCP takes the token of the instance');
 
 /** Executes the request of a tool like a request of the client. It uses the client's token, and passes every check, limit and log of the route. */
@@ -62,7 +62,7 @@ const callerOf = (request: FastifyRequest, reply: FastifyReply, transport: WebSt
   },
 });
 
-/** Makes the request for the library. Its body is parsed already. */
+/** Makes the request for the library, without a body. The library gets the parsed body separately. */
 const webRequestOf = ({ method, url, headers }: FastifyRequest): Request => {
   const named = Object.entries(headers).flatMap(([name, value]) => (typeof value === 'string' ? [[name, value] as [string, string]] : []));
   return new Request(new URL(url, 'http://localhost'), { method, headers: named });

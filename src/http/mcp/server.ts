@@ -19,7 +19,7 @@ interface ToolAnswer {
   readonly status: number;
   /** The body of the answer, as JSON. */
   readonly text: string;
-  /** The name of the wrong field, if the text of the answer does not contain it; '' for none. */
+  /** The name and the fault of the wrong field, if the text of the answer does not contain them; '' otherwise. */
   readonly hint: string;
 }
 

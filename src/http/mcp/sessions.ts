@@ -42,7 +42,7 @@ export class McpSessions {
     return transport;
   }
 
-  /** Returns null if the instance has no session of this name. */
+  /** Returns the transport of a session; null if the instance has no session of this name. */
   find(instance: InstanceId, name: string): WebStandardStreamableHTTPServerTransport | null {
     const session = this.#sessions.get(name);
     if (session?.instance !== instance) return null;

@@ -35,8 +35,8 @@ export interface Tool {
   readonly address: string;
   readonly asks: boolean;
   /**
-   * Returns the reason why the request of a call cannot be made; null if it can. Unknown arguments are refused, because they could hide the
-   * known arguments from the person who confirms a call.
+   * Returns the reason why the request of a call cannot be made; null if there is none. Unknown arguments are refused, because they could hide the known
+   * arguments from the person who confirms a call.
    */
   objection(input: Json): string | null;
   /** Puts each argument into the part of the request to which it belongs. */

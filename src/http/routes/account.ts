@@ -89,7 +89,7 @@ export const accountRoutes: readonly Route[] = [
   }),
 ];
 
-// Calls can only be rejected; the gateway cannot place calls.
+// The gateway can reject calls, and cannot place calls.
 
 export const callRoutes: readonly Route[] = [
   performs({

@@ -1,4 +1,4 @@
-/** Changes of a chat that the account's owner makes. They reach the phone and its other devices. */
+/** Changes of a chat that the account's owner makes. The changes reach the phone and the other linked devices. */
 import { type Static, type TObject, Type } from 'typebox';
 import type { Chat as Stored, ChatChange, ChatRemoval, Gateway, InstanceId, Result } from '#actors/gateway.ts';
 import { chatView } from '#src/contract/views.ts';

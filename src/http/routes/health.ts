@@ -1,4 +1,4 @@
-/** Health checks: the process answers, and it can do its work. */
+/** Health checks: one shows that the process answers, and another that the process can do its work. */
 import type { FastifyRequest } from 'fastify';
 import type { Gateway } from '#actors/gateway.ts';
 import { serverStatusView } from '#src/contract/views.ts';

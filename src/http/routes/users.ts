@@ -228,8 +228,8 @@ const formats = {
 } as const;
 
 /**
- * Yields all entries that fit, page by page. An export of any length therefore needs the memory of one page. The head is sent with the first page, so the
- * output begins only after a query has succeeded.
+ * Yields all entries that match the query, page by page. An export of any length therefore needs the memory of one page. The head is sent with the first page,
+ * so the output begins only after a query has succeeded.
  */
 async function* linesOf({ auditPage }: Gateway, query: AuditQuery, { head, line }: (typeof formats)['csv' | 'ndjson']) {
   let [{ before }, text]: [Pick<AuditQuery, 'before'>, string] = [query, head];

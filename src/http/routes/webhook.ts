@@ -35,7 +35,7 @@ const inputOf = ({ action = '', id = '', url = '', ...rest }: Static<typeof shap
   ...pick(rest),
 });
 
-/** In a delete, keeps only the id, or the URL if there is no id. Some clients name the webhook by its URL. Other bodies stay unchanged. */
+/** Reduces the body of a delete to the id, or to the URL if there is no id. Some clients name the webhook by its URL. Other bodies stay unchanged. */
 const relevantFields = (body: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> => {
   const { action, id, url } = body;
   if (action !== 'delete') return body;

@@ -1,4 +1,4 @@
-/** Shapes of channels. The interface defines them only as objects, so the fields are those of the platform. */
+/** Shapes of channels. The published interface defines channels only as objects, so their fields are those of the platform. */
 import { type TProperties, Type } from 'typebox';
 import { changedPostFields, channelExample, channelFields, postFields } from '#src/contract/views.ts';
 import { PictureSource } from './account.ts';

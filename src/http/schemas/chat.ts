@@ -96,7 +96,7 @@ export const FindChatsBody = Type.Unsafe<Readonly<Record<string, string | number
 
 const inEvery: ReadonlySet<string> = new Set(compactFields);
 
-/** A found chat. A compact chat has only some of the fields. The example is compact, because the example of the request asks for compact chats. */
+/** A found chat. A compact chat has only some of the fields. The example is compact, because the example request asks for compact chats. */
 const FoundChat = Type.Unsafe<CompactChatView & Partial<ChatView>>({
   ...Type.Object(
     Object.fromEntries(Object.entries(ChatShape.properties).map(([name, shape]) => [name, inEvery.has(name) ? shape : optional(shape)])),

@@ -202,8 +202,8 @@ export const ReceiptsAnswer = Type.Object({
 // Shapes of requests for older messages.
 
 /**
- * The default and the largest number of messages in one request, and the time for which a caller waits, in milliseconds. Phones send at most 50 messages at
- * once.
+ * The default and the largest number of messages in one request, and the time for which a caller waits, in milliseconds. Phones send at most 50 messages for
+ * one request.
  */
 export const historyPage = { usual: 50, most: 50, wait: 25_000 };
 

@@ -83,7 +83,7 @@ export class InspectorHub {
   }
 
   /**
-   * Streams the steps of an instance. `after` is the number of the last step that the reader has; later steps in memory are sent first. With null, no earlier
+   * Streams the steps of an instance. `after` is the number of the last step that the reader has. Later steps in memory are sent first. With null, no earlier
    * step is sent.
    */
   openSteps(caller: string, id: InstanceId, after: number | null, response: () => ServerResponse): Result<null> {

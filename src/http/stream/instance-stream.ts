@@ -40,7 +40,7 @@ class Ring {
     this.#trim();
   }
 
-  /** Adds earlier events before the events of the ring, without duplicates. There must be no gap between both. */
+  /** Adds earlier events before the events of the ring, without duplicates. No event may be missing in between. */
   precede({ anchor, framed }: FramedPast): void {
     const first = this.#held[0]?.event.id;
     // The ring already reaches back to these events.
@@ -63,7 +63,7 @@ class Ring {
     return index === -1 ? null : this.#held.slice(index + 1);
   }
 
-  /** Returns the events that were pushed after the count `pushed`, if the ring still has them. */
+  /** Returns the events that were pushed after the first `pushed` events, as far as the ring still has them. */
   since(pushed: number): readonly Framed[] {
     return this.#held.slice(Math.max(0, this.#held.length - (this.#pushed - pushed)));
   }
@@ -99,7 +99,7 @@ export class InstanceStream {
   readonly #onEnd: () => void;
   readonly #ring: Ring;
   readonly #subscribers = new Set<Subscriber>();
-  /** Subscribers whose past events are being read. */
+  /** Subscribers that wait for the query of past events. */
   readonly #joining = new Set<Subscriber>();
   #reading: Promise<void> | null = null;
   /** True if the stored past events were read, and no gap has followed. */

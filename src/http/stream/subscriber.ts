@@ -58,7 +58,7 @@ const headers = {
 /** Headers for other origins. The token is in the address and cookies are ignored, so any page that knows the token may listen. */
 const forAnyPage = { 'access-control-allow-origin': '*' };
 
-/** Calls `act` when the response is closed, also if it is closed already: a client may leave while its token is checked. */
+/** Calls `act` when the response is closed, or at once if it is closed already. A client may disconnect while its token is checked. */
 export const onceClosed = (response: ServerResponse, act: () => void): void => {
   if (response.closed) act();
   else response.once('close', act);

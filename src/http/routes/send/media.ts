@@ -15,7 +15,10 @@ export const isAddress = (source: string): boolean => /^\s*https?:/i.test(source
 /** Returns true for a file that the body itself contains. `sendPayload` leaves such a file out. */
 export const isBare = (source: string): boolean => source !== '' && !isAddress(source);
 
-/** Returns the limit of a body with a file. The file is base64, often with line breaks. A thumbnail of up to a megabyte and texts come in addition. */
+/**
+ * Returns the limit of a body with a file. The file is base64, often with line breaks. The limit also has room for texts and for a thumbnail of up to a
+ * megabyte.
+ */
 export const bodyLimitOf = (fileBytes: number): BodyLimit => ({
   bytes: Math.ceil(fileBytes * 1.4) + 2_097_152,
   setting: 'MEDIA_MAX_BYTES',

@@ -9,7 +9,7 @@ import { sendRow } from './row.ts';
 
 // Pictures, videos and documents above the text of a message or card, as clients write them.
 
-/** Reads a file. `source` is a URL, data URL or base64; null if it is empty. */
+/** Returns the file above a message; null if `source` is empty. `source` is a URL, a data URL or base64. */
 export const headOf = (as: Head['as'], source = '', filename = ''): Head | null =>
   source.trim() === '' ? null : { as, file: { source, as, thumbnail: '', mimetype: '', filename: filename.trim() } };
 

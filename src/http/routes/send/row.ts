@@ -90,7 +90,7 @@ interface SendSpec<Fields extends TProperties> {
   content(body: Body<Fields>, now: number): Result<SendContent>;
 }
 
-/** Returns the known fields of a body without those in `left`. */
+/** Returns the known fields of a body, except those in `left`. */
 export const picked = (body: Readonly<Record<string, unknown>>, known: readonly string[], left: readonly string[] = []) =>
   Object.fromEntries(known.filter((key) => body[key] !== undefined && !left.includes(key)).map((key) => [key, body[key]]));
 

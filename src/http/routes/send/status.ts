@@ -1,4 +1,4 @@
-/** Status posts: texts and media that vanish after a day, for the contacts of the account or for chosen ones. */
+/** Status posts: texts and media that vanish after a day, for all contacts of the account or for chosen contacts. */
 import { type Static, Type } from 'typebox';
 import {
   type Audience,

@@ -53,7 +53,7 @@ const carousel = 'POST /send/carousel';
 /** Fields of a send that a campaign cannot have. There is no message to quote, and a campaign has a queue of its own. */
 const unused: ReadonlySet<string> = new Set(['number', 'type', 'replyid', 'async']);
 
-/** Describes a field with its JSON type. The send of its kind checks the field in full. */
+/** Describes a field by its JSON type only. The schema of the send checks the field in full. */
 const described = (schema: TSchema): TSchema => {
   const { type, items, description, examples } = schema as Readonly<Record<string, unknown>>;
   const itemType = (items as { readonly type?: unknown } | undefined)?.type;
@@ -131,14 +131,13 @@ const mostSeconds = 1e11;
 
 const isoTime = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?<zone>Z|[+-]\d\d:?\d\d)?)?$/i;
 
-/** Returns the Unix milliseconds of an ISO time, in UTC without a zone. Other values stay unchanged. */
+/** Returns the Unix milliseconds of an ISO time. A time without a zone is in UTC. Other values are returned unchanged. */
 const readTime = (written: unknown): unknown => {
   const match = typeof written === 'string' ? isoTime.exec(written.trim()) : null;
   if (match === null) return written;
   const zone = match[0].length > 10 && match.groups?.['zone'] === undefined ? 'Z' : '';
   const at = Date.parse(match[0].replace(' ', 'T') + zone);
-  // A time before 1973 is a smaller number, which would be read as minutes or seconds. The bound is returned instead, which is a time in the past
-  // too.
+  // A time before 1973 is a smaller number, which would be read as minutes or seconds. This bound is returned instead, because it is also a time in the past.
   return Number.isNaN(at) ? written : Math.max(at, mostSeconds);
 };
 
