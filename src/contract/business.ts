@@ -108,7 +108,7 @@ const catalog = fieldsOf<Catalog>()({
 export const catalogFields = catalog.schemas;
 export const catalogView = catalog.view;
 
-// Products, also as parts of a collection, and collections.
+// Collections, and products alone or in a collection.
 
 const product = fieldsOf<Product>()({
   id: [text, ({ id }) => id],

@@ -38,7 +38,7 @@ const seconds = Type.Integer({ description: 'Seconds' });
 const reached = Type.Integer({ description: 'Messages with this status or a later one' });
 const count = (description: string) => Type.Integer({ description });
 
-/** The name `log_sucess` has this spelling in the interface. */
+/** The fields of a campaign. The interface spells the name `log_sucess` in this way. */
 const folder = fieldsOf<Folder>()({
   id: [text, ({ campaign }) => campaign.id],
   info: [Type.String({ description: 'As given' }), ({ campaign }) => campaign.info],

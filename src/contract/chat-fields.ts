@@ -1,7 +1,6 @@
 /**
- * The only table of the fields of a chat. It makes the columns, the entity, the empty value, the filters and the view, so a new field is one
- * line in this file. A field with a name of the model has a column of its own, which a migration adds. Other fields are kept in the JSON
- * column `extra`.
+ * The only table of the fields of a chat. It makes the columns, the entity, the empty value, the filters and the view, so a new field is one line in this file.
+ * A field that the model names has its own column, which a migration adds. All other fields are stored in the JSON column `extra`.
  */
 import type { Chat } from '#actors/model.ts';
 

@@ -32,7 +32,7 @@ const servers: Readonly<Record<string, string>> = { 'c.us': 's.whatsapp.net', ho
 const writtenNumber = /^\+?[\d\s().-]+$/;
 const mostDigits = 15;
 const groupNumber = /^\d{16,}$|^\d{5,}-\d{5,}$/;
-/** The text before a colon is the owner, unless the text after it is a device number. */
+/** The text before a colon is the owner, unless the colon precedes a device number. */
 const withOwner = /^\d{5,}:(?!\d{1,4}(?:@|$))(.+)$/;
 const withDevice = /^([\w.-]+?)(?:_\d+)?(?::\d+)?@([\w.]+)$/;
 
@@ -41,7 +41,7 @@ const personServer = 's.whatsapp.net';
 /** Returns the possible ids of a person with this number. The platform knows a Brazilian mobile number with or without its ninth digit. */
 const ofPerson = (number: string): readonly string[] => numberForms(number).map((form) => `${form}@${personServer}`);
 
-/** Returns the possible ids for a number without a suffix, which does not show the kind of the chat. */
+/** Returns the possible ids for a number without a suffix. Such a number does not show the kind of its chat. */
 const ofAnyKind = (number: string): readonly string[] => [
   ...ofPerson(number),
   ...['g.us', 'lid', 'newsletter'].map((server) => `${number}@${server}`),
@@ -189,10 +189,7 @@ export const contactView = (chat: Pick<Chat, 'chatId' | 'chatLid' | 'phone' | 'c
 
 const suffix = '@s.whatsapp.net';
 
-/**
- * Returns the phone number of a person; '' for any other chat. A call needs some ten microseconds, so callers make it once per chat and not
- * once per message.
- */
+/** Returns the phone number of a person; '' for any other chat. A call needs some ten microseconds, so it is called once per chat and not once per message. */
 export const phoneOf = (chatId: string): string => {
   if (!chatId.endsWith(suffix)) return '';
   const number = `+${chatId.slice(0, -suffix.length)}`;

@@ -225,8 +225,7 @@ const names = {
 } as const satisfies Readonly<Record<keyof ChatbotState, string>>;
 
 /**
- * The bound between seconds and milliseconds. Smaller values are seconds, as in the example of the interface; as milliseconds they would be
- * before 1973.
+ * The bound between seconds and milliseconds. Smaller values are seconds, as in the example of the interface. In milliseconds they would be times before 1973.
  */
 const firstMilliseconds = 1e11;
 

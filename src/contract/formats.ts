@@ -32,7 +32,7 @@ const pixKeyTypes = ['CPF', 'CNPJ', 'PHONE', 'EMAIL', 'EVP'] as const;
  */
 const valuesOf = (text: string): readonly number[] => [...text].map((letter) => letter.charCodeAt(0) - 48);
 
-/** Returns the check digit for the preceding digits, modulo 11. The weights begin at 2 from the right, and begin again after `highest`. */
+/** Returns the check digit for the preceding digits, modulo 11. The weights go from 2 to `highest`, beginning at the last digit, and then start at 2 again. */
 const checkDigit = (values: readonly number[], highest: number): number => {
   const sum = values.toReversed().reduce((total, value, index) => total + value * (2 + (index % (highest - 1))), 0);
   const rest = sum % 11;
@@ -86,7 +86,7 @@ export const boletoOf = (written: string): Result<string> => {
     : refuse('invalid', 'boletoCode must have the 44, 47 or 48 digits of a bank slip');
 };
 
-/** Returns an amount in hundredths. Fractions such as 0.29 are not exact in floating point, so a small deviation is allowed. */
+/** Returns an amount in hundredths. Fractions such as 0.29 are not exact in floating point, so a deviation of up to 0.001 hundredths is accepted. */
 export const centsOf = (amount: number): Result<number> => {
   const cents = Math.round(amount * 100);
   if (cents < 1 || Math.abs(amount * 100 - cents) > 0.001) return refuse('invalid', 'amount must be above 0, with two decimals at most');
@@ -95,9 +95,9 @@ export const centsOf = (amount: number): Result<number> => {
 
 // The notation of `choices`: an entry is a label and a value, separated by a bar or a line break.
 //
-// Buttons: `Yes|yes`, `Yes` (the label is the id), `Yes|reply:yes`, `Shop|https://…`, `Shop|url:https://…`, `Call|call:+55…`,
-// `Copy|copy:CODE`. Lists: `[Section]` opens a section, `Title|id|description` is a row. Carousels: `[text]` opens a card, `{picture}` is
-// shown above its text, the buttons follow.
+// Buttons: `Yes|yes`, `Yes` (the label is the id), `Yes|reply:yes`, `Shop|https://…`, `Shop|url:https://…`, `Call|call:+55…`, `Copy|copy:CODE`. Lists:
+// `[Section]` opens a section, `Title|id|description` is a row. Carousels: `[text]` opens a card, `{picture}` is shown above the text of the card, and the
+// buttons follow.
 
 /** A card of a carousel. `picture`: URL or base64; '' for none. */
 interface CardChoice {

@@ -144,8 +144,8 @@ const rawView = ({ tag, attrs, content }: RawChange): RawView => ({
 });
 
 /**
- * Makes the settings in an event. Each setting has its own object. The interface has no name for the right to add members, so the platform's
- * name is used.
+ * Makes the settings in an event. Each setting has its own field. The interface has no field for the right to add members, so `UnknownChanges` contains this
+ * right in the platform's form.
  */
 const settingsView = (settings: GroupSettings) => ({
   ...(settings.subject === undefined ? {} : { Name: subject.view(settings) }),

@@ -62,7 +62,7 @@ export const instanceView = (view: InstanceView, now: number) => instance.view({
 
 // The form of the limits of an account in the interface.
 
-/** Returns a time as a separate field; the field is absent if the time is unknown. */
+/** Makes an object with the time as its only field. The object is empty if the time is unknown. */
 const moment = <Name extends string>(name: Name, ms: number | null): { readonly [N in Name]?: string } =>
   (ms === null ? {} : { [name]: isoTime(ms) }) as { readonly [N in Name]?: string };
 

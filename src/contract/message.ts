@@ -27,7 +27,7 @@ export const spelled = (name: string): string => {
   return known;
 };
 
-/** Returns the same content with the interface's spelling of every field name. A name that already has this spelling stays. */
+/** Returns the content with the interface's spelling of every field name. A name that already has this spelling stays unchanged. */
 export const contentView = (content: unknown): unknown => {
   if (typeof content !== 'object' || content === null) return content;
   if (Array.isArray(content)) return content.map(contentView);
@@ -40,7 +40,7 @@ export const contentView = (content: unknown): unknown => {
   return view;
 };
 
-// The form of a message in answers and in events. This code runs once for each message, so it makes one object only.
+// The form of a message in answers and in events. This code runs for every message, so it makes only one object.
 
 const noMetadata = Object.freeze({});
 
@@ -157,7 +157,7 @@ const updateView = (type: string, state: string, update: Update) => ({
   },
 });
 
-/** Makes the event for a status. Confirmations become receipts; any other status is an outcome of the message. */
+/** Makes the event for a status. A status of `confirmations` becomes a receipt. Any other status is an outcome of the message. */
 export const statusView = (status: MessageStatus, update: Update) => {
   const receipt = update.isGroup ? 'GroupReceipts' : 'ReadReceipt';
   return updateView(confirmations.has(status) ? receipt : 'MessageStatus', status, update);

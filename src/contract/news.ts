@@ -72,7 +72,7 @@ export const newsView = (news: News) => {
 
 // The `history` event. The body of a batch has a size limit, which does not depend on the size of the part that the platform sent.
 
-/** Largest size of the items in one body, in bytes. The remaining 6 KiB of 256 KiB are for the numbers of the batch and the envelope. */
+/** Largest size of the items in one body, in bytes. The body may have 256 KiB. The remaining 6 KiB are for the envelope and for the numbers of the batch. */
 const limit = 250 * 1024;
 
 type Item = Readonly<Record<string, unknown>>;
@@ -100,7 +100,7 @@ const fieldsWithin = (item: Item, bytes: number): Item => {
   return Object.fromEntries(Object.entries(item).filter(fits));
 };
 
-/** Shortens the largest items until the batch fits, which is rarely needed. If this is not enough, every item is shortened to the same number of bytes. */
+/** Shortens the largest items until the batch fits. This is rarely needed. If the batch is still too large, shortens every item to the same number of bytes. */
 const fitted = (items: readonly Item[]): readonly Item[] => {
   const sizes = items.map(bytesOf);
   let sum = sizes.reduce((total, size) => total + size + 1, 0);

@@ -16,7 +16,10 @@ export const envelopeView = ({ owner, token, name, baseUrl }: EventSender, type:
 
 // Placeholders in the texts of sends: `{{name}}`, `{{wa_name}}`, `{{lead_email}}`.
 
-/** Returns the name of a person. A chat without a name shows its phone number instead, which must not appear in a greeting. */
+/**
+ * Returns the name of a person or a group; '' if a person has no name. A stored chat then has the phone number as its name, which must not appear in a
+ * greeting.
+ */
 const nameOf = (chat: NamedChat | null): string => (chat === null || (!chat.isGroup && chat.name === chat.phone) ? '' : chat.name);
 
 const fields: Readonly<Record<string, (chat: NamedChat | null) => string>> = {

@@ -94,8 +94,8 @@ const delivery = fieldsOf<DeliveryView & { readonly withInstance: boolean }>()({
 export const deliveryFields = delivery.schemas;
 
 /**
- * The fields of an attempt. The holder of an instance token chooses the address of a receiver. The answer may therefore come from inside the
- * operator's network, so this holder does not get the answer.
+ * The fields of an attempt. The holder of an instance token does not get the answer of the receiver. This holder chooses the address, so the answer may come
+ * from inside the operator's network.
  */
 const attempt = fieldsOf<Try & { readonly withAnswer: boolean }>()({
   started: [text, ({ at }) => isoTime(at)],
@@ -130,7 +130,7 @@ export const deliveryPageView = ({ deliveries, more, queues }: DeliveryPage, wit
   queues: queues.map(({ webhookId, ...queue }) => ({ webhook: webhookId, ...queue })),
 });
 
-/** Returns the status of an answer without its body, because the body may come from inside the operator's network. */
+/** Makes the view of a test. It has the status of the answer and not its body, because the body may come from inside the operator's network. */
 export const webhookTestView = ({ id, url, outcome, ms }: WebhookTest) => ({
   ok: outcome.ok,
   id,
