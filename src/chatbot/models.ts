@@ -1,7 +1,7 @@
 /**
- * The services that agents ask, called through OpenAI's client of chat completions. The actors handle retries, deadlines and circuit breakers,
- * so those of the client are off. A message is sent as a whole, so an answer is streamed only if the service offers no other form. The library
- * is loaded with the first question, because it needs 36 MB and 100 ms of processor time.
+ * The services that agents ask, called through OpenAI's client of chat completions. The actors handle retries, deadlines and circuit breakers, so those of the
+ * client are off. Answers are requested as a whole, because a message is sent as a whole. If a service only streams, its answer is streamed. The library is
+ * loaded with the first question, because it needs 36 MB and 100 ms of processor time.
  */
 import type OpenAI from 'openai';
 import type { ChatCompletion, ChatCompletionCreateParamsNonStreaming, ChatCompletionMessageParam } from 'openai/resources/chat/completions';
@@ -17,7 +17,7 @@ interface ChatModelOptions {
   readonly userAgent: string;
   /** Time-out of one call, in milliseconds. */
   readonly timeoutMs: number;
-  /** Concurrent calls to one service. */
+  /** The largest number of concurrent calls to one service. */
   readonly connections: number;
 }
 
@@ -32,10 +32,12 @@ const addresses: Readonly<Record<ChatbotAgent['provider'], string>> = {
 
 const addressOf = ({ provider, baseUrl }: Pick<ChatbotAgent, 'provider' | 'baseUrl'>): string => baseUrl || addresses[provider];
 
-/** The largest answer in bytes: the longest text with each character escaped twice, and its tool calls. Parsing it needs some 10 ms. */
+/**
+ * The largest size of an answer, in bytes. It has room for the longest text with each character escaped twice, and for tool calls. Parsing needs some 10 ms.
+ */
 const largest = 1_048_576;
 
-/** Tool calls that are read from one answer, and the longest parts of a tool call in characters. */
+/** The largest number of tool calls that are read from one answer. Then the largest lengths of an id or a name, and of the arguments, in characters. */
 const mostCalls = 101;
 const longestId = 200;
 const longestArguments = 16_384;
@@ -109,7 +111,7 @@ const refused = (status: number, retryAfter: number): ModelAnswer => {
 const failureOf = (error: unknown): ModelAnswer => {
   const { status, headers, cause } = error as { status?: unknown; headers?: Headers; cause?: unknown };
   if (typeof status === 'number') return refused(status, Number(headers?.get('retry-after') ?? Number.NaN));
-  // The library wraps the error of fetch, which wraps the original error.
+  // The library wraps the error of `fetch`, and `fetch` wraps the original error.
   const inner = cause instanceof TypeError && cause.cause !== undefined ? cause.cause : (cause ?? error);
   const reason = reasonOf(inner);
   const isTooLarge = (inner as { readonly code?: unknown } | null)?.code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE';
@@ -121,10 +123,13 @@ const failureOf = (error: unknown): ModelAnswer => {
 
 type Clean = (text: string) => string;
 
-/** The shortest key that is replaced, in characters. A shorter key may occur in ordinary texts by chance. */
+/** The least length of a key that is masked, in characters. A shorter key may occur in ordinary texts by chance. */
 const shortestKey = 8;
 
-/** Makes a function that cleans texts of a service before they are stored and shown. It removes the key and characters that no database can store. */
+/**
+ * Makes a function that cleans texts of a service before they are stored and shown. The function masks the key, and removes or replaces characters that
+ * PostgreSQL cannot store.
+ */
 const cleanerFor = (key: string): Clean => {
   const hidden: Clean = key.length < shortestKey ? (text) => text : (text) => text.replaceAll(key, '********');
   return (text) => hidden(text.replaceAll('\0', '').toWellFormed());
@@ -164,7 +169,7 @@ const wordsOf = (choice: { readonly message?: unknown; readonly finish_reason?: 
   return choice?.finish_reason === 'length' ? wholeSentences(text) : text;
 };
 
-/** Returns the fields of an answer that a message shows: those of the protocol, and no additions of the service. */
+/** Returns the fields of an answer that a message shows. Only fields of the protocol are shown, and no additional fields of the service. */
 const choiceOf =
   (clean: Clean) =>
   (choice: unknown): unknown => {
@@ -222,10 +227,10 @@ const clientOf = (Client: typeof OpenAI, { agent, key }: ModelQuestion, userAgen
       })) as unknown as typeof globalThis.fetch,
   });
 
-/** The number of remembered services that answer only with `stream: true`. */
+/** The largest number of remembered services that answer only with `stream: true`. */
 const mostStreaming = 1_000;
 
-/** Returns true if the service refused the question because it only streams answers. The text of the refusal is not kept. */
+/** Returns true if the service refused the question because it only streams answers. The text of the refusal is not stored. */
 const wantsStream = (error: unknown): boolean => {
   const { status, message } = error as { readonly status?: unknown; readonly message?: unknown };
   return (status === 400 || status === 422) && typeof message === 'string' && /\bstream(?:ing|ed)?\b/i.test(message);

@@ -1,4 +1,4 @@
-/** Joins the chunks of a streamed answer into a whole one. Some services stream without a request to do so, and some offer no whole answer. */
+/** Joins the chunks of a streamed answer into a whole answer. Some services stream although the request did not ask for it, and some can only stream. */
 import type { ChatCompletion } from 'openai/resources/chat/completions';
 
 interface CallPart {

@@ -116,7 +116,7 @@ export const toolCallOf = (offer: Offer, wish: ToolWish): Result<ToolCall> => {
   const validator = compile(offered.shape);
   if (!validator.Check(given)) {
     const [finding] = validator.Errors(given);
-    // The library's message for a field that the shape does not have.
+    // This is the library's message for a field that the shape does not have.
     const problem = finding?.message === 'schema is false' ? 'is not known' : (finding?.message ?? 'does not fit');
     return refuse('invalid', `${finding?.instancePath.slice(1) || 'the list of arguments'} ${problem}`);
   }
