@@ -53,7 +53,7 @@ const contactIn = (conversation: unknown) => {
   };
 };
 
-/** Returns the source id of a message. Older versions have it only in the list of the conversation's messages. */
+/** Returns the source id of a message. Older versions of Chatwoot send the source id only in the list of the conversation's messages. */
 const sourceOf = (body: unknown, id: number): string => {
   const same = listOf(field(body, 'conversation', 'messages')).find((message) => field(message, 'id') === id);
   return textOf(field(body, 'source_id')) || textOf(field(same, 'source_id'));

@@ -9,11 +9,11 @@ import { retryAfterOf } from '#src/webhooks/receiver.ts';
 export interface ClientOptions {
   readonly guard: AddressGuard;
   readonly userAgent: string;
-  /** Time-out of a request, in milliseconds. A file gets this time again for each started 10 MB. */
+  /** Time-out of a request, in milliseconds. A request with a file gets this time for each started 10 MB. */
   readonly timeoutMs: number;
   /** The time-out in milliseconds if a caller waits; 4 s if absent. */
   readonly awaitedMs?: number;
-  /** Concurrent connections to one host. */
+  /** The largest number of concurrent connections to one host. */
   readonly connections: number;
 }
 
@@ -35,7 +35,7 @@ export interface ChatwootClient {
   close(): Promise<void>;
 }
 
-/** Largest answer in bytes. A page of conversations has some hundred KB. */
+/** The largest size of an answer, in bytes. A page of conversations has some hundred KB. */
 const answerBytes = 4 * 1024 * 1024;
 const slice = 10_000_000;
 
@@ -52,8 +52,9 @@ const sentences: Readonly<Record<number, string>> = {
 const sentenceOf = (status: number): string => sentences[status] ?? `Chatwoot answered ${status} ${STATUS_CODES[status] ?? ''}`.trimEnd();
 
 /**
- * The wait before a POST without an answer is repeated. Chatwoot may still work on the first one, and has no key that rejects a second one. Chatwoot ends a
- * request 15 s after its begin (its RACK_TIMEOUT_SERVICE_TIMEOUT). With the time-out of 20 s, a request may therefore queue there for 15 s. In seconds.
+ * The wait before a POST without an answer is repeated, in seconds. Chatwoot may still process the first POST, and has no idempotency key to reject the second
+ * POST. Chatwoot ends a request 15 s after it begins to process the request (its RACK_TIMEOUT_SERVICE_TIMEOUT). This wait and the time-out of 20 s are 30 s
+ * together, so the first POST may also have waited in a queue for 15 s.
  */
 const settling = 10;
 
