@@ -64,7 +64,7 @@ interface Served {
 const served = (type: string, gzipped: Buffer): Served => ({
   type,
   gzipped,
-  // A weak tag, because it names the plain and the compressed form.
+  // The tag is weak, because it names both the plain and the compressed form.
   etag: `W/"${createHash('sha256').update(gzipped).digest('base64url').slice(0, 22)}"`,
 });
 

@@ -2,7 +2,7 @@
 
 /* global Scalar */
 
-/** Examples are shown for curl, fetch, Python (requests) and PHP (curl). Scalar knows these languages and libraries beside them. */
+/** The languages and libraries whose examples are hidden. The page shows examples for curl, fetch, Python (requests) and PHP (curl). */
 const otherLanguages = 'c clojure csharp dart fsharp go http java julia kotlin node objc ocaml powershell r ruby rust swift';
 const hiddenClients = {
   ...Object.fromEntries(otherLanguages.split(' ').map((language) => [language, true])),
@@ -12,7 +12,7 @@ const hiddenClients = {
   php: ['guzzle', 'laravel'],
 };
 
-/** Switches off everything that speaks with another server, and does not keep tokens. */
+/** Options that switch off all requests to other servers, and the storage of tokens. */
 const alone = {
   telemetry: false,
   withDefaultFonts: false,
@@ -29,8 +29,8 @@ let instance = '';
 const credentialNames = ['token', 'admintoken'];
 
 /**
- * Sends a call of the reader. The browser adds the cookie of the dashboard's session, which counts where no token is given. `x-instance` names the
- * instance, as the dashboard does, so that no token comes into the page.
+ * Sends a call of the reader. The browser adds the cookie of the dashboard's session, which the gateway uses for a call without a token. The header
+ * `x-instance` names the instance, as in the dashboard, so the page needs no token.
  * @param {RequestInfo | URL} input
  * @param {RequestInit} [init]
  */
@@ -78,5 +78,5 @@ Scalar.createApiReference(place, {
   documentDownloadType: 'json',
   customFetch: call,
 });
-// Without an answer there is no bar, and calls need a token.
+// If the gateway does not answer, the bar is not shown, and calls need a token.
 if (dashboard !== undefined) showBar(dashboard).catch(() => undefined);
