@@ -1,4 +1,6 @@
-/** The settings in force, as the administrator may see them: value, source and default of each. A secret is shown only as set or not set. */
+/**
+ * The settings in force, as the administrator may see them: the value, the source and the default of each setting. A secret is shown only as set or not set.
+ */
 import type { Settings, SettingSource, SettingSources } from './load.ts';
 import { nameOf, type Setting, settable } from './settings.ts';
 

@@ -1,4 +1,4 @@
-/** Kinds of settings. A kind turns a text of the environment into a value, and writes a value for a table. */
+/** Kinds of settings. A kind parses a text of the environment, and writes a value for a table. */
 import { isIP } from 'node:net';
 import { loopbackHosts } from '#src/base/loopback.ts';
 
@@ -39,8 +39,8 @@ export const milliseconds = (min = 1, max = longestTimer): Kind<number> => ({
 });
 
 /**
- * Returns the kind of an age in milliseconds. An age may exceed the longest timer, because no timer waits for it. The limit is four weeks, because a
- * longer age would be a mistake.
+ * Returns the kind of an age in milliseconds. An age may exceed the longest delay of a timer, because no timer is set to an age. The limit is four weeks,
+ * because a longer age would be a mistake.
  */
 export const age = (min: number): Kind<number> => milliseconds(min, 4 * week);
 
@@ -121,7 +121,7 @@ export const secretUrl = (...protocols: readonly string[]): Kind<string | null> 
   secret: true,
 });
 
-/** The least length of a token. A shorter token that a person chose can be guessed at a thousand requests a second. */
+/** The least length of a token, in characters. With a thousand requests a second, an attacker can guess a shorter token that a person chose. */
 const shortestToken = 16;
 
 export const secretToken: Kind<string | null> = {

@@ -44,8 +44,8 @@ const nearest = (name: string, known: readonly string[]): string | null => {
 };
 
 /**
- * Returns the names in the file that are no settings, and the names of constants in the environment. The environment also has names of other programs, which
- * are not reported.
+ * Returns the names in the file that are no settings, and the names of constants in the environment. Other names in the environment are not reported, because
+ * other programs use the environment too.
  */
 const unknownIn = (file: Environment, env: Environment): readonly UnknownSetting[] => {
   const known = Object.keys(settable).map(nameOf);

@@ -58,8 +58,8 @@ export const openDataDir = (dataDir: string): string => {
 };
 
 /**
- * Writes a new key to a file of its own, and links the file into place when it is complete. A crash leaves no partial key. If two processes make a
- * key at the same time, both use the key of the first one.
+ * Writes a new key to a temporary file, and links the complete file to `path`. A crash leaves no partial key at `path`. If two processes make a key at the same
+ * time, both use the key of the first one.
  */
 const makeKey = (path: string): void => {
   const unfinished = `${path}.${process.pid}`;

@@ -13,7 +13,7 @@ import type { Setting } from './kinds.ts';
 
 export type { Setting } from './kinds.ts';
 
-/** Keys are the names in the program; `nameOf` gives the name in the environment (`dataDir` is `DATA_DIR`). */
+/** The settings by their names in the program. `nameOf` returns the name in the environment (`DATA_DIR` for `dataDir`). */
 export const table = {
   ...serverSettings,
   ...databaseSettings,
