@@ -6,7 +6,7 @@ import { extname } from 'node:path';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 
-/** Modules of packages that the modules of the page may import. Modules that need `preact` import it by this name, so the page loads one copy of it. */
+/** Modules of packages that the modules of the page may import. All modules import `preact` by this name, so the page loads only one copy. */
 export const library = ['preact', 'preact/hooks', 'htm', 'htm/preact', '@preact/signals-core', '@preact/signals', 'uplot'] as const;
 
 /** The browser modules of packages whose main file is not for browsers. */
@@ -80,7 +80,10 @@ const policyOf = (importMap: string): string =>
     "frame-ancestors 'none'",
   ].join('; ');
 
-/** Returns the document. It names the modules that the first view needs, so the browser requests them at once and not level by level. */
+/**
+ * Returns the document. It names the modules that the first view needs, so the browser requests all modules at once and does not discover them import by
+ * import.
+ */
 const documentOf = (importMap: string, base: string, names: readonly string[], icons: string): string => {
   const of = (ending: string): readonly string[] => names.filter((name) => name.endsWith(ending)).map((name) => base + name);
   const modules = of('.js').filter(

@@ -5,7 +5,7 @@
 
 const mark = '#dormouse=';
 const followMs = 1_500;
-/** The number of consecutive answers without a stage that the panel accepts. Between the last step and the login the gateway reports no stage. */
+/** The largest number of consecutive answers without a stage. Between the last step and the login the gateway reports no stage. */
 const looksUntilOver = 8;
 
 const texts = {

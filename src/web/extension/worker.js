@@ -1,6 +1,6 @@
 /**
- * Forwards requests from the panel to the gateway. The content security policy of web.whatsapp.com forbids requests from scripts of that page to other
- * servers. The gateway allows requests of extensions by CORS. This extension therefore needs no permission for any site but web.whatsapp.com.
+ * Forwards requests from the panel to the gateway. The content security policy of web.whatsapp.com forbids requests from scripts of that page to other servers.
+ * The gateway allows requests of extensions by CORS, so this extension needs a permission for web.whatsapp.com only.
  */
 
 const site = 'https://web.whatsapp.com/';

@@ -1,6 +1,6 @@
 /**
- * Texts of the page by name, in the language that the reader chose, or else in that of the browser. A new language needs files in `texts/` and a line in
- * `languages`.
+ * Texts of the page by name, in the language that the reader chose, or otherwise in the language of the browser. A new language needs files in `texts/` and a
+ * line in `languages`.
  */
 import { filler } from './texts/fill.js';
 import { en } from './texts/en.js';

@@ -14,7 +14,7 @@ const sides = [
 ];
 const bows = [0.3, 0.5, 0.8];
 const samples = 20;
-/** The number of samples that hits every word. The longest curves have 2,000 pixels, and words are 14 pixels high. */
+/** A number of samples that misses no word. The longest curves have 2,000 pixels, and words are 14 pixels high. */
 const fineSamples = 400;
 
 /** @param {Box} box @returns {Point} */
@@ -52,7 +52,7 @@ const near = ({ x, y, width, height }, point, room) =>
  */
 
 /**
- * Returns the cost of a curve. It grows with the overlap with boxes and words, and with the length.
+ * Returns the cost of a curve. The cost grows with the length of the curve, and with the length over boxes, words and parents.
  * @param {Curve} curve
  * @param {Obstacles} obstacles
  * @param {Box} from

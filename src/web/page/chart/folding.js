@@ -6,8 +6,8 @@
 /** @import { Machine, State, Transition } from './words.js' */
 
 /**
- * The box of the housekeeping states of a disconnected session. This name is as wide as the longest name of a state that the box shows, because the layout
- * program measures it.
+ * The box of the housekeeping states of a disconnected session. The layout program measures this name, so the name is as wide as the longest name of a state
+ * that the box shows.
  */
 export const housekeeping = 'disconnected.housekeepingSteps';
 

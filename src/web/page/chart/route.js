@@ -1,15 +1,17 @@
-/** Finds the route of an arrow around boxes and words: the cheapest path over a grid, straightened where no obstacle is in between, with round bends. */
+/** Finds the route of an arrow around boxes and words: the cheapest path over a grid, straightened where no obstacle is in between, and with rounded bends. */
 
 /** @import { Box } from './words.js' */
 /** @typedef {{ readonly x: number, readonly y: number }} Point */
-/** `at` returns the point at a part of the length, from 0 to 1. @typedef {{ readonly path: string, readonly at: (part: number) => Point }} Curve */
+/** `at` returns the point at a fraction of the length, from 0 to 1. @typedef {{ readonly path: string, readonly at: (part: number) => Point }} Curve */
 
 /** The distance between two cells of the grid, in pixels. */
 const step = 8;
 /** The distances of an arrow from boxes and from words, in pixels. */
 const roomOfBox = 5;
 const roomOfWords = 4;
-/** The extra costs of a step over a box, over words, and through a parent of other states. Each is the length of an equally expensive detour, in pixels. */
+/**
+ * The extra costs of a step over a box, over words, and through a parent of other states. Each cost is the length of an equally expensive detour, in pixels.
+ */
 const overBox = 300;
 const overWords = 150;
 const throughRoom = 120;

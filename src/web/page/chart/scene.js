@@ -116,7 +116,7 @@ const meet = (one, other) =>
   one.x < other.x + other.width && other.x < one.x + one.width && one.y < other.y + other.height && other.y < one.y + one.height;
 
 /**
- * Returns the position of a tag above or below its state: the position that covers the fewest boxes, and the middle among equal positions.
+ * Returns the position of a tag above or below its state: the position that covers the fewest boxes. Among equal positions, the middle one wins.
  * @param {Box} to
  * @param {number} width
  * @param {Layout} layout
@@ -172,7 +172,7 @@ export const neighbour = (leaves, from, direction) => {
       const [dx, dy] = [leaf.x + leaf.width / 2 - middle.x, leaf.y + leaf.height / 2 - middle.y];
       const along = dx * direction.x + dy * direction.y;
       const aside = Math.abs(dx * direction.y) + Math.abs(dy * direction.x);
-      // A state that lies more to the side costs four times as much, because another arrow key reaches it.
+      // A state that lies more to the side costs four times as much, because another arrow key leads to this state.
       return { leaf, along, cost: (along + 2 * aside) * (aside > along ? 4 : 1) };
     })
     .filter(({ along }) => along > 8);

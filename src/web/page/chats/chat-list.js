@@ -8,9 +8,9 @@ import { post } from '../core/api.js';
 
 /** The number of chats in one page. The server makes such a page within 10 ms. */
 const page = 100;
-/** The overlap of two pages, in chats. No chat is missed if fewer chats are deleted between two requests. */
+/** The overlap of two pages, in chats. No chat is missed if at most this number of chats is deleted between two requests. */
 const overlap = 10;
-/** The debounce of the search, in milliseconds. Letters come faster than answers. */
+/** The debounce of the search, in milliseconds. Readers type letters faster than the server answers. */
 const typingMs = 250;
 /** The time for which events are batched before they are shown, in milliseconds. A busy account has many events. */
 const settleMs = 100;
@@ -95,7 +95,7 @@ export class ChatList {
       void this.#read(Math.max(0, this.chats.value.length - overlap));
   }
 
-  /** Takes a chat that changed or got a message. @param {Chat} chat */
+  /** Adds or replaces a chat that changed or got a message. @param {Chat} chat */
   take(chat) {
     this.#changed.delete(chat.id);
     this.#changed.set(chat.id, chat);

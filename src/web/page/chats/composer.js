@@ -115,7 +115,7 @@ const Fields = ({ field, draft, busy, change, attach, onEnter }) => html`
         onChange=${(/** @type {Event} */ event) => {
           const input = /** @type {HTMLInputElement} */ (event.currentTarget);
           attach(input.files?.[0]);
-          // With the old value, choosing the same file again would cause no event.
+          // If the value stayed, choosing the same file again would cause no event.
           input.value = '';
         }}
       />

@@ -10,12 +10,15 @@ import { itemsOf } from './fold.js';
 
 /** The number of rows in one page. The server makes such a page within 10 ms. */
 const page = 50;
-/** The overlap of two pages, in rows. No message is missed if fewer messages are deleted between two requests. */
+/** The overlap of two pages, in rows. No message is missed if at most this number of messages is deleted between two requests. */
 const overlap = 5;
 /** The largest number of pages that are read to close the gap after a lost stream. */
 const mostPages = 10;
 
-/** Ranks of the states of a message. A lower state does not replace a higher one, in whatever order they arrive. @type {Readonly<Record<string, number>>} */
+/**
+ * Ranks of the states of a message. A state with a lower rank does not replace a state with a higher rank, in whatever order they arrive.
+ * @type {Readonly<Record<string, number>>}
+ */
 const ranks = { Queued: 0, Failed: 1, Sent: 1, Delivered: 2, Read: 3, Played: 4, Canceled: 5, Deleted: 6 };
 
 /** @param {string} known @param {string} status */

@@ -9,7 +9,7 @@ import { dataUrlOf, newKey, post } from '../core/api.js';
 /** Drafts of chats, by session and chat. They are lost when the page is closed. @type {Map<string, Draft>} */
 const drafts = new Map();
 
-/** The origin of messages that a person writes here. The chatbot pauses for them (`actors/chatbot/chatbot.ts`). */
+/** The origin of messages that a person writes in the dashboard. The chatbot pauses after such a message (`actors/chatbot/chatbot.ts`). */
 const trackSource = 'dormouse-dashboard';
 
 /** @param {File} file */

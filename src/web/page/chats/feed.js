@@ -28,7 +28,7 @@ export class ChatFeed {
     this.#list = list;
   }
 
-  /** Follows the events. Returns a function that stops this. */
+  /** Follows the events until the returned function is called. */
   start() {
     const refresh = () => {
       void this.#list.refresh();

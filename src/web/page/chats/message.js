@@ -129,8 +129,8 @@ const isSame = (a, b) =>
     JSON.stringify(a?.reactions) === JSON.stringify(b?.reactions));
 
 /**
- * Draws a message again only if it has changed. A loaded page of older messages changes none of the messages that are shown. Properties that are functions
- * are not compared, because they do the same after each render.
+ * Draws a message again only if it has changed. A loaded page of older messages changes none of the messages that are shown. Properties that are functions are
+ * not compared, because a function from an earlier render has the same effect.
  * @extends {Component<MessageProps>}
  */
 export class MessageView extends Component {

@@ -34,7 +34,7 @@ const longDay = new Intl.DateTimeFormat(language, { weekday: 'long', day: 'numer
 /** @param {number} at */
 export const dayOf = (at) => longDay.format(at);
 
-/** Formats the time of a chat's last message: the time of day if the message is of today, else the date. @param {number} at */
+/** Formats the time of a chat's last message: the time of day for a message of today, and the date for an earlier message. @param {number} at */
 export const shortTimeOf = (at) => {
   if (at === 0) return '';
   return new Date(at).toDateString() === new Date().toDateString() ? minuteOfDay(at) : shortDay.format(at);

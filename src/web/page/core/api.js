@@ -27,10 +27,10 @@ export const whenSignedOut = (listener) => {
   onSignedOut = listener;
 };
 
-/** Resolves when the reader has signed in again, with true if it is the same person. Null while nobody has to sign in again. @type {Promise<boolean> | null} */
+/** Resolves when the reader has signed in again: with true for the same person. Null if no sign-in is needed. @type {Promise<boolean> | null} */
 let returning = null;
 
-/** Holds all requests until the reader has signed in again. They fail if another person signs in. @param {Promise<boolean>} isSame */
+/** Holds all requests until the reader has signed in again. The held requests fail if another person signs in. @param {Promise<boolean>} isSame */
 export const holdRequests = (isSame) => {
   returning = isSame.finally(() => {
     returning = null;

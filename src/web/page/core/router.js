@@ -94,7 +94,7 @@ const onClick = (event) => {
 /** True if the guard has allowed the next move through the history. */
 let isAllowed = false;
 
-/** The steps of the move through the history that the page has just undone, in order to ask the guard; 0 if there is none. */
+/** The number of steps of a move through the history that the page is undoing in order to ask the guard; negative for "back", 0 if there is none. */
 let asked = 0;
 
 /** Asks the guard, and repeats an undone move if the guard allows it. @param {number} steps */
@@ -106,7 +106,7 @@ const askFor = async (steps) => {
 
 /** Handles a move through the history. The browser has already moved, so the page undoes the move before it asks the guard. @param {PopStateEvent} event */
 const onMove = (event) => {
-  // The entry that the skip link made has no number. It shows the same view as the entry before.
+  // The entry that the skip link made has no number. Such an entry shows the same view as the previous entry.
   const to = Number(event.state?.entry ?? entry);
   const steps = to - entry;
   if (asked !== 0 && steps === 0) {

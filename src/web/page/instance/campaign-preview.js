@@ -14,7 +14,8 @@ import { filled, gatewayNames, longest, mostRecipients, stretchedDays, unknownIn
  */
 
 /**
- * Returns sentences about effects of the campaign that its author may not expect. The preview shows them, and the question before the campaign is created.
+ * Returns sentences about effects of the campaign that its author may not expect. The preview shows these sentences. The question before the creation of the
+ * campaign shows them again.
  * @param {{ text: string, heads: readonly string[], messages: number, stats: Stats | null }} campaign
  */
 export const cautionsOf = ({ text, heads, messages, stats }) => {

@@ -13,7 +13,7 @@ import { Button, StateBadge } from '../ui/parts.js';
  * @property {string} id
  * @property {string} info
  * @property {string} status
- * @property {string} reason The reason why the campaign stopped by itself or rests; '' for none.
+ * @property {string} reason The reason of an automatic stop or of a pause; '' for none.
  * @property {number | null} remaining_seconds
  * @property {number} scheduled_for Unix milliseconds.
  * @property {number} delayMin Seconds.
@@ -36,7 +36,7 @@ export const nameOf = ({ info }) => info || t('campaignUnnamed');
 /** @param {string} session @param {string} [item] Id of a campaign, or `new`. */
 export const addressOf = (session, item) => sessionAddress(session, 'campaigns', item);
 
-/** The refresh intervals. `busyMs`: while a campaign sends. `restingMs`: at other times, when only receipts change a campaign. */
+/** The refresh intervals, in milliseconds. `busyMs`: while a campaign sends. `restingMs`: at other times, when only receipts change a campaign. */
 const [busyMs, restingMs] = [2_000, 10_000];
 
 /** Returns the refresh interval, in milliseconds. @param {readonly Folder[]} folders */
@@ -68,7 +68,10 @@ const Progress = ({ folder }) => {
   `;
 };
 
-/** Returns true if a campaign has failed messages that can be retried. Skipped contacts and unknown outcomes cannot. @param {Folder} folder */
+/**
+ * Returns true if a campaign has failed messages that can be retried. Skipped messages and messages with an unknown outcome are not retried.
+ * @param {Folder} folder
+ */
 const canRetry = ({ log_failed: failed, log_skipped: skipped, log_unknown: unknown }) => failed > skipped + unknown;
 
 /** @param {{ live: Live, folder: Folder, onChange: () => Promise<void>, onGone: () => void }} props */

@@ -3,7 +3,7 @@
 /** The largest number of columns. A wider file is not a list of people. */
 const mostColumns = 200;
 
-/** The largest number of rows. A campaign takes half as many recipients, but rows with errors do not count as recipients. */
+/** The largest number of rows. A campaign may have half as many recipients. A file may have more rows, because rows with errors are no recipients. */
 const mostRows = 200_000;
 
 /** The reason why a list cannot be read. `reason` is the name of the sentence for the page, and `values` are the facts in it. */

@@ -53,7 +53,7 @@ export const useAnswer = (ask, on) => {
     }
   }, on);
   const load = useCallback(() => askFor(false), [askFor]);
-  /** Repeats the request, unless one is under way. A request that is older than every time-out does not count. */
+  /** Repeats the request, unless one is under way. A request that is older than every time-out does not count as under way. */
   const refresh = useCallback(async () => {
     if (Date.now() - startedAt.current >= patienceMs) await askFor(true);
   }, [askFor]);

@@ -27,7 +27,7 @@ const idForm = /^\d[\d:-]*@(?:s\.whatsapp\.net|c\.us|lid|g\.us)$/;
 
 /** Decimal zeros, as in `5511999990001.0` from spreadsheets and data frames. More than two zeros may belong to the number. */
 const zeros = /(?:(?<=\d)[.,]0|(?<=^\+?\d+)[.,]00)$/;
-/** A number with decimals is an amount. Without its separator it would be another number. */
+/** A number with decimals, which is an amount. Without the separator it would look like another number. */
 const fraction = /^\+?\d+[.,]\d{1,2}$/;
 /** A long number in the scientific notation of a spreadsheet, which leaves digits out. */
 const scientific = /^[+-]?\d+(?:[.,]\d+)?e[+-]?\d+$/i;
@@ -108,7 +108,7 @@ export const readTyped = (text) => {
 
 /** Words that name a column of phone numbers. */
 const phoneWords = new Set(['phone', 'telefone', 'celular', 'whatsapp', 'fone', 'tel', 'mobile']);
-/** Words that name such a column only if the name has no other words. Otherwise the column may have numbers of orders, for example. */
+/** Words that name such a column only if its name has no other words. With other words, the column may contain order numbers, for example. */
 const numberWords = new Set(['number', 'numero']);
 
 /** Returns 2 if all words of a column's name mean phone numbers, 1 if the name has one of `phoneWords`, and 0 otherwise. @param {string} head */
@@ -126,7 +126,7 @@ const rankOf = (head) => {
   return words.some((word) => phoneWords.has(word)) ? 1 : 0;
 };
 
-/** The number of rows that are read to find the number of columns, and the column with the most phone numbers. */
+/** The number of rows that are searched for the number of columns, and for the column with the most phone numbers. */
 const looked = 500;
 
 /** Returns the largest number of columns in the first rows. @param {Sheet} sheet */
@@ -144,7 +144,7 @@ export const numberColumn = (sheet) => {
 };
 
 /**
- * Returns all rows with their faults. Of equal numbers, all but the first have a fault.
+ * Returns all rows with their faults. If several rows have the same number, all rows but the first have a fault.
  * @param {Sheet} sheet
  * @param {number} column Index of the column with the numbers.
  * @returns {readonly Recipient[]}

@@ -30,7 +30,7 @@ export class Feed {
   #stopStream = () => {};
   /** The sessions that the current load has found, or that the server reported meanwhile. @type {Set<string>} */
   #seen = new Set();
-  /** Sessions that were reported during the current load and are not known. The load may have passed their place. @type {Set<string>} */
+  /** Unknown sessions that the server reported during the current load. The load may have passed their position in the list. @type {Set<string>} */
   #missed = new Set();
 
   /** True after the first page was loaded. */
@@ -107,7 +107,8 @@ export class Feed {
     this.#missed = new Set();
     const isFirst = rows.size === 0;
     let [after, limit] = ['', isFirst ? firstPage : furtherPages];
-    // The first load shows trouble first. Later loads go by name, because a session that changes its trouble between two pages would be in neither.
+    // The first load shows trouble first. Later loads are sorted by name. Sorted by trouble, a session whose trouble changes between two pages could be on no
+    // page.
     /** @type {Record<string, string>} */
     const order = isFirst ? {} : { sort: 'name' };
     do {

@@ -17,7 +17,8 @@ const site = 'https://web.whatsapp.com/';
 const linkOf = ({ code }) => `${location.origin}#${code}`;
 
 /**
- * Returns the time left until `expires`, in milliseconds, and updates it every second. It is at most `wholeMs`, because the clock of the browser may be wrong.
+ * Returns the time left until `expires`, in milliseconds, and updates it every second. The result is at most `wholeMs`, because the clock of the browser may be
+ * wrong.
  * @param {string} expires @param {number} wholeMs
  */
 const useLeft = (expires, wholeMs) => {
@@ -99,7 +100,7 @@ const snippetOf = (options) => `const publicKey = PublicKeyCredential.parseReque
 const credential = await navigator.credentials.get({ publicKey });
 JSON.stringify(credential.toJSON());`;
 
-/** Parses the text that the console printed. It may have quotation marks around it. @param {string} text */
+/** Parses the text that the console printed. The text may be in quotation marks. @param {string} text */
 const assertionOf = (text) => JSON.parse(text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1));
 
 /** @param {{ id: string }} props */

@@ -2,7 +2,7 @@
 
 export type Status = 'connected' | 'connecting' | 'hibernated' | 'disconnected';
 
-/** The groups by which the page counts and filters. `person`: disconnected until a person acts. */
+/** The groups by which the page counts and filters sessions. `person`: disconnected until a person acts. */
 export type Group = Status | 'person';
 
 /** One session in the list. Times are Unix milliseconds, and 0 means never. */

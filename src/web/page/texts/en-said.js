@@ -1,4 +1,4 @@
-/** English words for states whose names in the charts are terms of the program. Views show the name of the chart beside them. */
+/** English words for states whose names in the charts are terms of the program. Beside such a word, views show the name that the chart has for the state. */
 
 /** @type {import('./said.js').Phrases} */
 export const stateWords = [

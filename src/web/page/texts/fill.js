@@ -1,7 +1,7 @@
-/** Fills the values of a text. `{n}` is the value `n`; `{n|day|days}` is the first word for one and the second for other numbers. */
+/** Fills the values of a text. `{n}` becomes the value `n`. `{n|day|days}` becomes `day` if `n` is one, and `days` for other numbers. */
 import { visible } from './visible.js';
 
-/** @typedef {Readonly<Record<string, string | number>>} Values A number, or a text such as a formatted number. The word for one is chosen for a number or a text of digits. */
+/** @typedef {Readonly<Record<string, string | number>>} Values Numbers and texts. A text that is not all digits gets the word for other numbers. */
 
 /**
  * Returns a function that fills texts of one language. Plurals follow CLDR, where Portuguese counts 0 as one.

@@ -1,5 +1,6 @@
 /**
- * Portuguese for the sentences of the server: reasons of sessions, their states, steps and parts. `test/web/languages.test.ts` compares them with the server's.
+ * Portuguese for the sentences of the server: reasons of sessions, their states, steps and parts. `test/web/languages.test.ts` compares them with the sentences
+ * of the server.
  */
 
 /** @type {import('./said.js').Phrases} */

@@ -19,7 +19,10 @@ import { Button } from './parts.js';
  * @property {() => boolean} [only]
  */
 
-/** The pages in their order. A new page is a row here, a row of `views` in `main.js`, and an address in `src/http/dashboard.ts`. @type {readonly Entry[]} */
+/**
+ * The pages in their order. A new page needs a row in this table, a row of `views` in `main.js`, and an address in `src/http/dashboard.ts`.
+ * @type {readonly Entry[]}
+ */
 const entries = [
   { href: '/admin', text: 'sessions', least: 'viewer', within: /^\/admin\/(?:start$|sessions\/)/ },
   { href: '/admin/charts', text: 'figures', least: 'viewer' },

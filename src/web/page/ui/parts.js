@@ -182,7 +182,7 @@ export const Table = ({ label, heads, plain = false, stack = false, children }) 
 `;
 
 /**
- * Shows a group of buttons. The button of the chosen value is pressed. `options`: pairs of a value and its text.
+ * Shows a group of buttons. The button of the chosen value is shown as pressed. `options`: pairs of a value and its text.
  * @param {{ label: string, options: readonly (readonly [unknown, ComponentChildren])[], chosen: unknown, onChoose: (value: never) => void }} props
  */
 export const OneOf = ({ label, options, chosen, onChoose }) => html`

@@ -49,7 +49,10 @@ const LanguageButton = () => {
 /** @type {Readonly<Record<LiveState, string>>} */
 const liveGroups = { live: 'connected', lost: 'connecting', stale: 'person' };
 
-/** Returns the last word of the names of the texts about a state. `paused`: other windows have the seats for streams. @param {LiveState} state */
+/**
+ * Returns the end of the names of the texts about a state, such as `live` in `liveTitle_live`. `paused`: other windows have the seats for streams.
+ * @param {LiveState} state
+ */
 const wordOf = (state) => (state !== 'stale' && isPaused.value ? 'paused' : state);
 
 /** @param {{ state: LiveState }} props */
@@ -109,7 +112,7 @@ export const Shell = ({ title, fixed = false, crumbs = [], live, children }) => 
 };
 
 /**
- * A page with a heading and, below the heading, the sentence `lead`. `heading`: the heading, if it differs from `title`. The other properties are those of
+ * A page with a heading and, below the heading, the sentence `lead`. `heading`: the heading, if it differs from `title`. All further properties are passed to
  * `Shell`.
  * @param {{ title: string, heading?: string, lead?: string, crumbs?: readonly { text: string, href?: string }[], children?: ComponentChildren }} props
  */

@@ -1,4 +1,4 @@
-/** The audit log: who changed what, when and from where. */
+/** The audit log: the author, the time, the address and the object of each change. */
 import { html } from 'htm/preact';
 import { useRef, useState } from 'preact/hooks';
 import { get } from '../core/api.js';
@@ -84,7 +84,7 @@ export const useEntries = (query) => {
   const [busy, setBusy] = useState(false);
   /** @param {string} more @returns {Promise<EntryPage>} */
   const page = (more) => get(`/admin/audit?${[query, more].filter(Boolean).join('&')}`);
-  /** The first page once earlier entries follow it. The entries between a newer first page and the earlier entries would be missing. */
+  /** The shown first page, after the reader has loaded earlier entries. A first page that is loaded again would leave a gap before the earlier entries. */
   const first = useRef(/** @type {EntryPage | null} */ (null));
   const { answer, instead } = useAnswer(async () => first.current ?? page(''), []);
   const pages = answer.value === null ? [] : [answer.value, ...earlier];

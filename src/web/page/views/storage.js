@@ -136,7 +136,7 @@ const Sessions = ({ title, rowsHead, note, largest: { isExact, instances } }) =>
   </section>
 `;
 
-/** Returns the value of a rule with its unit, which follows from the end of the rule's name. @param {{ name: string, value: string }} rule */
+/** Returns the value of a rule with its unit. The end of the rule's name shows the unit. @param {{ name: string, value: string }} rule */
 const ruleText = ({ name, value }) => {
   if (value === '0') return t('storageNever');
   if (name.endsWith('_DAYS')) return t('storageDays', { n: count(Number(value)) });
