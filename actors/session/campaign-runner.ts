@@ -16,9 +16,10 @@ import { Pause, storageRetryMs } from '../waiting.ts';
 export type DueRecipient = NonNullable<DueMessage['recipient']>;
 
 /**
- * The outcome of a send. `left`: the message left, or may have left. `settled`: nothing left, and the outcome of the recipient is stored. `refused`: the
- * platform refused the message. `fileless`: a file of the message could not be taken, and the outcome of the recipient is stored. `later`: the connection
- * ended, and the recipient waits. `waitMs`: nothing may be sent for this time. `stop`: no campaign of the account can continue, for this reason.
+ * The outcome of a send. `left`: a frame left the process, or may have left. `settled`: no frame left, and the outcome of the recipient is stored. `refused`:
+ * the platform refused the message. `fileless`: a file of the message could not be taken, and the outcome of the recipient is stored. `later`: the message
+ * cannot be sent now, for example because the connection ended, and the recipient waits. `waitMs`: nothing may be sent for this many milliseconds. `stop`: no
+ * campaign of the account can continue, for this reason.
  */
 export type SendEnd = 'left' | 'settled' | 'refused' | 'fileless' | 'later' | { readonly waitMs: number } | { readonly stop: string };
 
@@ -66,7 +67,7 @@ const restReasons = {
   capped: (most: number) => `the daily cap of ${most} messages is reached`,
 } as const;
 
-/** A time without sending (`ms`) and its reason; '' for the pause between two messages. */
+/** A time without sending in milliseconds (`ms`) and its reason. The reason is '' for the pause between two messages. */
 interface Rest {
   readonly ms: number;
   readonly reason: string;
@@ -78,7 +79,7 @@ const heldLookMs = 5_000;
 /** The longest wait of a campaign before its next check. In milliseconds. */
 const longestPause = 60_000;
 
-/** The number of consecutive messages without their files from which a campaign rests after each of them. The host of the files may be away. */
+/** After this many consecutive messages whose files could not be taken, the campaign rests after each such message. The host of the files may be unavailable. */
 const filelessLimit = 5;
 
 export class CampaignRunner {
@@ -98,7 +99,7 @@ export class CampaignRunner {
   #active = false;
   /** True if `resume` was called since the last query began. There may be a campaign that the query did not find. */
   #isResumed = false;
-  /** True if the pause after the last message is known to be over, although its time is unknown. */
+  /** True if the pause after the last message is over. The time of that message is unknown. */
   readonly #isRested: boolean;
   /** The number of consecutive refusals of the platform. */
   #refusals = 0;
@@ -197,7 +198,10 @@ export class CampaignRunner {
     return this.#rests.size === 0 ? null : Math.max(0, Math.min(...this.#rests.values()) - this.#host.time.monotonic());
   }
 
-  /** Returns the pause after the last message, which applies to the next campaign as well. Returns null when this pause is over. */
+  /**
+   * Returns the milliseconds until the end of the pause after the last message. The pause applies to the next campaign as well. Returns null if the pause is
+   * over and `resume` was not called meanwhile.
+   */
   #rest(): Next {
     const { at, pause } = this.#last;
     const left = at === null ? 0 : at + pause - this.#host.time.monotonic();

@@ -31,7 +31,7 @@ import { Typing } from './typing.ts';
 
 interface CellInput {
   readonly record: InstanceRecord;
-  /** The start of this process, from which the time without a cell counts. In Unix milliseconds. */
+  /** The start of this process. A hibernation before the cell was made counts from this time. In Unix milliseconds. */
   readonly since: number;
   readonly ports: Ports;
   readonly policy: Policy;
@@ -93,7 +93,7 @@ export class Cell {
   allowsAccountChange = false;
   readonly #input: CellInput;
   readonly root: RootActor;
-  /** The time until which calls wait for a session that wakes up or is restored. By the monotonic clock. */
+  /** The time until which calls wait for a session that wakes up or is restored. In milliseconds of the monotonic clock. */
   #wakingUntil: number;
 
   constructor(input: CellInput) {
@@ -207,7 +207,7 @@ export class Cell {
     return this.lifecycle?.hasTag('undiscarded') ?? false;
   }
 
-  /** True if the instance crashed too often. The instance stays stopped until its cool-down is over, or until a client connects it. */
+  /** True if the instance crashed too often. The instance stays stopped until its cool-down is over, or until a client connects or disconnects it. */
   get failed(): boolean {
     return this.root.snapshot.value === 'failed';
   }
@@ -223,7 +223,7 @@ export class Cell {
 
   /**
    * The state of the root machine, and the time of the last counted crash of its chart in Unix milliseconds. The time is 0 if no crash is counted. After a
-   * cool-down, it is the end of the cool-down.
+   * cool-down, the time is the end of the cool-down.
    */
   get supervision(): { readonly state: string; readonly crashedAt: number } {
     const { value, context } = this.root.snapshot;

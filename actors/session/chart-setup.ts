@@ -66,13 +66,13 @@ export interface Context {
   readonly qrAnnounced: boolean;
   /** The passkey that the platform asks for, or null. */
   readonly passkey: PasskeyOffer | null;
-  /** The number of closes since the last stable connection, for the back-off. */
+  /** The number of closes since the last stable connection, without the restarts that the platform requested. Used for the back-off. */
   readonly failures: number;
   readonly unknowns: number;
   readonly restarts: readonly number[];
   readonly takeOvers: readonly number[];
   readonly openedAt: number;
-  /** The time of the pairing in this process; 0: none. In Unix milliseconds. */
+  /** The time of the pairing in this process; 0 if there was none. In Unix milliseconds. */
   readonly pairedAt: number;
   readonly retryInMs: number;
   /** The number of consecutive attempts to read or remove credentials that failed. */
@@ -84,7 +84,7 @@ export interface Context {
   readonly verdict: Verdict | null;
 }
 
-/** The input of an admission. `isDoubtful`: true if the last failure was one of the proxy. */
+/** The input of an admission. `isDoubtful`: true if the proxy caused the last close. */
 interface Admission {
   readonly host: Host;
   readonly isDoubtful: boolean;

@@ -2,8 +2,8 @@
  * The root machine of one instance. The machine supervises the lifecycle and the deliveries, and restarts what fails.
  *
  * A crash of the lifecycle closes the link first. A new lifecycle then starts from the record. After too many crashes the instance is `failed` until its
- * cool-down is over, or until a client connects it. While there is no lifecycle, the last connect, disconnect or rest is kept for the new one. The couriers
- * keep running, because deliveries need no session.
+ * cool-down is over, or until a client connects or disconnects it. While there is no lifecycle, the last connect, disconnect or rest is kept for the next
+ * lifecycle. The couriers keep running, because deliveries need no session.
  */
 import { assign, enqueueActions, fromCallback, fromPromise, sendTo, setup, type SnapshotFrom } from 'xstate';
 import type { CourierEvent, CourierHost, CourierInput } from '../delivery/courier-host.ts';

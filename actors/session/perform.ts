@@ -298,7 +298,7 @@ type PresenceChoice = InputOf<'account.presence'>['presence'];
 /** The presence that the client chose for the account. The platform begins each connection as unavailable, so the choice is sent again after each login. */
 export class Presence {
   readonly #cell: Operable;
-  /** The choice holds for one linking, which `jid` names. */
+  /** The choice is valid for one pairing, which `jid` identifies. */
   #chosen: { readonly presence: PresenceChoice; readonly jid: string } = { presence: 'unavailable', jid: '' };
 
   constructor(cell: Operable) {
@@ -313,7 +313,7 @@ export class Presence {
     this.#chosen = { presence, jid: this.#cell.record.jid };
   }
 
-  /** Sends the choice on a new connection. Never rejects. If the connection ends meanwhile, the next one sends the choice. */
+  /** Sends the choice on a new connection. Never rejects. If the connection ends meanwhile, the choice is sent on the next connection. */
   async renew(): Promise<void> {
     // A chart that is handling an event would take the request only later.
     await Promise.resolve();

@@ -31,7 +31,7 @@ export interface PicturesInput {
 }
 
 interface Remembered {
-  /** The picture, or null if the platform did not answer. */
+  /** The picture, or null if the platform refused or did not answer. */
   readonly picture: Picture | null;
   /** The time of the look-up. In Unix milliseconds. */
   readonly at: number;
@@ -50,7 +50,7 @@ interface Wish {
 
 /** The largest number of ids in one query. */
 const idsPerQuery = 100;
-/** The time before a picture is requested again after the platform did not answer. In milliseconds. */
+/** The time before a picture is requested again after the platform refused or did not answer. In milliseconds. */
 const silenceMs = 3_600_000;
 /** The pause of all look-ups after the platform refused a look-up with 429. In milliseconds. */
 const penaltyMs = 600_000;
@@ -113,7 +113,7 @@ export class Pictures {
     const isWanted = this.#waiting.get(id)?.isWanted ?? this.#underWay.has(keyOf(id, 'preview'));
     for (const kind of ['preview', 'image'] as const) {
       this.#remembered.delete(keyOf(id, kind));
-      // A look-up under way may answer with the former picture. Its callers get that answer, and it is not kept.
+      // A look-up under way may answer with the former picture. The callers of this look-up get that answer, and the answer is not cached.
       this.#underWay.delete(keyOf(id, kind));
     }
     this.#enqueue(id, { changed: true, isWanted, isNew: false });
@@ -262,7 +262,7 @@ export class Pictures {
     return answer;
   }
 
-  /** `isCurrent` returns false if the picture was changed during the look-up. */
+  /** Asks the platform for a picture, within the pace. `isCurrent` returns false if the picture was changed during the look-up. */
   async #question(id: string, kind: PictureKind, isCurrent: () => boolean): Promise<Result<Picture>> {
     const { policy, time, store, claim, ask, record } = this.#input;
     const now = time.now();

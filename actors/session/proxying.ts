@@ -9,7 +9,7 @@ interface ProxyingInput {
   readonly instance: string;
   readonly policy: ProxyPolicy;
   readonly log: Log;
-  /** The shortest connection that resets the failures. In milliseconds. */
+  /** The shortest duration of a connection that resets the number of failures. In milliseconds. */
   readonly stable: number;
   settings(): ProxySettings | null;
   /** Returns true if the stored settings cannot be decrypted. */

@@ -28,8 +28,9 @@ export interface QueueHost {
   /** Returns the reason why nothing may be sent now, or '' if there is none. */
   readonly held: () => string;
   /**
-   * Returns the oldest waiting messages of storage, at most `limit`. With `hasSent`, the result excludes messages that were sent before the call. Without it, no
-   * message was sent, so the call does not wait until the recorder has stored everything, such as the history of a phone.
+   * Returns the oldest waiting messages of storage, at most `limit`. With `hasSent`, the call first waits until the recorder has stored everything, so that the
+   * result excludes messages that were sent before. At the first read `hasSent` is false, because the queue has sent nothing. That read does not wait for the
+   * recorder, which may be storing the history of a phone.
    */
   read(limit: number, hasSent: boolean): Promise<readonly Message[]>;
   /** Sends one message. Unless the outcome is `done`, the message stays in the queue. */
@@ -53,20 +54,20 @@ const windowSize = 200;
 export class SendQueue {
   readonly #host: QueueHost;
   #window: Message[] = [];
-  /** True if storage has messages outside the window, or may have some because a read is under way. */
+  /** True if storage has, or may have, messages outside the window. */
   #more = false;
   /** True if a message was pushed during the current read. The read may not include this message. */
   #missed = false;
   /** True if this queue has read storage. Before the first read, storage may have messages of an earlier run. */
   #isRead = false;
-  /** The number of stored messages that wait, without the message that is being sent. It is exact when the window has all of them. */
+  /** The number of stored messages that wait, without the message that is being sent. The number is exact if the window contains all waiting messages. */
   #stored = 0;
   /** The number of reserved slots whose messages are being stored. */
   #reserved = 0;
   #current: Message | null = null;
   /** Earliest time of the next message, by the monotonic clock. */
   #nextAt = 0;
-  /** Ids of messages that were sent or cancelled since the last read began, or since no message waited. */
+  /** Ids of messages that were sent or cancelled since the last read began, or since the queue was last empty. */
   #taken = new Set<string>();
   /** The obstacle of the last try, and the time of the first try that met it, by the monotonic clock. */
   #obstacle = { on: '', since: 0 };
@@ -104,7 +105,7 @@ export class SendQueue {
     this.resume();
   }
 
-  /** Adds the messages of an earlier run. `count` messages waited in storage, and `known` of them were counted here before. */
+  /** Adds the messages of an earlier run. `count` messages wait in storage, and `#stored` already includes `known` of them. */
   restore(count: number, known = 0): void {
     this.#stored = count + Math.max(0, this.#stored - known);
     this.#more ||= count > 0;
@@ -304,8 +305,8 @@ export class SendQueue {
   }
 
   /**
-   * Gives up messages that are too old. A timer calls this method again when the next message expires. The session may still count as live, because the
-   * connection ends before the chart hears of its end.
+   * Gives up messages that are too old. A timer calls this method again when the next message expires. The session may still count as live, because the chart
+   * notices the end of a connection with a delay.
    */
   async #expireOld(): Promise<void> {
     const { time, limits } = this.#host;

@@ -51,8 +51,8 @@ const free = async (cell: Recorded, key: UsedSendKey | null): Promise<void> => {
 };
 
 /**
- * Settles a send that failed after acceptance. A refusal of the platform becomes the answer of the key. If the outcome is unknown, the status of the
- * message shows the outcome later. After any other failure nothing left, and the key is freed. The refusal for the caller names a message that may have
+ * Settles a send that failed after acceptance. A refusal of the platform becomes the answer of the key. If the outcome is unknown, the status of the message
+ * shows the outcome later. After any other failure no frame left the process, and the key is freed. The refusal for the caller names a message that may have
  * arrived.
  */
 async function settleFailure(cell: Recorded, key: UsedSendKey | null, message: Message, refusal: Refusal): Promise<Result<Message>> {

@@ -37,7 +37,7 @@ export const setAsideDamaged = ({ keeper }: { readonly keeper: Pick<RecordKeeper
     lastDisconnectCause: 'unreadable',
   });
 
-/** Returns true if a pairing was under way, which ended with its node. Nothing is left to restore. */
+/** Returns true if a pairing was under way when its node ended. There is no session to restore. */
 export const isCutPairing = ({ jid, accountLeaves, wanted }: InstanceRecord): boolean =>
   wanted === 'online' && jid === '' && !accountLeaves;
 
@@ -60,8 +60,8 @@ export function statusOf(root: InstanceSnapshot['value'], chart: LifecycleSnapsh
 }
 
 /**
- * The time for which calls wait for a starting session. If a thousand sessions start at once, the last one connects after 50 s. Calls after this time do not
- * wait. In milliseconds.
+ * The time after the creation of a cell during which calls wait for its starting session. If a thousand sessions start at once, the last session connects after
+ * 50 s. In milliseconds.
  */
 export const beginningMs = 60_000;
 

@@ -11,7 +11,7 @@ export interface TypingInput {
   readonly time: Pick<Time, 'monotonic' | 'setTimeout' | 'clearTimeout'>;
   /** The largest number of chats with a renewed state at once. */
   readonly atOnce: number;
-  /** Shows a state in a chat. `signal` belongs to the call that asks for it. Without `signal` the function makes its own request, and does not reject. */
+  /** Shows a state in a chat. `signal` belongs to the request of the caller. Without `signal` the function makes its own request, and does not reject. */
   readonly write: (chatId: string, state: TypingState, signal?: AbortSignal) => Promise<Result<null>>;
 }
 

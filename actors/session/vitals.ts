@@ -33,7 +33,7 @@ export class Vitals {
   attempt(): void {
     this.#restingSince = null;
     this.#attempts += 1;
-    this.#openSince = 0; // A connection that is still open here was closed by a command, so it is not lost.
+    this.#openSince = 0; // If `#openSince` is still set, a command closed the connection, so the connection was not lost.
     this.#nextDelayMs = 0;
   }
 
