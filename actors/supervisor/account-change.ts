@@ -15,7 +15,9 @@ const restMs = 5;
 export interface AccountChangeHost {
   readonly ports: Pick<Ports, 'chatwootRows' | 'removals' | 'journal' | 'time' | 'log'>;
   readonly campaigns: Pick<Campaigns, 'pauseAll' | 'forget'>;
-  /** Returns false if this process may not act for the instance any more. The removal then rejects, and the next opening repeats it. */
+  /**
+   * Returns false if this process may not act for the instance any more. The removal then rejects, and the next opening of the connection repeats the removal.
+   */
   mayAct(id: InstanceId): boolean;
   /** Clears the caches of the instance outside its cell. */
   forgetBeside(id: InstanceId): void;

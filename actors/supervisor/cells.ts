@@ -43,7 +43,7 @@ export class Cells {
 
   // Live sessions.
 
-  /** Returns the instance. Wakes a hibernated session and waits for it. The session may still be unconnected. */
+  /** Returns the cell of the instance. Wakes a hibernated session and waits for it. The session may still be unconnected. */
   awake(id: InstanceId): Promise<Result<Cell>> {
     return this.#input.waking.awake(id);
   }

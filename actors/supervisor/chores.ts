@@ -60,7 +60,7 @@ export const expiry = ({ perishables, time, log, workers, clock, onDuty = () => 
       try {
         await expire(perishable, pause);
       } catch (error) {
-        // A table that cannot be cleaned must not keep the others from it.
+        // A failure with one table must not prevent the removal of expired rows from the other tables.
         failures.push(error);
       }
     }

@@ -28,7 +28,7 @@ interface DispatcherInput {
   owns(id: InstanceId): boolean;
   /** Returns true if this process does the work that only one node of the cluster does. */
   onDuty?(): boolean;
-  /** False while the clock is in doubt (see `SweeperHost`). */
+  /** Returns false while the clock is in doubt (see `SweeperHost`). */
   agesCount?(): boolean;
   /** Reports that a receiver of the instance began to fail, or recovered. */
   troubled?(id: InstanceId): void;

@@ -141,7 +141,7 @@ export class Downloads {
     return this.#kept(await this.#host.ports.files.keep(id, taken.value, about));
   }
 
-  /** Returns the file unchanged if this machine cannot convert it, unless the client insists on MP3. */
+  /** Returns the file as MP3. Returns the file unchanged if this machine cannot convert it, unless the client insists on MP3. */
   async #asMp3(id: InstanceId, file: KeptFile, must: boolean): Promise<Result<KeptFile>> {
     if (file.mimetype === mp3) return done(file);
     const made = await this.#host.ports.files.find(id, { madeOf: file.hash, mimetype: mp3 });
@@ -205,7 +205,7 @@ interface FileKeeperInput {
   readonly time: Time;
   readonly log: Log;
   readonly workers: SupervisedWorkers;
-  /** False if another node cleans this store, which all nodes share. */
+  /** Returns false if all nodes share this store and another node cleans it. */
   onDuty?(): boolean;
 }
 

@@ -137,7 +137,7 @@ interface OutboxSearchInput {
   readonly nudgeOthers: (webhookId: string, ids: readonly InstanceId[]) => Promise<void>;
 }
 
-/** The pause before a search. Statements that the server still executes for lost connections end meanwhile. In milliseconds. */
+/** The pause before a search. Statements that PostgreSQL still executes for lost connections end during the pause. In milliseconds. */
 const searchAfterMs = 5_000;
 
 export class OutboxSearch {
