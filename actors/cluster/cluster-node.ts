@@ -51,7 +51,7 @@ export class ClusterNode {
   #balanced = '';
   readonly #reserved: ReservedSlots;
   readonly #check: LeaseCheck;
-  /** Nodes that refused a session, with the monotonic time until which they get no offer. By then these nodes have announced their load. */
+  /** Nodes that refused a session, with the monotonic time until which they get no offer. By that time these nodes have announced their load. */
   readonly #refusing = new Map<string, number>();
   /** Sessions that another node has promised to take, until that node has them. */
   readonly #promised = new Set<InstanceId>();
@@ -231,7 +231,7 @@ export class ClusterNode {
     await this.#lookAtRest();
   }
 
-  /** Returns the free slots, without the owned instances and the reserved slots. A slot that is reserved for the given instance counts as free. */
+  /** Returns the number of slots that are neither used by owned instances nor reserved. A slot that is reserved for the given instance counts as free. */
   #roomFor(id: InstanceId | null): number {
     return this.#input.node.capacity - this.#ownership.owned.size - this.#reserved.countBeside(id);
   }

@@ -63,7 +63,7 @@ export interface OperatorAccess {
 
 // Caches leases briefly for requests on the same instance. An instance whose owner is gone costs one query a second, for any number of waiting requests.
 
-/** The time for which a lease is cached. It is shorter than the pause between two reads of one request. In milliseconds. */
+/** The time for which a lease is cached. This time is shorter than the pause between two reads of the lease for one request. In milliseconds. */
 const sharedMs = 1_000;
 
 interface LookUnderWay {

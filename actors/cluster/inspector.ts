@@ -178,7 +178,7 @@ const nullWhenAway = (error: unknown): null => {
   throw error;
 };
 
-/** Returns the owner and the lease. A database outage hides only the lease, because the inspector is needed most during an outage. */
+/** Returns the owner and the lease. During a database outage both are empty, and the call does not reject. The inspector is needed most during an outage. */
 export async function shownOwner(
   overview: Pick<Overview, 'leaseOf'>,
   ownership: Pick<Ownership, 'owns'>,

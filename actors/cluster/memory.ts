@@ -42,8 +42,8 @@ interface Mark {
 }
 
 /**
- * If this node did not read the changes for this time, it compares its ids with the stored ids. A removed row has a version while it is marked, and no version
- * after it is deleted. The row stays marked for `markedMs`, so a node that reads the changes in time learns of every removal. In milliseconds.
+ * The longest time between two reads of the changes after which no comparison of ids is needed. A removed row has a version only while it is marked, which is
+ * for `markedMs`. A node that reads the changes in time therefore finds every removal. In milliseconds.
  */
 const longestGapMs = markedMs / 2;
 /** The largest number of reads between two comparisons. A comparison also finds rows that were deleted without a mark, such as by hand. */

@@ -1,4 +1,4 @@
-/** Questions to other nodes, and the answers of this node to them: results of each node, and files on the disk of another node. */
+/** Questions between the nodes of a cluster: results of each node, and files on the disk of another node. */
 import { newestErrors } from '../delivery/finished-deliveries.ts';
 import { type Dropped, sumOfDropped } from '../delivery/sweeper.ts';
 import type { DeliveryError, InstanceId } from '../model.ts';
@@ -6,7 +6,7 @@ import type { ByteRange, FileStore, KeptFile, KnownNode, Lease, LeaseStore, Live
 import type { ErrorHistory, InstanceView } from '../views.ts';
 import type { NodeQuestion } from './remote.ts';
 
-// Questions to other nodes, and the answers of this node to them. Results leave out nodes that do not answer in time.
+// Questions to other nodes, and the answers of this node to the questions of other nodes. Results leave out nodes that do not answer in time.
 
 interface OtherNodesInput {
   /** The name of this node. */
@@ -86,7 +86,7 @@ export class OtherNodes {
     return (await this.#askAll<readonly InstanceView[]>({ ask: 'views' }, areViews)).flat();
   }
 
-  /** Returns the delivery failures of all nodes. The list is complete since the start of the newest node. */
+  /** Returns the failed deliveries of the global webhook on all nodes. The list is complete since the start of the node that started last. */
   async globalErrors(): Promise<ErrorHistory> {
     const all = [this.#input.globalErrors(), ...(await this.#askAll<ErrorHistory>({ ask: 'globalErrors' }, isHistory))];
     const errors: readonly DeliveryError[] = all.flatMap((one) => one.errors);
@@ -181,7 +181,7 @@ interface RemoteFilesInput {
   ask(id: InstanceId, args: readonly unknown[]): Promise<unknown>;
 }
 
-/** The size of a part of another node's answer. In bytes. */
+/** The largest size of one part of a file that another node sends. In bytes. */
 const pieceBytes = 262_144;
 
 const isFile = (answer: unknown): answer is KeptFile => {

@@ -40,7 +40,7 @@ export class Uses {
     return this.#uses.get(id)?.count ?? 0;
   }
 
-  /** Returns the time of the last use. In Unix milliseconds. */
+  /** Returns the time of the last use in Unix milliseconds; -Infinity if there was none. */
   lastAt(id: InstanceId): number {
     return this.#uses.get(id)?.at ?? none.at;
   }

@@ -29,10 +29,7 @@ interface Candidate {
   readonly capacity: number;
 }
 
-/**
- * Largest load for which a node gets sessions that have an owner, as a share of its capacity. The rest of the capacity is left for instances without an
- * owner.
- */
+/** The load below which a node gets sessions from other nodes, as a share of its capacity. The rest of the capacity is left for instances without an owner. */
 const roomy = 0.9;
 
 /** The placement of instances on the live nodes of one check. */
