@@ -46,7 +46,7 @@ export const noRows: AddedRows = { chats: 0, messages: 0, problem: null };
 const callerGone = 'the caller is gone';
 const sessionEnded = 'the instance does not have the session any more';
 
-/** Returns the reason to end the import of the rows, or null for an error that the caller has to see. */
+/** Returns the reason to end the import of the rows, or null if the error must be thrown. */
 const problemOf = (error: unknown): string | null => {
   if (error instanceof SourceProblem) return error.message;
   return error instanceof EpochLost ? 'another node took the instance meanwhile, or it was removed' : null;
@@ -106,7 +106,7 @@ export const named = (host: LeavingHost, wanted: string): readonly InstanceRecor
 const exportedText = (now: number): string =>
   `exported on ${new Date(now).toISOString().slice(0, 16).replace('T', ' ')} UTC: connect it here only if it runs nowhere else`;
 
-/** The fields of an exported instance, which its owner sees. */
+/** The fields that tell the owner of an instance that its session was exported. */
 type ExportNote = Pick<InstancePatch, 'lastDisconnect' | 'lastDisconnectReason' | 'lastDisconnectCause'>;
 
 /** Returns a refusal if the session is to be deleted. */
@@ -170,7 +170,7 @@ async function prepare(host: LeavingHost, known: InstanceRecord, isToStop: boole
   const objection = await ownershipObjection(host, id, 'export');
   if (objection !== null) return refuse('conflict', objection);
   const before = host.registry.record(id) ?? known;
-  // An import compares the ends of the last connections. A session that rests already keeps this time.
+  // An import compares the ends of the last connections. For a session that already rests, the stored time is kept.
   const ended = isResting(host, before) ? (before.lastDisconnect ?? now) : now;
   const note: ExportNote = { lastDisconnect: ended, lastDisconnectReason: reason, lastDisconnectCause: 'exported' };
   if (isToStop) {
@@ -294,7 +294,10 @@ async function* archiveOf(
   }
 }
 
-/** Exports sessions as an archive. Checks every instance before it stops the first session. A running session is refused before the archive begins. */
+/**
+ * Exports sessions as an archive. Checks every instance before the first session is stopped. Without `stop`, a running session is refused before the archive
+ * begins.
+ */
 export const leave = async (host: LeavingHost, request: ExportRequest): ReturnType<MovingMethods['exportSessions']> => {
   const { instances, stop: isToStop } = request;
   const paired = [...host.registry.ids].filter((id) => host.registry.record(id)?.jid !== '');

@@ -44,7 +44,7 @@ const unknownFolder = refuse('notFound', 'Folder not found');
 /** The number of recipients that one turn of the event loop processes. */
 const perTurn = 1_000;
 
-/** The number of recipients that one statement returns to `waiting`. */
+/** The largest number of recipients that one statement returns to `waiting`. */
 const retriedAtOnce = 2_000;
 
 /** The largest number of campaigns in one list. */
@@ -214,8 +214,8 @@ async function create(
 }
 
 /**
- * Settles a campaign whose creation got no answer of storage, so that storage may have it. A retry under the same key gets the stored answer, and the
- * campaign is sent. A retry without a key creates another campaign, and this one is removed.
+ * Settles a campaign whose creation got no answer of storage, so that storage may have it. A retry under the same key gets the stored answer, and the campaign
+ * is sent. A retry without a key creates another campaign, so the unanswered campaign is removed.
  */
 function settleUnanswered({ campaigns, chores }: Host, id: InstanceId, campaign: string, hasKey: boolean): void {
   if (hasKey) return campaigns.look(id);

@@ -30,7 +30,7 @@ const noInstance = refuse('notFound', 'instance not found');
 /** Removes the times of creation and of the last change. */
 const plain = <T extends { readonly created: number; readonly updated: number }>({ created: _made, updated: _changed, ...rest }: T) => rest;
 
-/** An agent and its key; undefined if the agent has no key. */
+/** An agent with its key. `key` is undefined if the agent has no key. */
 interface Held {
   readonly agent: Kept<'chatbotAgent'>;
   readonly key: AgentKey | undefined;

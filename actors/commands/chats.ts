@@ -1,4 +1,4 @@
-/** Commands on chats: reading, typing, the changes that the owner makes on a phone, removals from storage, and leads. */
+/** Commands on chats: reading, typing, the changes that a phone offers as well, removals from storage, and leads. */
 import {
   type Chat,
   type ChatChange,
@@ -64,7 +64,7 @@ export function chatCommands(host: Host): ChatCommands {
   };
 }
 
-// Commands on single chats: the changes that the owner makes on a phone, and removals from storage.
+// Commands on single chats: the changes that a phone offers as well, and removals from storage.
 
 /** The largest number of read receipts that are sent when a chat is read, newest first. */
 const mostReceipts = 500;
@@ -149,8 +149,8 @@ const shownOf = (message: Message) => ({
 });
 
 /**
- * Recreates a removed chat from messages that arrived during the removal, because they were not part of the request. Repeats until no newer message
- * arrives during the write. `before`: the newest message at the start.
+ * Recreates a removed chat from messages that arrived during the removal, because they were not part of the request. Repeats until no newer message arrives
+ * during the write. `before`: the id of the newest message at the start; undefined if there was none.
  */
 const keepLate = async (ports: Host['ports'], cell: Operable, { chatId }: Chat, before: string | undefined): Promise<void> => {
   const { id } = cell.record;

@@ -33,7 +33,7 @@ type Connected = Webhook & { readonly chatwoot: ChatwootInbox };
 /** Event types that create or change a message. */
 const events = ['messages', 'messages_update'] as const;
 
-/** The length of the secret last part of the URL. With 62 letters it has more than 128 bits. */
+/** The length of the secret last segment of the URL, in characters. With 62 letters and digits, the segment has 190 bits. */
 const hookLength = 32;
 
 const addressOf = (url: string): string => url.trim().replace(/(?<!\/)\/+$/, '');
@@ -128,7 +128,7 @@ export function chatwootCommands(host: Host, replies: Pick<Replies, 'wake'>): Ch
   });
 
   const save = async (id: InstanceId, settings: ChatwootSettings): Promise<Result<{ readonly hookUrl: string }>> => {
-    // The epoch is read before the check, because another node may own the instance when a slow server answers.
+    // The epoch is read before the check, because another node may own the instance when a slow Chatwoot server answers.
     const epoch = registry.record(id)?.epoch ?? 0;
     const place = placeOf(id, settings);
     const plan = planned(host, id, place, settings);

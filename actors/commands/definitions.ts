@@ -142,7 +142,7 @@ export function labelCommands(host: Host): LabelCommands {
   };
 }
 
-// Commands on quick replies. Texts of business accounts are stored on the phone, and texts of all other accounts in the gateway.
+// Commands on quick replies. By default, text replies of business accounts are stored on the phone. All other quick replies are stored in the gateway.
 
 type QuickReplyCommands = Pick<DefinitionMethods, 'quickReplies' | 'editQuickReply'>;
 type Replies = Result<readonly Kept<'quickReply'>[]>;

@@ -19,7 +19,7 @@ export interface WithPolicy<Name extends keyof Policy> {
   readonly policy: Pick<Policy, Name>;
 }
 
-/** A login with credentials that are to be deleted would need no pairing, so the command is refused. */
+/** The refusal of a command while the credentials of the last session still exist. A login with these credentials would need no pairing. */
 export const notDiscarded = refuse('unavailable', 'the last session is not logged out completely: its credentials are still being deleted');
 
 /** Returns the JPEG for the platform; null for '', which removes a picture. */

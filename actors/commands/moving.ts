@@ -52,7 +52,7 @@ const objectionTo = (record: InstanceRecord, { identity }: ArrivingSession): str
 };
 
 /**
- * Returns the target of a session that the instance already has. The copy whose last connection ended later has the newer keys, and replaces the other one. A
+ * Returns the target of a session that the instance already has. The copy whose last connection ended later has the newer keys, and replaces the other copy. A
  * session of unknown age replaces only an exported copy, in an instance that the import names with `into` (`isNamed`).
  */
 const sameSession = (host: Host, record: InstanceRecord, { endedAt }: ArrivingSession, isNamed: boolean): Target => {

@@ -78,8 +78,8 @@ const addCounts = (sum: Counts, more: Counts): Counts => {
 };
 
 /**
- * Returns the fields of a line: the figures of the server, and sums over the instances (or the worst value, if a sum has no meaning). Counters start
- * with the process, and those of an instance end with the instance. A line has no id and no name, so its length does not grow with the instances.
+ * Returns the fields of a line: the figures of the server, and sums over the instances (or the worst value, if a sum has no meaning). Counters start at 0 with
+ * the process. The counters of an instance end with the instance. A line has no id and no name, so its length does not grow with the instances.
  */
 const totalsOf = ({ instances, outbox, ...server }: Numbers) => {
   const totals = { attempts: 0, opened: 0, crashes: 0, wakes: 0, eventsSetAside: 0, unrecorded: 0, queued: 0 };

@@ -28,7 +28,7 @@ interface Pictured {
   readonly pictures: Pick<Pictures, 'look'>;
 }
 
-/** Returns '' if the chat is not a person, and null if the name is unknown. */
+/** Returns the verified business name of a person. Returns '' for a person without one and for other chats, and null if the name is unknown. */
 async function businessNameOf(cell: Addressable, signal: AbortSignal, { id, kind }: Identified): Promise<string | null> {
   const chat = kind === 'person' ? cell.link.chatOf(id) : null;
   if (!chat?.ok || chat.value.forms.length === 0) return kind === 'person' ? null : '';
@@ -148,7 +148,7 @@ export const peopleCommands = (host: Host): PeopleMethods => ({
       const { chatId, certain } = chat.value;
       const resolved = certain ? done(chatId) : await performIn(cell, signal, 'chat.resolve', { number });
       if (!resolved.ok) return resolved;
-      // Only a number with two forms needs a look-up. If this look-up is refused, the picture is asked for as written.
+      // Only a number with two forms needs a look-up. If this look-up is refused, the picture of the number as written is requested.
       const known = chat.value.forms.length > 1 ? await recipientOf(cell, signal, number) : null;
       const account = known?.ok ? known.value.chatId : (cell.recipients.remembered(resolved.value) ?? resolved.value);
       return cell.pictures.look(account, kind, force);

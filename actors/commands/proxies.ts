@@ -39,7 +39,7 @@ const managedProxies = ({ ports, policy }: ChangePorts, region: ProxyRegion): Re
   return chosen.ok ? done(chosen.urls) : refuse('invalid', chosen.message);
 };
 
-/** Returns the first proxy that works; '' for an empty list, which means the server's own address. */
+/** Returns the first proxy that works; '' for an empty list, which means a connection without a proxy. */
 const working = async ({ ports }: ChangePorts, urls: readonly string[]): Promise<Result<string>> => {
   let error = '';
   for (const url of urls.slice(0, mostTests)) {
@@ -103,7 +103,7 @@ export class ProxyChanges {
     this.#host = host;
   }
 
-  /** Returns false if the server allows no direct connections, and the instance has no proxy. */
+  /** Returns false if the gateway allows no direct connections, and the instance has no proxy. */
   hasRoute({ proxy }: InstanceRecord): boolean {
     return this.#routeOf(proxy ?? noProxy).via !== 'nowhere';
   }
@@ -124,8 +124,8 @@ export class ProxyChanges {
   }
 
   /**
-   * Changes the proxy, one change at a time for each instance. A test holds a connection until the proxy answers, and two changes would overwrite each
-   * other.
+   * Changes the proxy. Refuses a second change of the same instance while the first one is under way, because two changes would overwrite each other. The test
+   * of a proxy may take long.
    */
   async change(cell: Cell, change: ProxyChange): ReturnType<ProxyMethods['changeProxy']> {
     if (this.#changing.has(cell)) return underWay;

@@ -24,7 +24,7 @@ export class Register {
   readonly #input: RegisterInput;
   readonly #tokens: TokenLookup;
   readonly #pause: Pause;
-  /** New instances that storage may have without an answer, oldest first. */
+  /** New instances whose insert got no answer, so storage may have them. Oldest first. */
   readonly #unanswered: { readonly record: InstanceRecord; readonly discarded: () => void }[] = [];
 
   constructor(input: RegisterInput) {
@@ -57,8 +57,8 @@ export class Register {
   }
 
   /**
-   * Returns the states that other nodes stored last, of sessions that another live node owns. A record only says that a session is wanted online, and looks as
-   * if the session were about to connect. Returns nothing during a database outage.
+   * Returns the last stored status of each session that another live node owns. The record of such a session would show it as connecting, because the record
+   * only says that the session is wanted online. Returns an empty map during a database outage.
    */
   async #stored(views: readonly InstanceView[]): Promise<ReadonlyMap<InstanceId, Status>> {
     const { cluster, ports } = this.#input;
@@ -74,7 +74,7 @@ export class Register {
     }
   }
 
-  /** Returns true for a session that this node does not have. */
+  /** Returns true for a session that seems to be connecting, and that this node neither owns nor runs. */
   #isElsewhere({ status, record: { id } }: InstanceView): boolean {
     const { cluster, registry } = this.#input;
     return status === 'connecting' && cluster?.ownership.owned.has(id) === false && !registry.cells.has(id);
@@ -124,8 +124,8 @@ export class Register {
   }
 
   /**
-   * Removes a new instance whose storing failed, because storage may have it without an answer, and the caller's retry creates another one. Never rejects.
-   * Removals run one after another, so an outage costs one statement a second. A stop ends the work, and an instance that storage has then stays.
+   * Removes a new instance whose insert got no answer, because storage may have it, and the caller's retry creates another instance. Never rejects. Removals
+   * run one after another, so an outage costs one statement a second. A stop ends the work, and an instance that storage has then stays.
    */
   discard(record: InstanceRecord): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();

@@ -134,7 +134,7 @@ async function sendLater(
   return done(stored);
 }
 
-/** Returns the instance, or a refusal that the send would get in any case. Called before files are fetched and converted. */
+/** Returns the cell of the instance, or a refusal that the send would get in any case. Called before files are fetched and converted. */
 async function possible(host: Host, id: InstanceId, send: Send, options: SendOptions): Promise<Result<Cell>> {
   const cell = host.cells.get(id);
   if (!cell) return unknownInstance;

@@ -28,7 +28,10 @@ export class WebhookTests {
     }
   }
 
-  /** Posts when a slot of the receiver host is free. The test has a turn of its own, so that it does not wait for all events of its owner. */
+  /**
+   * Posts when a slot of the receiver host is free. The test takes the slot under a holder name of its own, so that it does not wait behind the events of its
+   * owner.
+   */
   async #postInTurn(webhook: Webhook, type: string): Promise<WebhookTest> {
     const { slots } = this.#host.dispatcher.couriers;
     const host = URL.parse(webhook.url)?.host ?? '';
