@@ -17,8 +17,8 @@ interface ConversationHost {
   readonly time: Pick<Time, 'monotonic'>;
   readonly policy: ChatbotPolicy;
   /**
-   * Plans an answer to the messages with these ids, or to all unanswered messages if there are none. `held`: the time in milliseconds that the trigger adds to
-   * the largest age of a question.
+   * Plans an answer to the messages with these ids, or to all unanswered messages if there are no ids. `held`: the time in milliseconds that the trigger adds
+   * to the largest age of a question.
    */
   decide(asked: readonly string[], held: number): Promise<Plan | null>;
   think(plan: Plan, signal: AbortSignal): Promise<Answer | null>;
@@ -38,7 +38,7 @@ type ConversationEvent =
 
 interface Context {
   readonly host: ConversationHost;
-  /** Ids of the current question, and of texts that came too late for it. */
+  /** Ids of the texts of the current question (`asked`), and of texts that arrived too late for this question (`later`). */
   readonly asked: readonly string[];
   readonly later: readonly string[];
   /** The time of the first text of the question. By the monotonic clock. */

@@ -52,8 +52,8 @@ interface Cast {
 const hourMs = 3_600_000;
 
 /**
- * Returns the trigger that answers, or null. A trigger wins if the text contains one of its phrases. Next is the trigger that led the conversation so far, as
- * long as its agent remembers the conversation. Triggers without phrases come last. Among equals the largest priority wins.
+ * Returns the trigger that answers, or null. A trigger wins if the text contains one of its phrases. The second choice is the trigger that answered last in the
+ * conversation, as long as its agent remembers the conversation. Triggers without phrases come last. Among equals the largest priority wins.
  */
 export const triggerFor = ({ agents, triggers }: Cast, { text, isGroup, state, lead, now }: Occasion): ChatbotTrigger | null => {
   const fitting = triggers
@@ -92,7 +92,7 @@ export interface Crew {
 
 /**
  * Returns the key for the requests of an agent, or '' for none. A stored key is sent only to the origin for which it was given. The key of the instance
- * (`shared`) is sent only to the address of a provider. A client that may change an agent must not learn a key by setting another address.
+ * (`shared`) is sent only to the address of a provider. A client that may change an agent must not obtain a key by setting another address.
  */
 export function keyFor(agent: ChatbotAgent, own: AgentKey | undefined, shared: string, models: Pick<ChatModels, 'originOf'>): string {
   if (own === undefined) return agent.baseUrl === '' ? shared : '';
