@@ -16,9 +16,12 @@ export interface InboxOf {
 
 type Contact = Pick<ChatwootChat, 'contactId' | 'sourceId'>;
 
-/** Stands for a name or a picture that the platform has not told yet. No name on the platform has a control character. */
+/** Marks a name or a picture that the platform has not sent yet. No name on the platform contains a control character. */
 const notTold = '\u0001';
-/** The name and picture of a chat whose conversation an agent began. The contact keeps those of the agent until the platform tells a change. */
+/**
+ * The name and picture of a chat whose conversation an agent began. The contact keeps the name and picture that the agent gave until the platform reports a
+ * change.
+ */
 export const untold = { name: notTold, image: notTold } as const;
 
 const done = <T>(value: T): ChatwootAnswer<T> => ({ ok: true, value });
@@ -166,7 +169,7 @@ type Link = Pick<ChatwootMessage, 'conversationId' | 'id'>;
 
 export const trackIdOf = ({ conversationId, id }: Link): string => `${conversationId}/${id}`;
 
-/** Returns null if the text is no such id. */
+/** Returns the conversation and the message of a `track_id`; null if the text has another form. */
 export const linkOf = (trackId: string): Link | null => {
   const [, conversation = '', message = ''] = /^(\d{1,15})\/(\d{1,15})$/.exec(trackId) ?? [];
   return message === '' ? null : { conversationId: Number(conversation), id: Number(message) };

@@ -116,7 +116,7 @@ export class Replies {
     if (this.#isStopped || this.#busy.size >= policy.atOnce) return;
     let heads: readonly ChatwootReply[];
     try {
-      // The rows of an instance include those under way, so that its share is never smaller than its free places.
+      // The query also returns rows that are under way. Its limit for an instance equals the slots of the instance, so every free slot can get a row.
       heads = await chatwootRows.replies(this.#host.connected(), page, policy.atOncePerInstance);
     } catch (error) {
       if (!(error instanceof StorageFailure)) throw error;
@@ -302,8 +302,8 @@ export class Replies {
   }
 
   /**
-   * Deletes sent parts, and cancels queued parts. Chatwoot already knows of the deletion, so its note counts as posted. The row of the deletion prevents that
-   * receipts of the message are shown.
+   * Deletes sent parts, and cancels queued parts. Chatwoot already knows of the deletion, so the note about the deletion is stored as posted. Because of the
+   * row of the deletion, Chatwoot gets no later status of the message.
    */
   async #remove({ claim, inbox }: InboxOf, { conversationId, id }: ChatwootNews): Promise<Step> {
     const { chatwootRows, time, log } = this.#host.ports;

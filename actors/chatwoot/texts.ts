@@ -110,7 +110,7 @@ const note = (message: ToldMessage, chat: ToldChat, about: string): Draft => ({
   hasFile: false,
 });
 
-/** Returns null if there is nothing to show to agents. */
+/** Returns the draft of a message; null if there is nothing to show to agents. */
 export function draftOf(message: ToldMessage, chat: ToldChat): Draft | null {
   if (message.messageId === '' || !isConversation(message.chatId)) return null;
   if (message.type === 'reaction') return note(message, chat, message.reaction);
