@@ -256,7 +256,7 @@ const objectionTo = ({ receiver, signer }: Pick<Ports, 'receiver' | 'signer'>, r
   }
   const objection = secrets.webhookSecret === '' ? null : signer.objection(secrets.webhookSecret);
   if (objection !== null) return `webhookSecret: ${objection}`;
-  // If a channel is switched on and cannot send, the operator would not notice.
+  // The operator would not notice a channel that is switched on but cannot send.
   const gap = settings.channels.map((channel) => gapOf(channel, { settings, secrets })).find((one) => one !== '');
   if (gap !== undefined) return gap;
   if (!isZone(settings.timeZone)) return 'timeZone is no time zone, such as America/Sao_Paulo';

@@ -216,7 +216,10 @@ export class Inspection {
     return { ...row, needsPerson: true, reason, cause: 'receiverFailed' };
   }
 
-  /** Returns the last steps, including those of earlier processes. A gap inside the steps in memory is not filled from storage. */
+  /**
+   * Returns the last steps, including those of earlier processes. If memory has already dropped the first steps of this process, earlier steps are left out,
+   * because a gap would remain.
+   */
   async #allSteps(id: InstanceId, steps: readonly Step[]): Promise<readonly Step[]> {
     const isWhole = steps.length === 0 || steps[0]?.n === 1;
     const former = isWhole ? await this.#input.stepLog.before(id, steps[0]?.at ?? Infinity) : [];

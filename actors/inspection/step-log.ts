@@ -39,12 +39,12 @@ const isKnown = (step: unknown): step is StoredStep => {
   );
 };
 
-/** States of a session that is wanted online and rests: until the platform admits it again, or until a person connects it. */
+/** States in which a session that is wanted online has no connection for long: a suspension of the account, and the cool-down after too many crashes. */
 const restingStates: ReadonlySet<string> = new Set(['disconnected.suspended', 'failed']);
 
 /**
- * Returns the status of a session that is wanted online, by the stored steps of its owner. They may lack the last seconds. An earlier owner may have appended its
- * last steps after those of the next owner, so the times decide.
+ * Returns the status of a session that is wanted online, by the stored steps of its owner. These steps may lack the last seconds. An earlier owner may have
+ * appended its last steps after those of the next owner, so the times decide.
  */
 export const storedStatus = (steps: readonly unknown[]): Status => {
   const known = steps.filter(isKnown).filter(({ to }) => to !== 'running');

@@ -82,7 +82,7 @@ export class Watchers {
     this.#ofSteps.delete(id);
   }
 
-  /** Ends all watchers, because the admin token was replaced, or the server stops. */
+  /** Ends all watchers, because the admin token was replaced, or the process stops. */
   end(): void {
     const all = [...[...this.#ofSteps.values()].flatMap((watchers) => [...watchers]), ...this.#ofList];
     this.#ofSteps.clear();
