@@ -42,7 +42,7 @@ const accountCodes: ReadonlySet<number | undefined> = new Set([463, 475]);
 const isOfAccount = ({ reason, code, limits }: Refusal): boolean =>
   reason === 'refused' && accountCodes.has(code) && !(code === 463 && limits?.timeLock?.ok === true && !limits.timeLock.value.active);
 
-/** Returns true if the gateway could not take the files of a message for the moment, for a reason that does not concern the message. */
+/** Returns true if the gateway temporarily cannot take the files of a message, for a reason that does not concern the message. */
 const isPassing = ({ reason, retryAfter }: Refusal): boolean =>
   reason === 'unavailable' || (reason === 'limited' && retryAfter !== undefined);
 

@@ -9,15 +9,15 @@ import type { QueueLimits } from '../policy/policy.ts';
 import { StorageFailure, type Time } from '../ports.ts';
 import type { SupervisedWorker, WorkerInput } from '../policy/supervised-workers.ts';
 
-/** A fact that a message needs and that nobody can give now. `on`: the file, or the recipient or group. Messages that need the same fact share its tries. */
+/** A fact that a message needs and that nobody can give now. `on`: the file, or the recipient or group. Messages that need the same fact share its time limit. */
 export interface Obstacle {
   readonly on: string;
   readonly why: 'unreadable' | 'unanswered';
 }
 
 /**
- * The outcome of an attempt. `later`: the connection ended. `waitMs`: nothing may be sent for this many milliseconds. `obstacle`: the reason concerns only
- * this message and those that need the same fact.
+ * The outcome of an attempt. `later`: the message waits for the next connection. `waitMs`: nothing may be sent for this many milliseconds. `obstacle`: the
+ * reason concerns only this message and those that need the same fact.
  */
 export type Sending = 'done' | 'later' | { readonly waitMs: number; readonly obstacle?: Obstacle };
 

@@ -110,7 +110,7 @@ export class RootActor {
     return taken ? promise : null;
   }
 
-  /** Resolves when `test` holds, after `ms` milliseconds, or at the end of the actor. The result is true if `test` holds. */
+  /** Resolves when `test` returns true, after `ms` milliseconds, or at the end of the actor. The result is the last value of `test`. */
   waitFor(test: () => boolean, ms: number): Promise<boolean> {
     const { time } = this.#input;
     if (test() || this.#stopped) return Promise.resolve(test());
