@@ -43,8 +43,8 @@ async function removeRows(
 }
 
 /**
- * Replaces the stored account by the paired one. The call is safe to repeat after a failure. `isCurrent`: returns false if the connection was given up. A logout
- * may follow then, after which the account must not be stored.
+ * Replaces the stored account by the paired account. The call is safe to repeat after a failure. `isCurrent`: returns false if the connection was given up. A
+ * logout may follow then, after which the account must not be stored.
  */
 export async function beginAnew(host: AccountChangeHost, cell: Cell, identity: Identity, isCurrent: () => boolean): Promise<void> {
   const { ports, campaigns } = host;

@@ -13,7 +13,7 @@ export class Registry {
   readonly #records = new Map<InstanceId, InstanceRecord>();
   readonly #cells = new Map<InstanceId, Cell>();
   readonly #tokens = new Map<string, InstanceId>();
-  /** One set for each read of the database under way: the instances that were forgotten meanwhile. */
+  /** One set for each database read under way. A set contains the instances that were forgotten during its read. */
   readonly #forgotten = new Set<Set<InstanceId>>();
 
   /** `owns` returns true if this process owns the instance. The registry makes no cell of any other instance. */
