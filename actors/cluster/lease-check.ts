@@ -169,7 +169,7 @@ export class ReadShare {
     this.#skipped += 1;
     const isDue = urgent || isChanged || this.#skipped >= every;
     this.#nodes = known;
-    // After a change or an urgent read, all nodes have read at the same time. The position of each node in the list spreads the next reads.
+    // After a change or an urgent read, all nodes may have read at the same time. The position of each node in the list spreads the next reads.
     if (isDue) this.#skipped = urgent || isChanged ? nodes.findIndex(({ name }) => name === this.#me) % every : 0;
     return isDue;
   }

@@ -6,8 +6,8 @@ import type { Command } from './commands.ts';
 
 // The table names the node that answers each method of the gateway in a cluster. A new method does not compile without a row.
 //
-// `owner`: the node that owns the instance, which is the first argument. If no node owns the instance, a node takes it first. `hook`: the same, but the first
-// argument is the last segment of the address to which Chatwoot posts. `reader`: the owner, whose memory is newer than the database, or any node if the
+// `owner`: the node that owns the instance, which is the first argument. If no node owns the instance, a node takes it first. `hook`: like `owner`, but the
+// first argument is the last segment of the address to which Chatwoot posts. `reader`: the owner, whose memory is newer than the database, or any node if the
 // instance is unowned. `any`: the node that was asked, from the database, from its settings, or with answers of the other nodes.
 
 type Answerer = 'owner' | 'hook' | 'reader' | 'any';
@@ -190,8 +190,8 @@ type Preparations = Readonly<Record<string, (...args: readonly never[]) => Promi
 const isRouted = (answerer: Answerer): answerer is Exclude<Answerer, 'any'> => answerer !== 'any';
 
 /**
- * Returns the arguments that travel, and the call on this node. The arguments are prepared once, because a command may ask several nodes and then run
- * here, and an address may give its file only once. A call on this node before any preparation prepares nothing.
+ * Returns the arguments that travel, and the call on this node. The arguments are prepared once, because a command may ask several nodes and then run on this
+ * node, and an address may give its file only once. A call on this node before any preparation prepares nothing.
  */
 const routed = (
   local: Method,

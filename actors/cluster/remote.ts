@@ -134,7 +134,7 @@ export class Remote {
     this.#input = input;
   }
 
-  /** Adds a command that other nodes may send. Other commands are answered with `otherVersion`. */
+  /** Adds a command that other nodes may send. Commands that were not added are answered with `otherVersion`. */
   handle(method: string, handler: CommandHandler): void {
     this.#handlers.set(method, handler);
   }
