@@ -20,7 +20,7 @@ const isReplaced = (cell: Cell, { phone }: OpenOptions): boolean => {
   return cell.view.status === 'connecting' && cell.record.jid === '' && chart !== null && chart.context.options.phone !== phone;
 };
 
-/** Returns true if the requested result exists (a connection, its QR, the code for its number), or cannot come any more. */
+/** Returns true if the requested result exists (a connection, a QR code, or the pairing code for the requested number), or cannot come any more. */
 const hasAnswer =
   (options: OpenOptions) =>
   (cell: Cell): boolean => {

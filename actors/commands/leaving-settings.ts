@@ -1,4 +1,4 @@
-/** Divides the settings of an exported instance: those that another Dormouse takes over, and those that its operator has to set there. */
+/** Divides the settings of an exported instance: those that another Dormouse takes over, and those that the operator of that gateway has to set again. */
 import type { InstanceRecord } from '../model.ts';
 import type { LeavingSession } from '../ports.ts';
 import type { Dispatcher } from '../supervisor/dispatcher.ts';

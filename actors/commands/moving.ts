@@ -196,7 +196,8 @@ async function landInNew(host: Host, record: InstanceRecord, session: ArrivingSe
     const stored = await ports.sessions.land({ instanceId, epoch }, { fresh: record, credentials, keys, ...settings });
     if (stored === 'elsewhere') return lateElsewhere;
   } catch (error) {
-    // Otherwise the repeated import finds the session in an instance that nobody knows before the next start. An outage may last.
+    // Without this removal, a repeated import would find the session in an instance that no node knows before its next start. The wait is bounded, because an
+    // outage may last.
     await within(ports.time, storageRetryMs, register.discard(record));
     throw error;
   }

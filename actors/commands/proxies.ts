@@ -22,7 +22,7 @@ import type { Register } from './register.ts';
 /** The ports and the rules that changes need. */
 type ChangePorts = WithPorts<'chance' | 'log' | 'proxies' | 'time'> & WithPolicy<'proxies'>;
 
-/** The number of managed proxies that are tried before a caller is refused. Each test takes time. */
+/** The largest number of managed proxies that are tested for one request. Each test takes time. */
 const mostTests = 2;
 
 const noCatalogue = refuse('unavailable', 'managed proxies are not available: the server has no catalogue of them (PROXY_CATALOG)');
