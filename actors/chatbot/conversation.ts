@@ -12,7 +12,9 @@ import { StorageFailure, type Time } from '../ports.ts';
 import { storageRetryMs } from '../waiting.ts';
 import type { Answer, Plan } from './answering.ts';
 
-/** The effects of a conversation. After a `StorageFailure` the step is retried while the question is fresh. Any other rejection crashes only this conversation. */
+/**
+ * The effects of a conversation. After a `StorageFailure` the step is retried while the question is fresh. Any other rejection crashes this conversation alone.
+ */
 interface ConversationHost {
   readonly time: Pick<Time, 'monotonic'>;
   readonly policy: ChatbotPolicy;
@@ -26,7 +28,9 @@ interface ConversationHost {
   /** Discards the answer and ends the typing. */
   drop(): void;
   crashed(error: unknown): void;
-  /** Reports that the conversation would answer too often: its answers within a minute, and its answers since the last minute of silence. */
+  /**
+   * Reports that the conversation would answer too often. The arguments are the numbers of its answers within a minute, and since the last minute of silence.
+   */
   limited(perMinute: number, inARow: number): void;
 }
 

@@ -34,7 +34,7 @@ interface ToolCaller {
 
 const minuteMs = 60_000;
 
-/** Makes a send with literal placeholders. An agent must not be able to show notes about a lead to the lead. */
+/** Makes a send whose placeholders are not filled. Otherwise an agent could show a lead the notes about this lead. */
 export const sendOf = (chatId: string, content: SendContent): Send => ({
   number: chatId,
   content,
