@@ -1,6 +1,6 @@
 /**
- * Finds or makes the contact and the conversation of a chat, and remembers them. A contact or conversation that was deleted in Chatwoot is
- * found or made again.
+ * Finds or makes the contact and the conversation of a chat, and stores their ids. A contact or conversation that was deleted in Chatwoot is found or made
+ * again.
  */
 import { type ChatwootChat, type ChatwootMessage, type ChatwootTarget, type Claim, numberForms, type ToldChat } from '../model.ts';
 import type { ChatwootAnswer, ChatwootApi, ChatwootContact, ChatwootContactWish, ChatwootFailure, ChatwootStore } from '../ports.ts';
