@@ -11,8 +11,8 @@ import type { ActorRow, CourierPart, Part, PartState } from '../views/inspector.
 // Draws the last hour of an instance as 24 letters, derived from its steps.
 
 /**
- * Letters in ascending rank. Each part shows the highest letter. `p`: needs a person. `w`: connecting. `d`: disconnected. `c`: connected. `h`:
- * hibernated. `.`: unknown, because the process or the oldest kept step is newer.
+ * Letters in ascending rank. Each part shows the highest letter. `p`: needs a person. `w`: connecting. `d`: disconnected. `c`: connected. `h`: hibernated. `.`:
+ * unknown, because the part is before the start of the process or before the oldest kept step.
  */
 const order = '.hcdwp';
 const partMs = 150_000;

@@ -86,7 +86,10 @@ export class StepLog {
     this.#changed.set(id, steps);
   }
 
-  /** Returns the steps of earlier processes, before `first` (Unix milliseconds). Their numbers end at 0. Returns none if storage is unavailable. */
+  /**
+   * Returns the steps of earlier processes, before `first` (Unix milliseconds). The last of these steps has the number 0. Returns none if storage is
+   * unavailable.
+   */
   async before(id: InstanceId, first: number): Promise<readonly Step[]> {
     const steps = await this.#input.store.read(id).catch((error: unknown): readonly unknown[] => {
       if (error instanceof StorageFailure) return [];
