@@ -57,8 +57,8 @@ export const createAttachments = ({ intake, workshop, files }: AttachmentParts):
     thumbnail: TakenFile | null,
   ): Promise<Result<Attachment>> => {
     const wishes = { instance, thumbnail: thumbnail?.path, mimetype: given.mimetype || undefined };
-    // `myaudio` is another name of the voice message. The file is converted to the format of voice messages if the machine can do it, and
-    // otherwise sent as it is.
+    // `myaudio` is another name of the voice message. The file is converted to the format of voice messages if the machine can do it, and is otherwise prepared
+    // like an `audio`.
     const voice = given.as === 'myaudio' ? await workshop.prepare(taken, 'ptt', wishes) : null;
     const prepared = voice?.ok ? voice : await workshop.prepare(taken, given.as, wishes);
     if (!prepared.ok) return prepared;

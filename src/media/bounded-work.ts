@@ -39,11 +39,11 @@ export const tooManyBytes = (limit: number): MediaFailure =>
 export interface Turns {
   /** A signal that aborts on a time-out, when the caller gives up, and when the gateway stops. */
   readonly signal: AbortSignal;
-  /** Runs a part of the task in a slot. The wait for the slot has a time-out of its own. It does not count into the time-out of the work. */
+  /** Runs a part of the task in a slot. The wait for the slot counts into a time-out of its own, and not into the time-out of the work. */
   run<T>(slots: Slots, work: () => Promise<T>): Promise<T>;
 }
 
-/** A time-out that counts only while it runs. */
+/** A time-out that counts only the time between `start` and `stop`. */
 class PausableTimeout {
   readonly #onEnd: () => void;
   /** The time that is left, in milliseconds. */
@@ -156,12 +156,12 @@ export class Slots {
   readonly #isStrict: boolean;
   #free: number;
   readonly #taken = new Map<string, number>();
-  /** The waiting tasks by key, in the order in which the keys take turns. No line is empty. */
+  /** The waiting tasks by key, in the order in which the keys take turns. A key without waiting tasks is absent. */
   readonly #lines = new Map<string, Set<() => void>>();
 
   /**
-   * `perKey`: the most slots of one key, half of the slots if absent. A key with long tasks leaves the others to other keys. `isStrict`: false if a key may take
-   * more while no other key waits, for tasks that end soon.
+   * `perKey`: the largest number of slots of one key; half of all slots by default. The remaining slots are left for other keys. `isStrict`: false if a key may
+   * take more slots while no other key waits. Use false for tasks that end soon.
    */
   constructor(
     size: number,

@@ -4,7 +4,7 @@ import sharp from 'sharp';
 // The pool limits the concurrency, so each picture gets one core. The memory of one picture is not kept for the next.
 sharp.concurrency(1);
 sharp.cache(false);
-// Formats of drawings and documents can refer to other files. Unused formats would enlarge the attack surface.
+// Allows only the listed formats. Formats of drawings and documents can refer to other files, and every further format enlarges the attack surface.
 sharp.block({ operation: ['VipsForeignLoad'] });
 const formats = ['Jpeg', 'Png', 'Webp', 'Nsgif', 'Tiff', 'Heif'];
 sharp.unblock({ operation: formats.map((format) => `VipsForeignLoad${format}`) });

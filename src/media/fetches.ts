@@ -1,9 +1,9 @@
-/** Limits the fetches of files that clients name: in total, for one instance, and in the line of one instance. */
+/** Limits the fetches of files that clients name: in total, for one instance, and in the queue of one instance. */
 import { MediaFailure, Slots, type Turns } from './bounded-work.ts';
 
 /**
- * The number of concurrent fetches, in total and for one instance. A slow server holds a fetch for a minute. A fetch can hold 512 KB of memory, and a file
- * of MEDIA_MAX_BYTES on the disk.
+ * The number of concurrent fetches, in total and for one instance. A slow web server can keep a fetch open for a minute. A fetch can occupy 512 KB of memory,
+ * and MEDIA_MAX_BYTES on the disk.
  */
 export const fetchesAtOnce = 32;
 const fetchesPerInstance = 4;

@@ -155,7 +155,7 @@ const containers =
 
 const mostOutput = 1_048_576;
 const largestAllocation = 536_870_912;
-/** A low sample rate, which is enough for a waveform. */
+/** The sample rate for a waveform, in hertz. A low rate is sufficient. */
 const sampleRate = '8000';
 
 /** Returns the first arguments of every ffmpeg run: no input from a terminal, and bounds that still hold if the gateway is killed. */
@@ -201,7 +201,7 @@ export class Ffmpeg {
     const { code, complaint } = await turns.run(this.#conversions, () =>
       this.#run(this.#options.program, args, turns.signal, () => undefined),
     );
-    // The program ends with 0 if only the last bytes found no room.
+    // ffmpeg exits with 0 even if the last bytes did not fit on the disk.
     if (/No space left on device|Disk quota exceeded/.test(complaint)) throw new FilesUnavailable('the disk of temporary files is full');
     const missing = /Unknown encoder '(\w+)'/.exec(complaint)?.[1];
     return missing === undefined ? { problem: code === 0 ? null : 'unreadable' } : { missing };
@@ -250,8 +250,8 @@ export class Ffmpeg {
 // Kills programs that a killed gateway left behind. Such programs would continue to write into removed files.
 
 /**
- * Kills every process whose working folder is this folder. A start calls this function before it uses the folder. Returns the number of killed
- * processes. Systems without `/proc` return 0; on them the limit on processor time ends a conversion.
+ * Kills every process whose working folder is this folder. A start calls this function before it uses the folder. Returns the number of killed processes. On
+ * systems without `/proc` the function returns 0, and the limit on processor time ends a conversion.
  */
 export const endLeftoverChildren = async (folder: string): Promise<number> => {
   const real = await realpath(folder).catch(() => folder);

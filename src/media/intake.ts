@@ -225,7 +225,7 @@ export const createIntake = ({ folder, timeoutMs, isDiskFull = () => false, ...f
   const fetcher = createFileFetcher(fetching);
   const tooSlow = `the file could not be fetched: it took longer than ${Math.ceil(timeoutMs / 1000)} seconds`;
   const late = (isWaiting: boolean): MediaFailure => (isWaiting ? lateTurn() : new MediaFailure('invalid', tooSlow));
-  // In twice the time-out of a fetch, every slot becomes free twice.
+  // The waits have twice the time-out of a fetch. Every slot becomes free twice in this time.
   const bounded = new BoundedWork(timeoutMs, late, timeoutMs * 2);
   const fetches = new Fetches(isDiskFull);
 

@@ -99,7 +99,7 @@ export interface Sealing {
 
 /** Makes the sealing. `threads`: the largest number of files that are encrypted at the same time. */
 export const createSealing = (media: Pick<Media, 'seal'>, folder: Pick<TemporaryFolder, 'newPath'>, threads: number): Sealing => {
-  // One line for all instances: a file is encrypted within a second, so that a line does not last.
+  // All instances share one queue. A file is encrypted within a second, so no file waits long.
   const slots = new Slots(threads, { perKey: threads });
   const seal = async (path: string, keys: SealKeys, signal: AbortSignal): Promise<SealedCopy> => {
     const target = folder.newPath();

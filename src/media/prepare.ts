@@ -159,7 +159,7 @@ export const createWorkshop = ({ folder, jobs, timeoutMs, turnMs, ffmpeg: progra
   const slots = new Slots(jobs, { isStrict: false });
   const cpuSeconds = Math.ceil(timeoutMs / 1000);
   const ffmpeg = program === null ? null : new Ffmpeg({ program, folder: folder.path, jobs, maxPixels: options.maxPixels, cpuSeconds });
-  // A file that waited for others may be tried again soon. A file that was converted for too long takes as long the next time.
+  // A file that waited too long for a slot may be tried again soon. A conversion that took too long would take as long again.
   const late = (isWaiting: boolean): MediaFailure =>
     new MediaFailure('limited', 'the file could not be converted in time', isWaiting ? { retryAfter: 30 } : {});
   const bounded = new BoundedWork(timeoutMs, late, turnMs);

@@ -48,7 +48,7 @@ const sealInto = (from: number, to: number, { iv, cipher, mac }: SealKeys): Seal
   for (let read = readSync(from, buffer); read > 0; read = readSync(from, buffer)) encrypted(encryption.update(buffer.subarray(0, read)));
   encrypted(encryption.final());
   add(code.digest().subarray(0, macBytes));
-  // The hash may be a part of a large pooled buffer, which would be transferred as a whole. It is copied first.
+  // The hash is copied, because it may be a part of a large pooled buffer. Such a buffer would be transferred as a whole.
   return { hash: Uint8Array.from(hash.digest()), size };
 };
 

@@ -1,7 +1,7 @@
 /**
- * The archive format of this gateway: sessions as lines of JSON, sealed with a passphrase. The first line is a plain-text header. Frames
- * follow; each has four bytes of length and a text of at most 64 KB under AES-256-GCM. The nonce counts the frames and marks the last one. A
- * dropped, moved or missing frame is therefore detected. The key is derived from the passphrase by scrypt.
+ * The archive format of this gateway: sessions as lines of JSON, sealed with a passphrase. The first line is a plain-text header. Frames follow. A frame has
+ * its length in four bytes, and a text of at most 64 KB under AES-256-GCM. The nonce is the number of the frame and marks the last frame. A dropped, moved or
+ * missing frame is therefore detected. The key is derived from the passphrase by scrypt.
  */
 import { createCipheriv, createDecipheriv, randomBytes, scrypt } from 'node:crypto';
 import { SourceFault } from './session.ts';

@@ -21,7 +21,7 @@ import {
 } from './session.ts';
 import { headersOf, recordOf, textOf, textsOf, webhookOf } from './settings.ts';
 
-// Chats and messages as lines of an archive, and back: lines with rows of one table each, and a line that counts all rows.
+// Converts chats and messages to lines of an archive and back. Each line contains rows of one table. The last line has the number of all rows.
 
 /** Largest length of a line, in characters. Only a line with a single large row may be longer. */
 const lineCharacters = 512 << 10;
@@ -75,8 +75,8 @@ export async function* rowsIn(lines: AsyncIterator<string>): AsyncIterable<Archi
   }
 }
 
-// Sessions as lines of an archive, and back. A session is a line with its credentials, lines with its keys, and a line with the number of
-// keys. If the first line announces chats and messages, lines with them follow, and a line with the number of rows.
+// Sessions as lines of an archive, and back. A session is a line with its credentials, lines with its keys, and a line with the number of keys. If the first
+// line announces chats and messages, their lines follow, and then a line with the number of rows.
 
 /** The largest number of keys in one line. */
 const keysOfLine = 50;
@@ -88,7 +88,7 @@ interface Head {
     readonly credentials: string;
     readonly state: SourceState;
     readonly notes: readonly string[];
-    /** See `FoundSession`. Earlier versions do not write it. */
+    /** See `FoundSession`. Earlier versions do not write this field. */
     readonly endedAt?: number;
   };
   readonly settings: CarriedSettings;

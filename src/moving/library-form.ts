@@ -55,7 +55,7 @@ export const idOfFile = (type: KeyType, name: string): string => {
   return parts.length < 3 ? name : [parts.slice(0, -2).join('--'), ...parts.slice(-2)].join('::');
 };
 
-/** The largest length of a list that is read as bytes. A longer value is no key. */
+/** The largest number of entries in a list that is read as bytes. A longer list is no key. */
 const longestBytes = 1 << 20;
 
 const isByteList = (value: unknown): value is readonly number[] =>
@@ -76,8 +76,8 @@ export const bytesOf = (value: unknown): Buffer | null => {
 };
 
 /**
- * Parses JSON that was encoded once, or up to three times. A text that is no JSON, such as a text of digits, stays a text. Throws `SourceFault`, whose text
- * begins with `what`.
+ * Parses JSON that was encoded one to three times. A text that is no JSON, such as a text of digits, stays a text. Throws `SourceFault`, whose text begins with
+ * `what`.
  */
 export const readJson = (text: string, what: string): unknown => {
   let value: unknown;

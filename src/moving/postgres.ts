@@ -4,7 +4,7 @@ import { SourceFault } from './session.ts';
 
 /** One snapshot of the database. All answers show the same state. */
 export interface SourceDatabase {
-  /** Returns rows. Throws `SourceFault` if the database refuses or does not answer; `stream` and `columns` do the same. */
+  /** Returns rows. Like `stream` and `columns`, it throws `SourceFault` if the database refuses the statement or does not answer. */
   rows<Row extends object>(text: string, values?: readonly unknown[]): Promise<readonly Row[]>;
   /** Streams rows in batches, so memory does not grow with the table. Other statements may run between two rows. */
   stream<Row extends object>(text: string, values?: readonly unknown[]): AsyncIterable<Row>;

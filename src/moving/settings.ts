@@ -14,7 +14,7 @@ export const mapEvents = (names: readonly string[], table: Readonly<Record<strin
   return { events: events.includes('all') ? ['all'] : events, lost: names.filter((name) => !known.includes(name)) };
 };
 
-/** Makes a webhook. Returns null if none of its events has a counterpart. */
+/** Makes a webhook. Returns null if it has no address, or if none of its events has a counterpart. */
 export const webhookOf = (given: Partial<CarriedWebhook> & Pick<CarriedWebhook, 'url' | 'events'>): CarriedWebhook | null =>
   given.url === '' || given.events.length === 0
     ? null
@@ -38,10 +38,10 @@ export const textsOf = (value: unknown): readonly string[] => (Array.isArray(val
 export const recordOf = (value: unknown): Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Readonly<Record<string, unknown>>) : {};
 
-/** The shortest and the longest key in the Standard Webhooks specification. In bytes. */
+/** The smallest and the largest length of a key in the Standard Webhooks specification. In bytes. */
 const [least, most] = [24, 64] as const;
 
-/** Returns the secret of a webhook for the signing key of the source; '' for a key that is no secret of Standard Webhooks. */
+/** Returns the secret of a webhook for the signing key of the source; '' if the length of the key is outside of these bounds. */
 export const secretOf = (key: string): string => {
   const bytes = Buffer.from(key);
   return bytes.length >= least && bytes.length <= most ? `whsec_${bytes.toString('base64')}` : '';

@@ -10,7 +10,7 @@ import { type CarriedSettings, type Found, type Reader, type SessionKey, SourceF
 import { headersOf, mapEvents, proxyUrl, textOf, textsOf, webhookOf } from '../settings.ts';
 import { folderReader, foldersIn, keysInFolder, neededPath } from './folder.ts';
 
-/** Events of Evolution (`src/api/types/wa.types.ts`) that have a counterpart. */
+/** Events of Evolution API that have a counterpart. Source of the names: EvolutionAPI/evolution-api, `src/api/types/wa.types.ts`. */
 export const evolutionEvents: Readonly<Record<string, string>> = {
   MESSAGES_SET: 'history',
   MESSAGES_UPSERT: 'messages',

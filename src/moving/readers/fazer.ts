@@ -6,7 +6,7 @@ import { neededPath } from './folder.ts';
 
 const keyOf = /connections:([^:]+):authState$/;
 
-/** Reads the settings. The webhook of this program gets all events of the library. */
+/** Reads the settings. The webhook of fazer-ai/baileys-api gets all events of the library. */
 const settingsOf = (text: unknown): CarriedSettings => {
   const metadata = typeof text === 'string' ? recordOf(readJson(text, 'the settings of the session')) : {};
   const webhook = webhookOf({

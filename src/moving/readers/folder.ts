@@ -22,11 +22,10 @@ import {
   type SourceState,
 } from '../session.ts';
 
-// The multi-file folder of the client library: `creds.json` and a file for each key. One folder is one session; a folder of folders is
-// several.
+// Reads such folders. One folder contains one session. A folder of such folders contains several sessions.
 
 const credentialsFile = 'creds.json';
-/** The largest file of a session, in bytes. */
+/** The largest size of one file of a session, in bytes. */
 const largestFile = 32 << 20;
 
 /**
@@ -40,7 +39,10 @@ const readText = (path: string, what: string): string => {
   return readFileSync(path, 'utf8');
 };
 
-/** Reads the file of a key. Returns null if the library has removed the file. Throws the error of the system if `whole` is removed too. */
+/**
+ * Reads the file of a key. Returns null if the library has removed the file. `whole` is a path that exists as long as the session. If `whole` is removed too,
+ * throws the error of the system.
+ */
 const readKeyText = (path: string, what: string, whole: string): string | null => {
   try {
     return readText(path, what);

@@ -129,7 +129,7 @@ const fingerprintOf = (bytes: Buffer): proto.Message.IAppStateSyncKeyFingerprint
   try {
     return proto.Message.AppStateSyncKeyFingerprint.decode(bytes);
   } catch {
-    // The text of the parser names the position at which it stopped, so it is not used.
+    // The error text of the parser is not used, because it names the position at which the parser stopped.
     throw new BrokenRow('the column fingerprint cannot be read');
   }
 };

@@ -11,7 +11,7 @@ const databaseFile = 'gows.db';
 
 /** A session before its database is opened. */
 interface Place {
-  /** The name of the session. It is '' for a file outside of its folder, whose session is then named by the number of its device. */
+  /** The name of the session. '' for a file with another name than `gows.db`. The number of the device then becomes the name of the session. */
   readonly name: string;
   /** A path, or the address of a database. */
   readonly place: string;
@@ -30,7 +30,7 @@ const placeIn = (folder: string, file = join(folder, databaseFile)): Place => ({
   settings: async () => wahaSettings(await configIn(folder)),
 });
 
-/** Finds sessions in `.sessions`, in `.sessions/gows`, in the folder of one session, or as its file. */
+/** Finds sessions in `.sessions`, in `.sessions/gows`, in the folder of one session, or in a single database file. */
 async function* placesIn(path: string): AsyncIterable<Place> {
   if (await isFile(path)) return yield placeIn(dirname(path), path);
   if (await isFile(join(path, databaseFile))) return yield placeIn(path);

@@ -1,7 +1,7 @@
 /** Signal records of whatsmeow as records of the client library: the JSON of libsignal-protocol-go, sender keys, and sessions. */
 import { BufferJSON } from '@whiskeysockets/baileys';
 
-// The JSON in which whatsmeow stores Signal records (libsignal-protocol-go, `state/record`): names of Go fields, bytes in base64 or null.
+// The JSON in which whatsmeow stores Signal records (tulir/libsignal-protocol-go, `state/record`): names of Go fields, bytes in base64 or null.
 
 /** A record that cannot be carried over; `message` is a clause without any of its content. */
 export class UnreadableRecord extends Error {
@@ -134,7 +134,7 @@ const publicKey = (value: unknown): string => base64(bytesOf(value, publicLength
 
 const chainOf = (chain: GoObject, chainType: 1 | 2): readonly [string, Chain] => {
   const { Key, Index } = objectOf(chain['ChainKey']);
-  // Go counts the next message. libsignal-node counts the last message that was written or read.
+  // whatsmeow stores the number of the next message. libsignal-node stores the number of the last message that was written or read.
   const chainKey = { counter: numberOf(Index) - 1, key: base64(bytesOf(Key, secretLength)) };
   // whatsmeow stores derived keys of skipped messages, and the library stores their seeds. Derived keys cannot be converted to seeds.
   return [publicKey(chain['SenderRatchetKeyPublic']), { chainKey, chainType, messageKeys: {} }];

@@ -1,4 +1,6 @@
-/** Opens databases of whatsmeow, and reads their tables (`store/sqlstore/upgrades`) of any schema. A table that does not exist is not queried. */
+/**
+ * Opens databases of whatsmeow, and reads their tables (tulir/whatsmeow, `store/sqlstore/upgrades`) of any schema. A table that does not exist is not queried.
+ */
 import { stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { PostgresSource, type SourceDatabase } from '../postgres.ts';
@@ -7,7 +9,7 @@ import { openSqlite } from '../sqlite.ts';
 import { deviceColumns, type DeviceFacts } from './device.ts';
 import { bareUser, deviceJid, type LidMap, type Row, textIn } from './rows.ts';
 
-// The tables of whatsmeow (`store/sqlstore/upgrades`), of any schema. Missing tables are not queried.
+// Reads the tables of whatsmeow, of any schema.
 
 /** Largest number of names in one statement that looks up mappings. */
 const namesAtOnce = 400;
@@ -119,7 +121,7 @@ const kindOf = async (path: string): Promise<'file' | 'folder' | 'nothing'> =>
 
 export const exists = async (path: string): Promise<boolean> => (await kindOf(path)) !== 'nothing';
 
-/** Returns the first file of the names that exists in the folder, or the path itself if it is a file. Throws `SourceFault`. */
+/** Returns the first of the named files that exists in the folder, or the path itself if it is a file. Throws `SourceFault`. */
 export const fileIn = async (path: string, names: readonly string[]): Promise<string> => {
   const kind = await kindOf(path);
   if (kind === 'file') return path;
@@ -138,7 +140,7 @@ export const mainPlace = async ({ url, path }: SourceOptions, names: readonly st
   return fileIn(resolve(path), names);
 };
 
-/** Opens databases for `read`, and closes them at its end in every case. */
+/** Opens databases for `read`. Closes all of them when the read ends, is ended early, or fails. */
 export async function* withDatabases(
   signal: AbortSignal,
   read: (open: (place: string) => Promise<SourceDatabase>) => AsyncIterable<Found>,

@@ -1,4 +1,4 @@
-/** wuzapi: devices in `main.db` and its users in `users.db`, or both in one PostgreSQL database (`migrations.go`, `helpers.go`). */
+/** wuzapi: devices in `main.db` and its users in `users.db`, or both in one PostgreSQL database (asternic/wuzapi, `migrations.go` and `helpers.go`). */
 import { createDecipheriv } from 'node:crypto';
 import { basename, dirname, join } from 'node:path';
 import type { SourceDatabase } from '../postgres.ts';
@@ -8,7 +8,7 @@ import { foundDevice, numberOf } from './found.ts';
 import { exists, mainPlace, WhatsmeowStore, withDatabases } from './store.ts';
 import { carriedWebhook, type EventTable, named } from '../settings.ts';
 
-/** Events by their names in `constants.go` of wuzapi (2026). */
+/** Events by their names in `constants.go` of asternic/wuzapi (2026). */
 export const wuzapiEvents: EventTable = {
   All: 'all',
   ...named('Message UndecryptableMessage', 'messages'),
