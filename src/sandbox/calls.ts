@@ -49,7 +49,7 @@ export function acceptCall(parts: Parts, connection: Connection, device: Device,
     connection.send(node('ack', { class: 'call', id, from: to?.replace(/^@/, '') ?? platformJid, error }, content));
   switch (asked?.tag) {
     case 'reject':
-      // A rejection with a privacy token is acknowledged, and the call rings on (tulir/whatsmeow 1182).
+      // A rejection with a privacy token is acknowledged, but the call continues to ring (tulir/whatsmeow 1182).
       return ack(child(asked, 'tctoken') ? undefined : reject(parts, device, asked.attrs['call-id'] ?? ''));
     case 'link_create':
       return ack(undefined, [node('link_create', { token: Buffer.from(`${device.number} ${id}`).toString('base64url') })]);

@@ -7,8 +7,8 @@ import { type BinaryNode, node, unixSeconds } from './nodes.ts';
 import type { Parts } from './parts.ts';
 import type { Person } from './people.ts';
 
-// Communities: groups of groups. The platform makes their group of announcements, and members of a linked group become members of the community and of its
-// group of announcements.
+// Communities: groups of groups. The platform makes a group of announcements for each community. Members of a linked group also become members of the community
+// and of its group of announcements.
 
 const maxSubgroups = 100;
 

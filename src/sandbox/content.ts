@@ -151,7 +151,7 @@ export const secretOf = (message: proto.IMessage | undefined): Uint8Array | unde
 
 const { SecretEncType } = proto.Message.SecretEncryptedMessage;
 
-/** Returns the attributes of a message. An encrypted edit of a text has those of a text (vinikjkkj/zapo, `src/message/encode/content.ts`). */
+/** Returns the attributes of a message. An encrypted edit of a text has the attributes of a text (vinikjkkj/zapo, `src/message/encode/content.ts`). */
 export function stanzaKind(message: proto.IMessage): StanzaKind {
   const content = normalizeMessageContent(message) ?? {};
   if (content.reactionMessage) return { type: 'reaction', 'decrypt-fail': 'hide' };

@@ -32,8 +32,8 @@ export const devicesOf = ({ people }: Pick<ListParts, 'people'>, person: Person)
   [0, ...people.devices(person.number).map(({ device }) => device)].map((device) => ({ person, device }));
 
 /**
- * Returns the hash of a list of devices: `2:` and the first six bytes of SHA-256 over the sorted addresses, in unpadded base64 (tulir/whatsmeow
- * `send.go:682`). An address has an agent, which is 0 (`types/jid.go`, `ADString`).
+ * Returns the hash of a list of devices: `2:` and the first six bytes of SHA-256 over the sorted addresses, in unpadded base64 (tulir/whatsmeow `send.go:682`).
+ * An address has an agent, which is 0 (tulir/whatsmeow `types/jid.go`, `ADString`).
  */
 export function hashOf(devices: readonly OneDevice[], addressing: Addressing): string {
   const names = devices.map(({ person, device }) => jidOf(person, addressing).replace('@', `.0:${device}@`)).toSorted();

@@ -32,7 +32,7 @@ export interface Group extends CommunityFields {
   members: { readonly number: Digits; rank: Rank }[];
   /** Codes of former links, newest first. */
   oldInvites?: readonly string[];
-  /** People who asked to join, oldest first. */
+  /** People who asked to join, oldest first. `at`: Unix time in milliseconds. */
   requests?: readonly { readonly number: Digits; readonly at: number; readonly method: string }[];
   /** Invitations for people who could not be added. `expiration`: in Unix seconds. */
   invited?: readonly { readonly number: Digits; readonly code: string; readonly expiration: number; readonly by: Digits }[];

@@ -154,7 +154,10 @@ export class Pairing {
     return [...this.#waiting.values()].findLast(({ ceremony }) => ceremony?.number === number)?.ceremony?.passkey;
   }
 
-  /** Asks the client for a new secret after a scan if such a fault is armed (WhiskeySockets/Baileys 2737, zapo `WaPairingFlow`). Returns true in this case. */
+  /**
+   * Asks the client for a new secret after a scan if such a fault is armed (WhiskeySockets/Baileys 2737, vinikjkkj/zapo `WaPairingFlow`). Returns true in this
+   * case.
+   */
   #refresh(waiting: Waiting, number: Digits): boolean {
     const { faults } = this.#parts;
     const rotates = faults.take('rotateQr', number) !== undefined;

@@ -78,8 +78,8 @@ export class Presence {
   }
 
   /**
-   * Sets the state of one of the person's devices. The person is available while one of the devices is. Sends the person's state to subscribers and to `also`,
-   * if they may see it.
+   * Sets the state of one of the person's devices. The person is available while at least one device is available. Sends the person's state to subscribers and
+   * to `also`, if they may see it.
    */
   setOnline(person: Person, device: number, online: boolean, also?: Person): void {
     const devices = this.#online.get(person.number) ?? new Set();
@@ -102,7 +102,7 @@ export class Presence {
     this.#people.emit({ type: 'presence', of: person.number, chat: '', state: online ? 'available' : 'unavailable' });
   }
 
-  /** Returns true if the device is sent typing and the state of others (tulir/whatsmeow `types/events/events.go`, `ChatPresence`). */
+  /** Returns true if the platform sends typing and the presence of other people to the device (tulir/whatsmeow `types/events/events.go`, `ChatPresence`). */
   #isAvailable({ number, device }: Device): boolean {
     return this.#online.get(number)?.has(device) === true;
   }

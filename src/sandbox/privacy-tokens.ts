@@ -1,6 +1,7 @@
 /**
  * Privacy tokens (tulir/whatsmeow `tctoken.go`, `notification.go`). A person gives a token to a contact. The contact sends the token with messages to the
- * person, and when it adds the person to a group. A contact has one token of each person. If the person issues it again, only its time changes.
+ * person, and with requests that add the person to a group. A contact has one token of each person. If the person issues the token again, only the time of the
+ * token changes.
  */
 import { jidOf, lidJid, toldPn } from './address.ts';
 import type { Links } from './links.ts';

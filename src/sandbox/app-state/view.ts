@@ -1,6 +1,6 @@
 /**
- * Reads the records of shared settings as a phone does. A record is ignored if its action is unknown, its collection does not fit the action, or its
- * version is too new. Readers may ignore more records. `ignored` lists these records with the reasons.
+ * Reads the records of shared settings as a phone does. A record is ignored if its action is unknown, its collection does not fit the action, or its version is
+ * too new. Readers may ignore more records. `ignored` lists all ignored records with the reasons.
  */
 import { proto } from '@whiskeysockets/baileys';
 import { isGroupJid, parseUser } from '../address.ts';

@@ -76,7 +76,7 @@ export const listedShape = (channel: Channel) => {
 /** The notices by the kind of the action. The account must accept at least one of them before its first action of this kind. */
 const notices = { create: ['20601217', '20601218'], follow: ['20601216'], admin: ['20610101', '20601218'] } as const;
 
-/** The stage of a notice that says "accepted". */
+/** The stage of an accepted notice. */
 const accepted = '5';
 
 export function requireNotice(person: Person, of: keyof typeof notices): void {

@@ -4,8 +4,8 @@ import { isLoopback } from '../../base/loopback.ts';
 import { SandboxError } from '../interface.ts';
 
 /**
- * Makes a hook that throws a 403 for a foreign host or origin. Browsers send the origin of a page with every request that could change data.
- * `anyName` is true if the operator opened the interface to a network, in which its host names are not known.
+ * Makes a hook that throws a 403 for a foreign host or origin. Browsers send the origin of a page with every request that could change data. `anyName` is true
+ * if the operator opened the interface to a network. The host names of the interface are then not known.
  */
 export const callerCheck =
   (anyName: boolean) =>

@@ -21,7 +21,7 @@ export interface BusinessProfile {
 
 type ReviewStatus = 'PENDING' | 'APPROVED' | 'REJECTED';
 
-/** A product. The price is in thousandths of the currency's unit; '' for none. */
+/** A product. `price` and `salePrice` are in thousandths of the currency's unit; '' for none. */
 export interface ProductView {
   readonly id: string;
   readonly name: string;
@@ -70,7 +70,7 @@ export interface BusinessMethods {
   changeBusiness(number: Digits, change: ProfileChange): Promise<BusinessView>;
   /** Returns the whole business as its owner sees it. */
   business(number: Digits): BusinessView;
-  /** Returns the view of a customer: products that are reviewed and not hidden, with their collections. */
+  /** Returns the view of a customer: the approved products that are not hidden, with their collections. */
   storefront(number: Digits): BusinessView;
   /** Adds or changes a product for the owner. Can also set the result of the platform's review. */
   putProduct(number: Digits, product: ProductChange & { readonly id?: string }): Promise<ProductView>;

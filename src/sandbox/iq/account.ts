@@ -131,7 +131,7 @@ function pictureOf({ parts, device, stanza }: DeviceQuery): Picture | undefined 
   return person?.picture;
 }
 
-/** Sets a picture. An empty request removes it. */
+/** Sets a picture. An empty request removes the picture. */
 function change(query: DeviceQuery): Answer {
   const { parts, device, stanza, request } = query;
   const target = stanza.attrs['target'];

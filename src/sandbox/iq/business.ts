@@ -135,7 +135,7 @@ function page<T extends { readonly id: string }>(
   return [found, isMore ? [node('paging', {}, [node('after', {}, Buffer.from(cursorOf(last.id)))])] : []];
 }
 
-/** Returns the visible products of a catalog. The owner sees all products. Customers see products that are reviewed and not hidden. */
+/** Returns the visible products of a catalog. The owner sees all products. Customers see the approved products that are not hidden. */
 function catalogOf({ parts, device }: DeviceQuery, jid: string | undefined): readonly Product[] {
   const owner = parts.people.resolve(jid)?.person;
   if (!owner || !parts.shops.profile(owner.number)) throw new SandboxError(404, 'item-not-found');

@@ -1,6 +1,6 @@
 /**
- * Requests of clients about channels, by the id of the query. The queries are those of the current web client and of older clients. Sources:
- * vinikjkkj/wa-spec packages/mex with its captured answers, oxidezap/whatsapp-rust, tulir/whatsmeow, Baileys.
+ * Requests of clients about channels, by the id of the query. The queries are those of the current web client and of older clients. Sources: vinikjkkj/wa-spec
+ * packages/mex with its captured answers, oxidezap/whatsapp-rust, tulir/whatsmeow, WhiskeySockets/Baileys.
  */
 import { keepPicture } from '../account.ts';
 import { lidJid, pnJid } from '../address.ts';

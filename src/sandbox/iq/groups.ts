@@ -59,8 +59,8 @@ const errorOf = (parts: Parts, group: Group | undefined, me: Person, { person, e
   refusalOf(parts, group, me, person) ?? (person && !parts.tokens.isShown(person, me, element, 'privacy') ? ('403' as const) : undefined);
 
 /**
- * Refuses new members who are named by LID without the number (WhiskeySockets/Baileys 2001). With the new forms, refuses those named by number. Since
- * 2026-08-06 requests name people by LID and add the number (tulir/whatsmeow 39b719ba, 1142895b). People without a LID are named by number.
+ * Refuses new members who are named by LID without the number (WhiskeySockets/Baileys 2001). With the new forms, also refuses new members who are named by
+ * number. Since 2026-08-06 requests name people by LID and add the number (tulir/whatsmeow 39b719ba, 1142895b). People without a LID are named by number.
  */
 function checkNewcomers({ parts }: DeviceQuery, parent: BinaryNode | undefined): void {
   for (const { attrs } of children(parent, 'participant')) {
@@ -141,7 +141,7 @@ function create(query: DeviceQuery): Answer {
 
 type Flag = (group: Group) => void;
 
-/** Settings whose request is a single tag. The same tag notifies the members. */
+/** Settings whose request is a single tag. The notification of the members has the same tag. */
 const flags: Readonly<Record<string, Flag>> = {
   announcement: (group) => (group.announce = true),
   not_announcement: (group) => (group.announce = false),

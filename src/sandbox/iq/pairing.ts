@@ -9,7 +9,7 @@ import type { Answer, OpenQueries, Query } from './query.ts';
 // 2026-08-12 it refused "Chrome (Acme)" and accepted "Chrome (Windows)" (WhiskeySockets/Baileys 2560 and PR 2769, oxidezap/whatsapp-rust PR
 // 979).
 
-/** The browser that belongs to each platform id. Id 7 (desktop programs) and above are refused (Baileys PR 2409). */
+/** The browser that belongs to each platform id. Id 7 (desktop programs) and above are refused (WhiskeySockets/Baileys PR 2409). */
 const browsers: Readonly<Record<string, string>> = { 1: 'Chrome', 2: 'Edge', 3: 'Firefox', 4: 'IE', 5: 'Opera', 6: 'Safari' };
 /** Systems that the platform is known to accept. The complete list is not public. */
 const systems = ['Windows', 'Mac OS', 'Linux'];

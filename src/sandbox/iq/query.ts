@@ -19,7 +19,7 @@ export interface DeviceQuery extends Query {
 /** The children of the result. If a handler throws a `SandboxError`, the answer is an error whose code is the status. */
 export type Answer = readonly BinaryNode[] | undefined;
 
-/** Thrown by a handler if its query is never answered. */
+/** The error that a handler throws if its query gets no answer. */
 export class Silence extends Error {}
 
 /** Handlers of requests that need no login, by the name of the request. A handler may be asynchronous. The request is answered when its handler has ended. */

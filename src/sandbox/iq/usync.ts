@@ -57,8 +57,8 @@ const protocols: Readonly<Record<string, Protocol>> = {
 };
 
 /**
- * Returns the address attributes of an account. Since 2026-07-13 a request with `addressing_mode="lid"` names accounts by LID, and numbers
- * without a LID by `pn_jid` alone (tulir/whatsmeow 6e4c3416).
+ * Returns the address attributes of an account. Since 2026-07-13 a request with `addressing_mode="lid"` names accounts by LID, and numbers without a known
+ * account by `pn_jid` alone (tulir/whatsmeow 6e4c3416). An account with a hidden LID is named by its number in `jid`.
  */
 function addressesOf({ jid, person, reachable }: Subject, byLid: boolean): Record<string, string> {
   if (!byLid || jid.endsWith('@lid') || person?.withoutLid) return { jid };

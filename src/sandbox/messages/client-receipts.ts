@@ -116,7 +116,7 @@ function readOnPhone(parts: Parts, device: Device, ids: readonly string[], kind:
 }
 
 /**
- * Handles a retry receipt. For a phone's message, the phone encrypts it again. For a message of another linked device, that device gets the
+ * Handles a retry receipt. If a phone sent the message, that phone encrypts the message again. If a linked device sent the message, that device gets the
  * receipt.
  */
 async function resend(parts: Parts, connection: Connection, device: Device, stanza: BinaryNode): Promise<void> {

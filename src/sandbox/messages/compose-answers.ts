@@ -73,7 +73,7 @@ export function composeOrder({ owner, items, text }: Of<'order'>, tools: Tools):
 
 type Tap = Extract<Content, { readonly kind: 'tap' }>;
 
-/** A tappable part of a message: a button, or a row of a list. The answer to a tap repeats its fields. */
+/** A tappable part of a message: a button, or a row of a list. The answer to a tap repeats these fields. */
 interface Option {
   readonly name: string;
   readonly id: string | undefined;

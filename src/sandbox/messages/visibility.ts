@@ -114,7 +114,10 @@ export const hiddenBecause = (message: proto.IMessage, besides: Besides): string
 /** The codes of refusals. */
 const [refusedKind, refusedFlow, malformed] = ['405', '473', '479'] as const;
 
-/** The codes of refused flows, by name. Only business customers of the platform may send these flows. A name neither here nor in `takenFlows` is malformed. */
+/**
+ * The codes of refused flows, by name. Only business customers of the platform may send these flows. A name that is neither in this table nor in `takenFlows`
+ * is malformed.
+ */
 const refusedFlows: Readonly<Record<string, string>> = {
   cta_url: refusedFlow,
   call_permission_request: refusedFlow,

@@ -1,4 +1,4 @@
-/** The phones: link one by picture, text or code; view its devices; write to it, rename it, unlink it. */
+/** The view of the phones. Links a phone by picture, text or code. Shows the devices of a phone, writes to an account, renames and unlinks it. */
 import { post, put } from './api.js';
 import { ask, attempt, byId, el, isNews, timeOf, valuesOf } from './dom.js';
 import { startChat } from './chat-list.js';

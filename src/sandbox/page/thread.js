@@ -28,7 +28,7 @@ const changeOf = (message) => {
   return { about, what: message.text === '' ? 'delete' : 'edit' };
 };
 
-/** Returns the messages of the conversation in order, after reactions, edits and deletions. */
+/** Returns the messages of the conversation in order, with the effects of reactions, edits and deletions. */
 const itemsOf = ({ me, peer }) => {
   const { received = [], sent = [] } = state.inboxes.get(me) ?? {};
   const all = [

@@ -55,7 +55,7 @@ export interface StoredRecord {
 
 /** The stored sessions with one device. */
 interface Sessions {
-  /** Returns the record; null if the library deleted it in this turn. */
+  /** Returns the record; null if the library deleted the record during the current work. */
   load(): StoredRecord | null | undefined;
   store(record: StoredRecord): void;
 }

@@ -30,11 +30,13 @@ export interface Stored {
 
 interface Extra {
   readonly addressing: 'pn' | 'lid';
-  /** Stanza attribute `edit`. For an own message it is needed again when the message is repeated. */
+  /** Stanza attribute `edit`. A repetition of an own message needs the attribute again. */
   readonly edit?: string;
 }
 
-/** The largest number of messages of a phone. Its first write after a start and each `clearEvery`th one after that delete its older messages. */
+/**
+ * The largest number of stored messages of a phone. The first write of a phone after a start, and each `clearEvery`th write after it, delete older messages.
+ */
 const maxKept = 20_000;
 const clearEvery = 1000;
 
@@ -48,7 +50,7 @@ export class MessageStore {
   readonly #chat;
   readonly #clear;
   readonly #kept: number;
-  /** The writes of each phone since the start. */
+  /** The number of writes of each phone since the start. */
   readonly #written = new Map<string, number>();
 
   /** `kept`: the largest number of messages of a phone. */
@@ -215,7 +217,7 @@ export class PostStore {
     return row && toPost(row);
   }
 
-  /** Changes a post. `undefined` as `content` deletes it. */
+  /** Changes a post. `undefined` as `content` deletes the post. */
   change(post: Post, content: proto.IMessage | undefined): Post {
     const { content: _former, ...rest } = post;
     const now = Date.now();

@@ -210,7 +210,7 @@ export class Connection {
     this.#ws.send(frame(proto.HandshakeMessage.encode({ serverHello }).finish()));
   }
 
-  /** Answers a client that knows the platform's key with Noise IK. Returns false if the client has an old key. The caller then begins the full handshake. */
+  /** Answers with Noise IK to a client that knows the platform's key. Returns false if the client has an old key. The caller then begins the full handshake. */
   #resume(hello: Resumption): boolean {
     const noise = new NoiseResponder(intro, 'IK');
     const { chain, staticKey } = this.#identity;

@@ -1,4 +1,4 @@
-/** The transport of a client's stream: its frames, and the server's side of the Noise handshakes (25519, AES-GCM, SHA-256). */
+/** The transport of a client's stream: its frames, and the platform's side of the Noise handshakes (25519, AES-GCM, SHA-256). */
 import { inflateSync } from 'node:zlib';
 import {
   aesDecryptGCM,
@@ -24,7 +24,7 @@ export class FrameReader {
   #chunks: Buffer[] = [];
   #length = 0;
   #introduced = false;
-  /** Largest frame that is accepted, in bytes. Raised after the handshake. */
+  /** The largest size of a frame, in bytes. The connection raises the limit after the handshake. */
   limit: number;
 
   constructor(limit: number) {
@@ -142,8 +142,8 @@ export function decodeNode(encoded: Uint8Array): BinaryNode {
   return decodeDecompressedBinaryNode(body, tokens);
 }
 
-// The server's side of the Noise handshakes (25519, AES-GCM, SHA-256) and of the encrypted transport after them. IK and XXfallback follow
-// vinikjkkj/zapo (`src/transport/noise/WaNoiseSession.ts`).
+// The platform's side of the Noise handshakes (25519, AES-GCM, SHA-256) and of the encrypted transport after them. IK and XXfallback follow vinikjkkj/zapo
+// (`src/transport/noise/WaNoiseSession.ts`).
 
 const empty = Buffer.alloc(0);
 
@@ -179,8 +179,8 @@ interface Opened {
 }
 
 /**
- * The server's side of a handshake. Order of calls for XX and XXfallback: `readHello`, `writeHello`, `readFinish`, `split`. Order for IK:
- * `readResumption`, `writeResumption`, `split`. A read throws if the bytes are not authentic.
+ * The platform's side of a handshake. Order of calls for XX and XXfallback: `readHello`, `writeHello`, `readFinish`, `split`. Order for IK: `readResumption`,
+ * `writeResumption`, `split`. A read throws if the bytes are not authentic.
  */
 export class NoiseResponder {
   #hash: Buffer;
