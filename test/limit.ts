@@ -7,10 +7,7 @@ import './support/resolutions.ts';
 // oxlint-disable-next-line import/no-unassigned-import -- It replaces parts of the runner.
 import './support/test-scopes.ts';
 
-/**
- * The longest run of a file. The slowest file installs the program four times, and needs ten minutes on a slow machine beside other tests. In
- * milliseconds.
- */
+/** The time limit of a file. The slowest file installs the program four times, and needs ten minutes on a slow machine beside other tests. In milliseconds. */
 const limit = Number(process.env['TEST_FILE_LIMIT_MS'] ?? 1_200_000);
 
 setTimeout(() => {

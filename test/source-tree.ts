@@ -5,7 +5,7 @@ import { type Node, SyntaxKind } from 'typescript/unstable/ast';
 import { API } from 'typescript/unstable/sync';
 
 export interface SourceFact {
-  /** The place and the name, such as `line 12` or the first line of a function. */
+  /** The line in its file, from 1. `what` is the name of the fact, such as an imported file or the first line of a function. */
   readonly line: number;
   readonly what: string;
 }

@@ -22,7 +22,7 @@ interface Side {
   /** The account that contacts write to. */
   readonly number: string;
   readonly client: Client;
-  /** The process that receives the texts at the end of the way. */
+  /** The last process on the path of the texts. */
   readonly end: Child;
   readonly database: number | null;
   /** The folder of the database. Empty without a database. */

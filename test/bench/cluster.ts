@@ -9,7 +9,7 @@ import type { BenchSandbox } from './sandbox.ts';
 import { databaseServerOf, type Workshop } from './workshop.ts';
 
 const encryptionKey = 'ab'.repeat(32);
-/** The limit of connections of the server. Each node opens up to 20. */
+/** The limit of connections of the PostgreSQL server. Each node opens up to 20. */
 const connections = '200';
 
 export interface NodeOptions {
@@ -68,7 +68,7 @@ export class Shared {
     return database;
   }
 
-  /** Starts a gateway on a database of this server. With `name` it is a node of a cluster. */
+  /** Starts a gateway on a database of the PostgreSQL server. With `name` it is a node of a cluster. */
   async start(url: string, name: string | null, { env = {}, gates, folder }: NodeOptions = {}): Promise<GatewayClient> {
     const node = name === null ? {} : { NODE_NAME: name, NATS_URL: this.nats.url };
     const shared = { DATABASE_URL: url, ENCRYPTION_KEY: encryptionKey, DRAIN_MS: '0', OVERLOAD_LAG_MS: '0' };

@@ -2,7 +2,7 @@
 import type { Measure, Readings } from './bench.ts';
 import { median, percentile, tableOfRows } from './report.ts';
 
-/** The verdict. `unclear`: the median is slower by more than a twentieth, but fewer than three of four rounds are, or the rounds are too few. */
+/** The verdict. `unclear`: the median is slower by more than a twentieth, but fewer than three of four rounds are slower, or there are too few rounds. */
 export type Verdict = 'within' | 'slower' | 'unclear';
 
 export interface Compared {

@@ -1,19 +1,19 @@
-/** Reads the counts of a database server: transactions, forced writes to disk, bytes of the log, and rows of each table. */
+/** Reads the counts of a database server: transactions, forced writes to disk, bytes of the write-ahead log, and rows of each table. */
 import { databaseCpu } from './cost.ts';
 import type { GatewayClient } from './clients.ts';
 import { withDatabase } from './fill.ts';
 import { pause } from './workshop.ts';
 
 /**
- * The time after which the server has the counts of its idle backends. PostgreSQL reports them 10 s after the last transaction (`PGSTAT_IDLE_INTERVAL`). In
- * milliseconds.
+ * The time after which the PostgreSQL server has the counts of its idle backends. PostgreSQL reports them 10 s after the last transaction
+ * (`PGSTAT_IDLE_INTERVAL`). In milliseconds.
  */
 const settleMs = 10_500;
 
 /** The counted work for one text. */
 export interface Counts {
   readonly transactions: number;
-  /** The number of forced writes of the log to the disk. */
+  /** The number of forced writes of the write-ahead log to the disk. */
   readonly fsyncs: number;
   /** The size of the write-ahead log. In bytes. */
   readonly walBytes: number;

@@ -1,6 +1,7 @@
 /**
  * Relays frames between the simulated platform and its clients in a separate process. It can hold the frames of the platform back and release them at once or
- * at a steady pace. So a bench does not measure the pace of the platform. It also writes texts of contacts, at a steady pace or as fast as possible.
+ * at a steady pace. A bench therefore does not measure the speed of the platform. The process also writes texts of contacts, at a steady pace or as fast as
+ * possible.
  */
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { Pool } from 'undici';
@@ -45,7 +46,7 @@ class Held {
     return count;
   }
 
-  /** Returns the first held frame of the WebSocket server, or null if the frame is incomplete. */
+  /** Returns the first held WebSocket frame, or null if the frame is incomplete. */
   #next(): Buffer | null {
     const end = endOfFrame(this.#head);
     if (end <= this.#head.length) return this.#head.subarray(0, end);
@@ -95,7 +96,7 @@ answer('open', async (platformPort: number) => {
   return (server.address() as AddressInfo).port;
 });
 answer('hold', () => void (held = true));
-/** Releases all held frames. Returns the time before the release. */
+/** Releases all held frames. Returns the time before the release, in Unix milliseconds. */
 answer('release', () => {
   const moment = now();
   letGo();

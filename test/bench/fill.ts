@@ -14,8 +14,8 @@ const limits: Limits = { statement: 120_000, connection: 3_000 };
 const readIfThere = (path: string): Promise<string | null> => readFile(path, 'utf8').catch(() => null);
 
 /**
- * Opens the database of a gateway that runs or has run in this folder. The server of an earlier revision has no password. The password that our start sets
- * is removed again at the end, because that revision could not connect any more.
+ * Opens the database of a gateway that runs or has run in this folder. The server of an earlier revision has no password. The password that our start sets is
+ * removed again at the end. Otherwise the earlier revision could not connect.
  */
 export const withDatabase = async <T>(folder: string, work: (database: Database) => Promise<T>): Promise<T> => {
   const dataDir = join(folder, 'data');
@@ -69,7 +69,7 @@ export const fill = async (database: Database, table: string, rows: number, colu
   await database.rows({ name: '', text: `vacuum analyze ${table}` }, []);
 };
 
-/** Ends pending work of the server on the inserted rows, such as dirty pages and vacuums. Otherwise this work would be part of the measurement. */
+/** Ends pending work of the PostgreSQL server on the inserted rows, such as dirty pages and vacuums. Otherwise this work would be part of the measurement. */
 export const settle = async (database: Database): Promise<void> => {
   await database.rows({ name: '', text: 'checkpoint' }, []);
   const vacuums = { name: '', text: 'select pid from pg_stat_progress_vacuum' };

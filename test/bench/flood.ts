@@ -95,7 +95,7 @@ const prepare = async ({ workshop }: Setting): Promise<Stage> => {
   const gateway = await startGateway(workshop, { ...sandbox, url: `ws://127.0.0.1:${port}/ws/chat` });
   const flooding = await gateway.pair(floodedNumber);
   const token = await gateway.pair(quietNumber);
-  // Until the account has written to a contact, each text of the contact begins a new session with it.
+  // Until the account has written to a contact, each text of the contact begins a new Signal session.
   for (const number of contacts) await postJson(`${gateway.address}/send/text`, { number, text: 'hello' }, { token: flooding });
   return { sandbox, dam, gateway, token };
 };

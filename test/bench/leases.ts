@@ -34,7 +34,7 @@ interface Open {
   readonly ids: readonly string[];
 }
 
-/** Opens stores on a server with its usual settings, and creates instances that need an owner. */
+/** Opens stores on a PostgreSQL server with its usual settings, and creates instances that need an owner. */
 const open = async ({ workshop }: Setting, count: number): Promise<Open> => {
   const folder = await workshop.folder();
   const dataDir = join(folder, 'data');

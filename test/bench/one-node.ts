@@ -22,7 +22,7 @@ interface Pair {
   readonly node: Round;
 }
 
-/** Starts the platform. It only acknowledges texts of the session, so its own work is small. Texts of contacts need encryption. */
+/** Starts the platform. For sent texts the platform only acknowledges frames, so its own work is small. Arriving texts need its encryption. */
 const openPlatform = async (setting: Setting, direction: Direction) => {
   if (direction === 'in') return openStage(setting);
   return { sandbox: await startSandbox(setting.workshop), stage: null };

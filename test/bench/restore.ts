@@ -20,7 +20,10 @@ export const restoreMs = 300_000;
 interface Round {
   /** The processor time of the client per session, since its HTTP server listens. In milliseconds. */
   readonly cpu: number;
-  /** The same since the start of the process. Comparable between two revisions, which do different parts of their start before they listen. */
+  /**
+   * The processor time per session since the start of the process. Two revisions can be compared by this value, because they listen at different points of
+   * their start.
+   */
   readonly whole: number;
   /** The processor time of the database server per session. In milliseconds. */
   readonly database: number;
@@ -35,7 +38,7 @@ export const restored = async ({ address }: GatewayClient): Promise<number | nul
   return statusCode === 200 && done === total ? total : null;
 };
 
-/** Starts the gateway again, and measures the restore. It begins when the HTTP server listens. */
+/** Starts the gateway again, and measures the restore. The measurement begins when the HTTP server listens. */
 const startAgain = async (setting: Setting, sandbox: BenchSandbox, folder: string, expected: number): Promise<Round> => {
   const gateway = await startGateway(setting.workshop, sandbox, { folder });
   const [begun, database] = [performance.now(), databaseCpu(gateway.database)];

@@ -7,7 +7,10 @@ import { analyze } from './fill.ts';
 import { counted, startSandbox } from './sandbox.ts';
 import { eventually } from './workshop.ts';
 
-/** The number of simultaneous requests. It keeps the gateway busy. With 20 the gateway waits a fifth of its time for its two commits per message. */
+/**
+ * The number of simultaneous requests. This number keeps the gateway busy. With 20 requests, the gateway waits a fifth of its time for its two commits per
+ * message.
+ */
 export const concurrency = 50;
 export const contacts = Array.from({ length: concurrency }, (_, n) => numberOf(8, n));
 

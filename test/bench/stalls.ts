@@ -21,7 +21,7 @@ export interface StallWatch {
   stop(): Stall;
 }
 
-/** Watches the event loop with a timer of 1 ms. A longer gap is a stall. Only its wall time includes other programs, not its processor time. */
+/** Watches the event loop with a timer of 1 ms. A longer gap is a stall. The wall time of a stall includes other programs. The processor time does not. */
 export const watchStalls = (): StallWatch => {
   const longest = { wall: 0, cpu: 0 };
   const worked = (): number => {
@@ -55,8 +55,8 @@ export const watchStalls = (): StallWatch => {
 };
 
 /**
- * Watches a gateway from its start, without the fixed cost of each start. Loading the program ends when it looks for its database server. Building the HTTP
- * interface has turns of its own and reports the end of the first one.
+ * Watches a gateway from its start, without the fixed cost of each start. The count begins when the loaded program starts its first child process, which looks
+ * for the database server. The count pauses from the creation of the Fastify server until this server listens.
  */
 export const watchStart = (): StallWatch => {
   const watch = watchStalls();

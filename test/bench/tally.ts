@@ -6,7 +6,7 @@ export const now = (): number => performance.timeOrigin + performance.now();
 
 export interface Arrivals {
   readonly count: number;
-  /** The times of the first and the last arrival. */
+  /** The times of the first and the last arrival, in Unix milliseconds. */
   readonly first: number;
   readonly last: number;
 }

@@ -36,7 +36,7 @@ export const here = resolve(import.meta.dirname, '../..');
 
 /** The processes around the measured one. */
 const surroundings: ReadonlySet<string> = new Set(['test/bench/dam.ts', 'test/bench/peers.ts', 'src/sandbox/main.ts']);
-/** Makes garbage collections of the processes around rare. Such a collection takes both cores for 100 ms, and would count as a delay of the measured process. */
+/** Makes garbage collections of these processes rare. Such a collection takes both cores for 100 ms, and would count as a delay of the measured process. */
 const calm = ['--heap-growing-percent=400', '--v8-pool-size=1'];
 
 export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
@@ -50,7 +50,7 @@ export const eventually = async <T>(look: () => Promise<T | null> | T | null, wh
   }
 };
 
-/** Sends a signal to a process that may have ended already. Returns true if it existed. */
+/** Sends a signal to a process that may have ended already. Returns true if the process existed. */
 const kill = (pid: number, signal: NodeJS.Signals | 0): boolean => {
   try {
     return process.kill(pid, signal);

@@ -7,12 +7,12 @@ import { contactsOf } from './contacts.ts';
 import type { MessageRow } from './records.ts';
 import type { FakeDatabase } from './storage.ts';
 
-/** Returns all ids of a chat: its phone-number id and its LID, whichever of them is given. */
+/** Returns all ids of a chat, its phone-number id and its LID, if one of them is given. */
 const sameChat = (chats: readonly Chat[], name: string, ids = chatIdsOf(name)): ReadonlySet<string> => {
   const others = chats.flatMap(({ chatId, chatLid }) => (ids.includes(chatLid) ? [chatId] : ids.includes(chatId) ? [chatLid] : []));
   return new Set([...ids, ...others.filter((id) => id !== '')]);
 };
-/** Returns the ids of one stored chat. A whole id names no second chat under the other form of a number. */
+/** Returns the ids of one stored chat. If the name is a complete id, the other form of its number is not used. */
 const exactChat = (chats: readonly Chat[], name: string): ReadonlySet<string> =>
   sameChat(chats, name, chatIdsOf(name).includes(name) ? [name] : chatIdsOf(name));
 

@@ -39,7 +39,7 @@ import type { DefinitionOutcome } from '#src/storage/journal/definitions.ts';
 import type { GroupOutcome } from '#src/storage/journal/people.ts';
 import { type CampaignRow, type ChatRow, deliveryOf, type MessageRow } from './records.ts';
 
-/** The rows that all stores share. A statement takes one turn of the event loop, and fails while the storage is unavailable. */
+/** The rows that all stores share. A statement runs in a later microtask, and fails while the storage is unavailable. */
 export class FakeDatabase {
   away = false;
   /** Names of the attempted statements, in order. */

@@ -13,7 +13,7 @@ export type Json = Readonly<Record<string, unknown>>;
 export interface FirstRelease {
   /** In Unix milliseconds. */
   readonly madeAt: number;
-  /** Names of its migrations. */
+  /** Names of the migrations of the first release. */
   readonly migrations: readonly string[];
   readonly tables: PinnedRows;
   /** Last values of the sequences, by name. */
@@ -63,7 +63,7 @@ const answered = async (account: Account, method: string, path: string, body?: u
   return [path, path === '/instance/status' ? settled(answer.body) : answer.body];
 };
 
-/** Returns all that the API says of an account, without the state of its connection. */
+/** Returns the answers of the API about an account, without the state of its connection. */
 export const answersOf = async (account: Account): Promise<Json> => {
   const answers = new Map<string, unknown>();
   for (const path of gets) answers.set(...(await answered(account, 'GET', path)));
@@ -90,7 +90,7 @@ export const waitingOf = async (gateway: GatewayProcess, accounts: readonly Acco
     .toSorted();
 };
 
-/** Returns the paths at which `now` lacks a value of `before` or has another. Fields that are new are no difference. */
+/** Returns the paths at which `now` lacks a value of `before` or has another value. New fields are no difference. */
 export const lostOf = (before: unknown, now: unknown, path = ''): readonly string[] => {
   if (typeof before !== 'object' || before === null || typeof now !== 'object' || now === null)
     return Object.is(before, now) ? [] : [`${path}: ${JSON.stringify(before)} became ${JSON.stringify(now)}`];
