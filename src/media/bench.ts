@@ -7,7 +7,7 @@ import type { PictureOutcome, PictureTask } from './picture-worker.ts';
 import type { PreparedMedia, PrepareWishes, SourceFile } from './prepared.ts';
 import type { TrackFacts } from './track-facts.ts';
 
-/** The file tasks of the thread pool. Each waits for its turn. */
+/** The file tasks of the thread pool. Each task waits for a slot. */
 export interface MediaWork {
   picture(as: PictureKind, task: PictureTask): Promise<PictureOutcome>;
   tracks(path: string): Promise<TrackFacts | null>;

@@ -35,7 +35,7 @@ export const sizeText = (bytes: number): string => {
 export const tooManyBytes = (limit: number): MediaFailure =>
   new MediaFailure('tooLarge', `the file is larger than the ${sizeText(limit)} that are allowed`);
 
-/** The turns of one task. The task waits for one turn at a time. */
+/** The slots of one task. The task waits for one slot at a time. */
 export interface Turns {
   /** A signal that aborts on a time-out, when the caller gives up, and when the gateway stops. */
   readonly signal: AbortSignal;
@@ -83,7 +83,7 @@ class TaskTurns implements Turns {
     this.#work.start();
   }
 
-  /** True while the task waits for a turn, and after the time-out of its waits. */
+  /** True while the task waits for a slot, and after the time-out of its waits. */
   get isWaiting(): boolean {
     return this.#isWaiting;
   }
@@ -115,7 +115,7 @@ export class BoundedWork {
   readonly #underWay = new Set<Promise<unknown>>();
 
   /**
-   * `timeoutMs`: the time-out of each task. `turnMs`: the time-out of all waits of a task for its turns. `late` makes the refusal for a time-out of the work or
+   * `timeoutMs`: the time-out of each task. `turnMs`: the time-out of all waits of a task for its slots. `late` makes the refusal for a time-out of the work or
    * of the waits.
    */
   constructor(timeoutMs: number, late: (isWaiting: boolean) => MediaFailure, turnMs = timeoutMs) {

@@ -1,7 +1,7 @@
 /** Configures sharp for untrusted pictures: few formats, no cache, and one core for each picture. */
 import sharp from 'sharp';
 
-// The pool limits the concurrency, so each picture gets one core. The memory of one picture is not kept for the next.
+// The pool limits the concurrency, so each picture gets one core. The memory of a picture is freed, and not cached for the next picture.
 sharp.concurrency(1);
 sharp.cache(false);
 // Allows only the listed formats. Formats of drawings and documents can refer to other files, and every further format enlarges the attack surface.

@@ -12,7 +12,7 @@ const mostWaiting = 100;
 
 const busy = (message: string): MediaFailure => new MediaFailure('limited', message, { retryAfter: 30 });
 
-/** Returns the refusal of a fetch that waited too long for its turn. */
+/** Returns the refusal of a fetch that waited too long for a slot. */
 export const lateTurn = (): MediaFailure => busy('the file could not be fetched: too many files are being fetched');
 
 export class Fetches {
@@ -24,7 +24,7 @@ export class Fetches {
     this.#isDiskFull = isDiskFull;
   }
 
-  /** Takes a file when it is the turn of the instance. A file in the request itself needs no turn. */
+  /** Takes a file when a slot is free for the instance. A file in the request itself needs no slot. */
   async run<T>(source: string, instance: string, turns: Turns, take: (source: string) => Promise<T>): Promise<T> {
     if (this.#isDiskFull()) throw new MediaFailure('unavailable', 'the disk of the server is nearly full');
     if (!/^https?:/i.test(source)) return take(source);

@@ -41,7 +41,7 @@ process.on('exit', () => {
 });
 
 /**
- * Resolves when the program and all its children have ended. Rejects if the program cannot be started. If the signal killed it, rejects with the
+ * Resolves when the program and all its children have ended. Rejects if the program cannot be started. If the signal killed the program, rejects with the
  * reason of the signal.
  */
 const runChild = async ({ program, args, cwd, signal, onOutput }: ChildTask): Promise<ChildEnd> => {
@@ -168,8 +168,8 @@ const begin = ({ cpuSeconds }: FfmpegOptions): readonly string[] => {
 const carefully = ['-protocol_whitelist', 'file,pipe', '-format_whitelist', containers] as const;
 
 /**
- * Runs ffmpeg and ffprobe. If the signal of the turns aborts, the program is killed. Each call then rejects with the reason of the signal when the
- * program has ended.
+ * Runs ffmpeg and ffprobe. If the signal of `turns` aborts, the program is killed. Each call then rejects with the reason of the signal when the program has
+ * ended.
  */
 export class Ffmpeg {
   readonly #options: FfmpegOptions;

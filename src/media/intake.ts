@@ -116,7 +116,7 @@ interface TakeOptions {
 }
 
 interface ClientOptions extends TakeOptions {
-  /** The instance whose turn the fetch takes; '' if not given. */
+  /** The instance whose slots the fetch uses; '' if not given. */
   readonly instance?: string;
 }
 
@@ -144,7 +144,7 @@ export interface Intake {
 
 export interface IntakeOptions extends FetchOptions {
   readonly folder: TemporaryFolder;
-  /** The time-out of a whole file, without its wait for its turn. In milliseconds. */
+  /** The time-out of a whole file, without its wait for a slot. In milliseconds. */
   readonly timeoutMs: number;
   /** Returns true if the disk has no room for files of clients. */
   isDiskFull?(): boolean;

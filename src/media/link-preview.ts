@@ -98,11 +98,11 @@ interface LinkPreviewOptions {
   /** Time-out in milliseconds for fetching the page and the picture together. */
   readonly timeoutMs?: number;
   /**
-   * The time for which a picture waits for its turn, in milliseconds. A usual picture takes some 20 ms, so a hundred pictures can wait. The sum of the three
-   * times in these options is shorter than the time limit of a send.
+   * The longest wait of a picture for a slot, in milliseconds. A usual picture takes some 20 ms, so a hundred pictures can wait. The sum of the three times in
+   * these options is shorter than the time limit of a send.
    */
   readonly turnMs?: number;
-  /** Time-out in milliseconds for converting a picture, from its turn. It includes the start of a thread and the three seconds of its decoding. */
+  /** Time-out in milliseconds for converting a picture, after the wait for a slot. It includes the start of a thread and the three seconds of its decoding. */
   readonly pictureMs?: number;
 }
 

@@ -130,7 +130,7 @@ export interface WorkshopOptions extends MediaLimits {
   readonly ffmpeg: string | null;
   /** The largest number of concurrent tasks in the pool, and also of concurrent conversions by ffmpeg. */
   readonly jobs: number;
-  /** The time-out of one file without its waits for its turns. In milliseconds. */
+  /** The time-out of one file without its waits for slots. In milliseconds. */
   readonly timeoutMs: number;
   /** The time-out of the waits of one file. In milliseconds. The default is `timeoutMs`. */
   readonly turnMs?: number;

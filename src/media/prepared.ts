@@ -32,7 +32,7 @@ export interface PreparedMedia extends SourceFile {
 
 /** The options of a conversion. */
 export interface WorkOptions {
-  /** The instance whose turn the conversion takes; '' if not given. */
+  /** The instance whose slots the conversion uses; '' if not given. */
   readonly instance?: string;
   readonly signal?: AbortSignal | undefined;
 }

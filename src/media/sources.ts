@@ -3,7 +3,7 @@ import { type Dispatcher, request } from 'undici';
 import { type AddressGuard, createAgent, reasonOf } from '#src/webhooks/address-guard.ts';
 import { MediaFailure, tooManyBytes } from './bounded-work.ts';
 
-// The file name that a source gives.
+// Reads the file name from a source.
 
 const longest = 200;
 

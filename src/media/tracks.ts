@@ -59,7 +59,7 @@ const voiceType = 'audio/ogg; codecs=opus';
 
 const isSound = ({ mimetype }: SourceFile): boolean => /^(?:audio|video)\//.test(mimetype) || mimetype === 'application/ogg';
 
-/** Containers that phones play, each with the codec that phones expect in it, and the type with which it is sent. */
+/** Containers that phones play, each with the codec that phones expect in the container, and the type with which the file is sent. */
 const playable: readonly (readonly [RegExp, codec: string, sentAs: string])[] = [
   [/^audio\/mpeg$/, 'mp3', 'audio/mpeg'],
   [/^audio\/mp4$/, 'aac', 'audio/mp4'],

@@ -56,8 +56,8 @@ export interface FoundSession {
   /** Complete credentials: see `completeCredentials`. If `me` or `account` is missing, the reader refuses the session. */
   readonly creds: AuthenticationCreds;
   /**
-   * Reads the keys in any order. Call it at most once, before the next session is requested. After a `SourceFault` this session is not
-   * imported, and the import goes on with the next session.
+   * Reads the keys in any order. Call this method at most once, before the next session is requested. After a `SourceFault` this session is not imported, and
+   * the import goes on with the next session.
    */
   keys(): AsyncIterable<SessionKey>;
   readonly settings: CarriedSettings;
@@ -67,7 +67,7 @@ export interface FoundSession {
   /** The end of the last connection with these keys. In Unix milliseconds. Only this gateway's own archive has it. */
   readonly endedAt?: number;
   /**
-   * Reads chats and messages, after the keys. Call it at most once, before the next session is requested. Only this gateway's own archive has them.
+   * Reads chats and messages, after the keys. Call this function at most once, before the next session is requested. Only this gateway's own archive has them.
    * May throw `SourceFault`.
    */
   readonly rows?: () => AsyncIterable<ArchivedRows>;

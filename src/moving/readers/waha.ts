@@ -58,7 +58,7 @@ const configsIn = async (url: string, names: readonly string[]): Promise<Readonl
   return found;
 };
 
-/** Yields the given database if it contains a session, and otherwise all session databases of its server. Throws `SourceFault` if there is none. */
+/** Yields the given database if it contains a session, and otherwise all session databases of its PostgreSQL server. Throws `SourceFault` if there is none. */
 export async function* sessionDatabases(url: string, prefix: DatabasePrefix, signal: AbortSignal): AsyncIterable<SessionDatabase> {
   const given = decodeURIComponent(URL.parse(url)?.pathname.slice(1) ?? '');
   const names = await namesOf(url);

@@ -84,7 +84,7 @@ const stateOf = (state: GoObject) => {
 
 /** Converts a record to JSON text in a Buffer, as the library stores it. Returns null for a record without any key. Throws `UnreadableRecord`. */
 export const senderKeyOf = (record: Uint8Array): Buffer | null => {
-  // whatsmeow keeps the newest key first, the library keeps it last.
+  // whatsmeow stores the newest key first. The library stores the newest key last.
   const states = listOf(parseRecord(record)['SenderKeyStates']).map(stateOf).toReversed();
   return states.length === 0 ? null : Buffer.from(JSON.stringify(states, BufferJSON.replacer));
 };
@@ -152,8 +152,8 @@ const pendingOf = (value: unknown): SessionEntry['pendingPreKey'] => {
 };
 
 /**
- * Returns true for the receiving chain of an initiator's state under the signed pre-key of the contact. No message is ever read by this chain,
- * and libsignal-node has no such chain. With it, answers of Go clients that count from -1 would be unreadable.
+ * Returns true for the receiving chain of an initiator's state under the signed pre-key of the contact. No message is ever read by this chain, and
+ * libsignal-node has no such chain. With this chain, answers of Go clients that count from -1 would be unreadable.
  */
 const isUnread = (chain: GoObject): boolean => objectOf(chain['ChainKey'])['Index'] === 0;
 

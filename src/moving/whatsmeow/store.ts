@@ -29,7 +29,7 @@ const tokens: Table = { name: 'whatsmeow_privacy_tokens', owner: 'our_jid' };
 const contacts: Table = { name: 'whatsmeow_contacts', owner: 'our_jid' };
 export const tables = { preKeys, identities, sessions, senderKeys, sharedKeys, tokens, contacts } as const;
 
-/** Tables that some programs keep in a database of their own. */
+/** Tables that some programs store in a separate database. */
 const keyTables: ReadonlySet<Table> = new Set([preKeys, identities, sessions, senderKeys]);
 
 export class WhatsmeowStore {
