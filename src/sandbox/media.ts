@@ -29,7 +29,7 @@ export interface SealedMedia {
 }
 
 export class Media {
-  /** The two addresses of the media host, as host and port. Clients use the second if the first fails. They are set after the port was opened. */
+  /** The two addresses of the media host, as host and port. Clients use the second if the first fails. Both addresses are set after the port was opened. */
   hosts: readonly [string, string] = ['', ''];
   readonly #folder: string;
   readonly #random: Random;

@@ -79,7 +79,7 @@ export class Presence {
 
   /**
    * Sets the state of one of the person's devices. The person is available while at least one device is available. Sends the person's state to subscribers and
-   * to `also`, if they may see it.
+   * to `also`, if these people may see the state.
    */
   setOnline(person: Person, device: number, online: boolean, also?: Person): void {
     const devices = this.#online.get(person.number) ?? new Set();

@@ -93,7 +93,7 @@ export class AppState {
     >;
   }
 
-  /** Answers a `<sync>` request and notifies the account's other devices of the collections that it changed. */
+  /** Answers a `<sync>` request and notifies the account's other devices of the collections that the request changed. */
   sync(device: Device, sync: BinaryNode): BinaryNode {
     return this.#stored(device.number, () => {
       const changed: BinaryNode[] = [];
@@ -114,7 +114,7 @@ export class AppState {
     });
   }
 
-  /** Runs `work` in a transaction. If it fails, drops the state in memory, which is then read from storage again. */
+  /** Runs `work` in a transaction. If `work` fails, drops the state in memory. The state is then read from storage again. */
   #stored<T>(owner: Digits, work: () => T): T {
     try {
       return this.#db.atomically(work);

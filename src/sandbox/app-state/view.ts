@@ -35,7 +35,7 @@ const timersFrom = 2_000;
 
 const numberOf = (value: unknown): number => Number(value ?? 0);
 
-/** The phone of one account while it reads its records. */
+/** A phone that reads the records of its account. */
 class Phone {
   readonly draft: Draft;
   readonly #owner: Digits;
@@ -104,8 +104,8 @@ class Phone {
 const without = <T>(list: readonly T[] | undefined, one: T): T[] => (list ?? []).filter((other) => other !== one);
 
 /**
- * Returns the time up to which messages are removed. This is the time of the latest message that the range names. Without such a message, it is the end of the
- * range's last second. Without a range, it is the time of the action.
+ * Returns the time up to which messages are removed. This is the time of the latest message that the range names. Without such a message, the result is the end
+ * of the range's last second. Without a range, the result is the time of the action.
  */
 function rangeEnd(
   phone: Phone,

@@ -65,7 +65,7 @@ export interface Control {
 interface ControlOptions {
   /** Called with every unexpected error. The client only gets a 500. */
   readonly onSurprise?: (error: unknown) => void;
-  /** Storage of sent messages. Without it, they are lost at a restart. */
+  /** Storage of sent messages. Without this storage, a restart loses the messages. */
   readonly memory?: SentStorage;
   /** True if requests to any host name are answered, not only to loopback names. */
   readonly anyName?: boolean;

@@ -57,7 +57,7 @@ const methodsFor = (routes: readonly RouteOptions[], path: string): readonly str
   ),
 ];
 
-/** Installs the handlers. Call it before the routes are registered. */
+/** Installs the handlers. Call this function before the routes are registered. */
 export const handleErrors = (app: FastifyInstance, onSurprise: (error: unknown) => void): void => {
   const routes: RouteOptions[] = [];
   app.addHook('onRoute', (route) => void routes.push(route));
@@ -85,7 +85,7 @@ export const sendError = (reply: FastifyReply, error: FastifyError | SandboxErro
 
 const type = 'application/json; charset=utf-8';
 
-/** Writes an error answer to the bare connection and closes it. */
+/** Writes an error answer to the bare connection and closes the connection. */
 export const refuse = (socket: Duplex, status: number, text: string): void => {
   const body = JSON.stringify({ error: text });
   const head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\nConnection: close\r\nContent-Type: ${type}`;

@@ -146,7 +146,7 @@ export class EventStream {
     this.#heartbeat = setInterval(() => this.#write(': still here\n\n'), heartbeatMs).unref();
   }
 
-  /** Streams events to this response until the server or the client ends it. */
+  /** Streams events to this response until the control interface or the client ends the response. */
   join(response: ServerResponse): void {
     response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store', 'x-accel-buffering': 'no' });
     response.write('retry: 1000\n\n');

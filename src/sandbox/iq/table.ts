@@ -63,7 +63,7 @@ const nameOf = ({ attrs: { type = 'get', xmlns = '' } }: BinaryNode, request: Bi
 
 /**
  * Returns the first child that names a known request, else the first child. Children may be in any order. The library and tulir/whatsmeow (`prekeys.go`) begin
- * an upload of keys with `<registration>`. vinikjkkj/zapo begins it with `<identity>` (`src/transport/node/builders/prekeys.ts`).
+ * an upload of keys with `<registration>`. vinikjkkj/zapo begins the upload with `<identity>` (`src/transport/node/builders/prekeys.ts`).
  */
 const requestOf = (stanza: BinaryNode): BinaryNode | undefined =>
   allChildren(stanza).find((one) => [openQueries, deviceQueries].some((queries) => Object.hasOwn(queries, nameOf(stanza, one)))) ??

@@ -1,4 +1,4 @@
-/** The keys of a simulated phone, and the bundle with which a Signal session with it starts. */
+/** The keys of a simulated phone, and the bundle with which a Signal session with the phone starts. */
 import { Curve, generateRegistrationId, type KeyPair, signedKeyPair, type SignedKeyPair } from '@whiskeysockets/baileys';
 import { verify as verifyCurve } from 'curve25519-js';
 import { type BinaryNode, child, childBytes, childNumber, children, node, uint } from '../nodes.ts';

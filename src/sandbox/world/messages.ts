@@ -87,7 +87,7 @@ export function callsMethods(parts: Parts): CallsMethods {
   };
 }
 
-// Settings that the owner of a phone changes on it, and the settings that the phone shows after the changes of all devices.
+// Settings that the owner of a phone changes on the phone, and the settings that the phone shows after the changes of all devices.
 
 const chatsOf = (setting: Setting): readonly string[] => {
   if (setting.kind === 'favorites') return setting.chats;
