@@ -117,7 +117,7 @@ const openStage = async (setting: Setting, { sessions, contactsPerSession: conta
   return stage;
 };
 
-/** Calls `one` for each text of each session. A text waits for the text before it, and for its time. */
+/** Calls `one` for each text of each session. A text waits for the previous text of its session, and for its planned time. */
 const inTurns = async ({ tokens }: Stage, { each, pace }: Scenario, one: (session: number, n: number) => Promise<void>): Promise<void> => {
   const turns = async (session: number): Promise<void> => {
     const began = performance.now() + (pace === null ? 0 : (session * 1000) / pace / tokens.length);

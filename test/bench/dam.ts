@@ -10,7 +10,7 @@ import { now, sentAt } from './tally.ts';
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** The held bytes of the platform to one client. They begin with a frame. */
+/** The held bytes of the platform to one client. The first byte is the start of a frame. */
 class Held {
   #head: Buffer = Buffer.alloc(0);
   #behind: Buffer[] = [];

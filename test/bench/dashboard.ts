@@ -17,10 +17,10 @@ const paints = 5;
 const scrollMs = 8_000;
 const stormMs = 10_000;
 const changesASecond = 100;
-/** The number of sessions per second that wake and hibernate again. Each takes about four steps: waiting for its turn, opening, closing, hibernated. */
+/** The number of sessions per second that wake and hibernate again. Each session takes about four steps: waiting for the gate, opening, closing, hibernated. */
 const pairsASecond = 40;
 const probes = 8;
-/** The time-out for the row of a change. The bench fails after it. In milliseconds. */
+/** The time-out for the row of a change. The bench fails after this time. In milliseconds. */
 const shownMs = 30_000;
 /** The shortest duration of a long task, as in the Long Tasks API of browsers. In milliseconds. */
 const longTaskMs = 50;

@@ -73,7 +73,7 @@ const flooded = async ({ sandbox, dam, gateway, token }: Stage, most: number): P
   const [begun, cpu] = [performance.now(), await gateway.cpu()];
   let [ms, used] = [0, 0];
   const answers = await askDuring(gateway.address, token, async () => {
-    // The answers of the platform to receipts wait behind the held frames. They are a small part of the work.
+    // The answers of the platform to receipts wait behind the held frames. These answers are a small part of the work.
     await gateway.ask('stalls.start');
     await dam.ask('trickle', pace);
     await eventually(async () => ((await acknowledged(sandbox)) >= before + count ? true : null), `${count} confirmations`);
