@@ -2,7 +2,7 @@
  * Operations as values: all requests to the platform by resource, each as a name with its input and answer.
  *
  * An operation is declared in `operations/`, handled in `src/platform/operations/`, and offered by a row in `src/http/routes/`. The path between
- * them (`session/perform.ts`) wakes the session and handles deadlines, aborts, refusals and recording. An operation does none of these.
+ * them (`session/requests.ts`) wakes the session and handles deadlines, aborts, refusals and recording. An operation does none of these.
  */
 import type { Entry, Refusal } from './model.ts';
 import type { AccountOperations, BusinessOperations, CallOperations, PictureOperations } from './operations/account.ts';

@@ -16,7 +16,7 @@ import {
 } from '../model.ts';
 import type { ChatbotPolicy } from '../policy/policy.ts';
 import type { ModelAnswer, ModelQuestion, Ports, ToolWish, ModelMessage } from '../ports.ts';
-import type { Recorded } from '../session/perform.ts';
+import type { Recorded } from '../session/requests.ts';
 import { fillPlaceholders } from '../text.ts';
 import { type Asking, boundedMetadata, type Budget, dialogueOf, piecesOf, questionIn, signatureOf } from './asking.ts';
 import { type Crew, isStop, keyFor, type Roster, triggerFor } from './rules.ts';

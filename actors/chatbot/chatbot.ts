@@ -7,7 +7,7 @@ import { trackSource as chatwootSource } from '../chatwoot/conversations.ts';
 import { done, refuse, type GatewayEvent, type InstanceId, type InstanceRecord } from '../model.ts';
 import type { ChatbotPolicy, DeliveryPolicy } from '../policy/policy.ts';
 import { StorageFailure, type Ports } from '../ports.ts';
-import type { Recorded } from '../session/perform.ts';
+import type { Recorded } from '../session/requests.ts';
 import type { Gateway } from '../views.ts';
 import { Answering, type Talk } from './answering.ts';
 import { Asking, Budget } from './asking.ts';

@@ -2,7 +2,7 @@
 import { cutText, done, refuse, type ChatbotAgent, type InstanceId, type Result } from '../model.ts';
 import type { ChatbotPolicy } from '../policy/policy.ts';
 import type { ModelQuestion, Ports, ToolWish, ModelMessage } from '../ports.ts';
-import type { Recorded } from '../session/perform.ts';
+import type { Recorded } from '../session/requests.ts';
 import type { AgentTrial, TrialAnswer, TrialTool } from '../views.ts';
 import { estimatedTokens, questionFor } from './answering.ts';
 import { type Asking, type Budget, joined } from './asking.ts';

@@ -1,5 +1,5 @@
 /** Commands on campaigns. A campaign can be created without a live session. A stored campaign is sent when the session is live. */
-import type { Operable } from '../session/perform.ts';
+import type { Operable } from '../session/requests.ts';
 import { hasFilesToTake, withFilesTaken } from '../attachments.ts';
 import type { CampaignMethods, CampaignInput, CampaignStats } from '../views.ts';
 import { KeyedMutex } from '../waiting.ts';

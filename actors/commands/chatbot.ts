@@ -14,7 +14,7 @@ import {
   type Result,
 } from '../model.ts';
 import type { AgentKey } from '../ports.ts';
-import type { Recorded } from '../session/perform.ts';
+import type { Recorded } from '../session/requests.ts';
 import type { WithCells, WithPolicy, WithPorts } from './host.ts';
 import { isWebAddress } from '../policy/content-rules.ts';
 

@@ -16,7 +16,7 @@ import {
   withoutTimes,
 } from '../model.ts';
 import type { ChatStore, NamedMessage, TypingState } from '../ports.ts';
-import { type Operable, performIn, recipientOf, type Recorded, storedChat } from '../session/perform.ts';
+import { type Operable, performIn, recipientOf, type Recorded, storedChat } from '../session/requests.ts';
 import type { ChatMethods, ChatRemoval, LeadMethods, LeadTagEdit, MarkedMessage, MessageMethods, RemovalStep } from '../views.ts';
 import { KeyedMutex } from '../waiting.ts';
 import type { WithCells, WithPolicy, WithPorts } from './host.ts';

@@ -12,7 +12,7 @@ import {
   unknownInstance,
   withoutTimes,
 } from '../model.ts';
-import { performIn, storedChat, type Operable } from '../session/perform.ts';
+import { performIn, storedChat, type Operable } from '../session/requests.ts';
 import type { WithCells, WithPolicy, WithPorts } from './host.ts';
 import type { DefinitionMethods, LabelChange, LabelDraft, LabelsChanged, QuickReplyEdit } from '../views.ts';
 import { isWebAddress } from '../policy/content-rules.ts';

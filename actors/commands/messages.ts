@@ -3,7 +3,7 @@ import type { Cluster } from '../cluster/cluster.ts';
 import { done, type InstanceId, type Message, notConnected, refuse, type Result, unknownInstance } from '../model.ts';
 import type { InputOf } from '../ports.ts';
 import type { HistoryRequests } from '../session/history-requests.ts';
-import { type Operable, performIn } from '../session/perform.ts';
+import { type Operable, performIn } from '../session/requests.ts';
 import type { Downloads } from '../supervisor/files.ts';
 import type { FileMethods, HistoryAsk, HistoryMethods, MessageMethods } from '../views.ts';
 import { within } from '../waiting.ts';

@@ -2,7 +2,7 @@
 import { type Channel, done, type InstanceId, type Kept, type PictureKind, refuse, type Result, unknownInstance } from '../model.ts';
 import type { Identified } from '../operations.ts';
 import type { Ports, Time } from '../ports.ts';
-import { type Addressable, type Addressed, type Known, performIn, recipientOf } from '../session/perform.ts';
+import { type Addressable, type Addressed, type Known, performIn, recipientOf } from '../session/requests.ts';
 import type { Pictures } from '../session/pictures.ts';
 import type {
   BusinessMethods,

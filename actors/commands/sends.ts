@@ -18,7 +18,7 @@ import { channelProblem, contentProblem } from '../policy/content-rules.ts';
 import type { Ports } from '../ports.ts';
 import type { Cell } from '../session/cell.ts';
 import { damageOf } from '../session/status.ts';
-import { recipientOf } from '../session/perform.ts';
+import { recipientOf } from '../session/requests.ts';
 import { accept, filled, freedAt, labelled, sendNow, type SendNow, type SendPorts, usedBy } from '../session/sending.ts';
 import type { WithCells, WithPolicy, WithPorts } from './host.ts';
 import type { Register } from './register.ts';

@@ -15,7 +15,7 @@ import type { Ports } from '../ports.ts';
 import type { DueRecipient, SendEnd } from './campaign-runner.ts';
 import type { KeyedMutex } from '../waiting.ts';
 import { postponed } from './queue-host.ts';
-import { recipientOf } from './perform.ts';
+import { recipientOf } from './requests.ts';
 import { sendNow, type Sendable } from './sending.ts';
 
 export type EndOf = 'waiting' | 'failed' | 'skipped' | 'unknown';

@@ -20,7 +20,7 @@ import { proxyingOf, type Proxying } from './proxying.ts';
 import type { Host } from './host.ts';
 import type { InstanceEvent } from './instance.ts';
 import { Pictures, type PicturesInput } from './pictures.ts';
-import { askForPicture, Presence, Recipients, writeTyping } from './perform.ts';
+import { askForPicture, Presence, Recipients, writeTyping } from './requests.ts';
 import { RecordKeeper } from './record-keeper.ts';
 import { SendQueue } from './queue.ts';
 import { queueHostOf } from './queue-host.ts';

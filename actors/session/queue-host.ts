@@ -1,7 +1,7 @@
 /** Connects the asynchronous queue of a session with the platform, and restores the messages that an earlier run accepted. */
 import { done, type InstanceId, type Message, type Refusal, type Result } from '../model.ts';
 import { FileUnreadable, type Ports } from '../ports.ts';
-import { performIn, recipientOf, type Recorded } from './perform.ts';
+import { performIn, recipientOf, type Recorded } from './requests.ts';
 import { between } from '../policy/pacing.ts';
 import type { QueueLimits } from '../policy/policy.ts';
 import type { QueueHost, Sending, SendQueue } from './queue.ts';

@@ -24,7 +24,7 @@ import type { AnswerOf, Ports } from '../ports.ts';
 import { fillPlaceholders, hasPlaceholders } from '../text.ts';
 import type { SendOptions } from '../views.ts';
 import { pauseUnless } from '../waiting.ts';
-import { type Addressable, type Operable, performIn, type Recorded } from './perform.ts';
+import { type Addressable, type Operable, performIn, type Recorded } from './requests.ts';
 import { renewEvery, type Typing } from './typing.ts';
 
 /** A session that sends messages. */

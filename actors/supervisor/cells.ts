@@ -2,7 +2,7 @@
 import { type InstanceId, notConnected, type Refusal, refuse, type Result, unknownInstance } from '../model.ts';
 import type { AnswerOf, InputOf, OperationName } from '../operations.ts';
 import type { Cell } from '../session/cell.ts';
-import { performIn } from '../session/perform.ts';
+import { performIn } from '../session/requests.ts';
 import type { Registry } from './registry.ts';
 import type { Capacity, Waking } from './waking.ts';
 

@@ -25,7 +25,7 @@ const sources = [
     'commands/host',
     'model/operator',
     'model/result',
-    'session/perform',
+    'session/requests',
     'supervisor/cells',
     'supervisor/files',
     'supervisor/waking',
