@@ -78,7 +78,7 @@ const connectorOf = ({ dispatcher }: Host, id: InstanceId, { url }: ChatwootSett
   dispatcher.webhooks.own(id).find((webhook) => webhook.unreadable !== undefined && webhook.url === addressOf(url)) ??
   null;
 
-interface Place {
+interface ConnectorTarget {
   /** The current connector, or null. */
   readonly before: Webhook | null;
   /** The id of a new connector. */
@@ -86,7 +86,7 @@ interface Place {
 }
 
 /** Returns the connector after the change, or a refusal of invalid settings. */
-function planned({ ports }: Host, id: InstanceId, { before, newId }: Place, wished: ChatwootSettings): Result<Connected> {
+function planned({ ports }: Host, id: InstanceId, { before, newId }: ConnectorTarget, wished: ChatwootSettings): Result<Connected> {
   const { enabled, url, accessToken, ...settings } = wished;
   const address = addressOf(url);
   const objection = ports.chatwoot.objection(address);
@@ -122,7 +122,7 @@ export function chatwootCommands(host: Host, replies: Pick<Replies, 'wake'>): Ch
   /** The mutex allows one change at a time for each instance, because two concurrent changes could create two connectors. */
   const mutex = new KeyedMutex();
   const newIds = new NewIds();
-  const placeOf = (id: InstanceId, settings: ChatwootSettings): Place => ({
+  const targetOf = (id: InstanceId, settings: ChatwootSettings): ConnectorTarget => ({
     before: connectorOf(host, id, settings),
     newId: newIds.next(id, host),
   });
@@ -130,8 +130,8 @@ export function chatwootCommands(host: Host, replies: Pick<Replies, 'wake'>): Ch
   const save = async (id: InstanceId, settings: ChatwootSettings): Promise<Result<{ readonly hookUrl: string }>> => {
     // The epoch is read before the check, because another node may own the instance when a slow Chatwoot server answers.
     const epoch = registry.record(id)?.epoch ?? 0;
-    const place = placeOf(id, settings);
-    const plan = planned(host, id, place, settings);
+    const target = targetOf(id, settings);
+    const plan = planned(host, id, target, settings);
     if (!plan.ok) return plan;
     const { url, enabled, chatwoot } = plan.value;
     const found = enabled ? await ports.chatwoot.check({ ...chatwoot, url }) : null;
@@ -141,7 +141,7 @@ export function chatwootCommands(host: Host, replies: Pick<Replies, 'wake'>): Ch
       dispatcher.set(plan.value);
       return done(null);
     };
-    await (place.before === null ? newIds.use(id, place.newId, store) : store());
+    await (target.before === null ? newIds.use(id, target.newId, store) : store());
     replies.wake();
     return done({ hookUrl: `${dispatcher.sender(id).baseUrl}/chatwoot/webhook/${chatwoot.hook}` });
   };
@@ -155,7 +155,7 @@ export function chatwootCommands(host: Host, replies: Pick<Replies, 'wake'>): Ch
     },
     saveChatwoot: (id, settings) => mutex.run(id, () => save(id, settings)),
     async testChatwoot(id, settings) {
-      const plan = planned(host, id, placeOf(id, settings), settings);
+      const plan = planned(host, id, targetOf(id, settings), settings);
       if (!plan.ok) return plan;
       const begun = ports.time.monotonic();
       const found = await ports.chatwoot.check({ ...plan.value.chatwoot, url: plan.value.url });
