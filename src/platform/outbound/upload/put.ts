@@ -6,7 +6,7 @@ import type { SealedFile } from './sealed-file.ts';
 
 // One upload of a file to one media host, and the query for the bytes that the host has already.
 
-export interface Place {
+export interface HostedFile {
   readonly url: string;
   readonly directPath: string;
   /** The host's name for a file of a channel; '' for other files. */
@@ -18,7 +18,7 @@ export interface Place {
  * the host. `code`: the status of the refusal; null without one.
  */
 export type PutOutcome =
-  | { readonly kind: 'kept'; readonly place: Place }
+  | { readonly kind: 'kept'; readonly file: HostedFile }
   | { readonly kind: 'unauthorised'; readonly why: string; readonly code: number }
   | { readonly kind: 'failed'; readonly why: string; readonly code: number | null };
 
@@ -111,9 +111,9 @@ const post = async (target: PutTarget, url: string, body: AsyncGenerator<Buffer>
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
 /** Reads the address of the uploaded file. Returns null if the answer lacks a field that a message needs. */
-const placeOf = ({ url, direct_path: path, handle }: HostAnswer['json'], { folder }: PutTarget): Place | null => {
-  const place = { url: textOf(url), directPath: textOf(path), handle: textOf(handle) };
-  return place.directPath === '' || (folder.startsWith(channelFolder) && place.handle === '') ? null : place;
+const hostedFileOf = ({ url, direct_path: path, handle }: HostAnswer['json'], { folder }: PutTarget): HostedFile | null => {
+  const file = { url: textOf(url), directPath: textOf(path), handle: textOf(handle) };
+  return file.directPath === '' || (folder.startsWith(channelFolder) && file.handle === '') ? null : file;
 };
 
 const codeOf = (error: unknown): string => {
@@ -122,13 +122,13 @@ const codeOf = (error: unknown): string => {
 };
 
 /** Returns the number of bytes that the host has; 0 if the host does not report it. If the host has all bytes, returns the address of the file. */
-export const askProgress = async (target: PutTarget): Promise<number | Place> => {
+export const askProgress = async (target: PutTarget): Promise<number | HostedFile> => {
   const answer = await post(target, addressOf(target, { resume: '1' }), null, 0).catch(() => null);
   target.signal.throwIfAborted();
   if (answer === null || answer.status >= 300) return 0;
-  const place = answer.json['resume'] === 'complete' ? placeOf(answer.json, target) : null;
+  const file = answer.json['resume'] === 'complete' ? hostedFileOf(answer.json, target) : null;
   const offset = Number(answer.json['resume']);
-  return place ?? (Number.isInteger(offset) && offset > 0 && offset < target.file.size ? offset : 0);
+  return file ?? (Number.isInteger(offset) && offset > 0 && offset < target.file.size ? offset : 0);
 };
 
 /** Sends the file from this offset on. Rejects only if `signal` aborts. */
@@ -138,8 +138,8 @@ export const put = async (target: PutTarget, offset: number): Promise<PutOutcome
     const { status, json } = await post(target, url, target.file.bytes(offset), target.file.size - offset);
     const why = `answered ${status}`;
     if (status === 401 || status === 403) return { kind: 'unauthorised', why, code: status };
-    const place = status < 300 ? placeOf(json, target) : null;
-    if (place) return { kind: 'kept', place };
+    const file = status < 300 ? hostedFileOf(json, target) : null;
+    if (file) return { kind: 'kept', file };
     return status < 300 ? { kind: 'failed', why: 'did not say where the file is', code: null } : { kind: 'failed', why, code: status };
   } catch (error) {
     target.signal.throwIfAborted();

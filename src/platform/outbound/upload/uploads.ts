@@ -5,11 +5,11 @@ import type { Dispatcher } from 'undici';
 import { done, refuse, type Attachment, type Result } from '#actors/model.ts';
 import type { LruMap } from '#src/base/lru-map.ts';
 import { notSent, refused } from '../../wire/outcomes.ts';
-import { askProgress, channelFolder, MediaHostList, type Place, put, type PutOutcome, type PutTarget } from './put.ts';
+import { askProgress, channelFolder, type HostedFile, MediaHostList, put, type PutOutcome, type PutTarget } from './put.ts';
 import { type ChannelUploadType, isForChannel, plainFile, sealFile, type SealParts, type UploadType } from './sealed-file.ts';
 
 /** The facts about an uploaded file that receivers need to download and decrypt it. */
-export interface Uploaded extends Place {
+export interface Uploaded extends HostedFile {
   /** The key; null for files of channels, which are not encrypted. The hash of the encrypted file is then null too. */
   readonly mediaKey: Uint8Array | null;
   readonly fileEncSha256: Uint8Array | null;
@@ -92,12 +92,12 @@ export class Uploads {
   /**
    * Uploads unencrypted bytes of a public file. `folder`: a folder of the host, such as `product/image`. Refuses like `upload`.
    */
-  plain(bytes: Uint8Array, folder: string): Promise<Result<Place>> {
+  plain(bytes: Uint8Array, folder: string): Promise<Result<HostedFile>> {
     async function* from(offset: number): AsyncGenerator<Buffer> {
       yield Buffer.from(bytes.subarray(offset));
     }
     const file = { hash: createHash('sha256').update(bytes).digest(), size: bytes.length, bytes: from };
-    return this.#bounded((signal) => this.#place(file, folder, signal));
+    return this.#bounded((signal) => this.#upload(file, folder, signal));
   }
 
   /** Ends all uploads. Idempotent. */
@@ -125,18 +125,18 @@ export class Uploads {
     if (sealed === null) return refuse('notFound', 'the file is no longer stored');
     let arrived = false;
     try {
-      const placed = await this.#place(sealed, `${isForChannel(type) ? channelFolder : 'mms/'}${type}`, signal);
-      if (!placed.ok) return placed;
+      const uploaded = await this.#upload(sealed, `${isForChannel(type) ? channelFolder : 'mms/'}${type}`, signal);
+      if (!uploaded.ok) return uploaded;
       arrived = true;
       const { mediaKey, hash } = sealed;
-      return done({ ...placed.value, mediaKey, fileEncSha256: mediaKey && hash, at: Math.floor(this.#parts.now() / 1000) });
+      return done({ ...uploaded.value, mediaKey, fileEncSha256: mediaKey && hash, at: Math.floor(this.#parts.now() / 1000) });
     } finally {
       await sealed.release(arrived);
     }
   }
 
   /** Uploads a file with at most two attempts. The second uses another host if there is one. A refused permission is renewed once, without counting. */
-  async #place(file: PutTarget['file'], folder: string, signal: AbortSignal): Promise<Result<Place>> {
+  async #upload(file: PutTarget['file'], folder: string, signal: AbortSignal): Promise<Result<HostedFile>> {
     const { dispatcher, limits } = this.#parts;
     let hosts = await unless(signal, this.#hosts.current());
     let renewed = false;
@@ -147,7 +147,7 @@ export class Uploads {
       if (host === undefined) return refused(null, 'Failed to upload media: the platform names no host');
       const target = { host, auth: hosts.auth, folder, file, dispatcher, signal, silenceMs: limits.silenceMs };
       const outcome = await this.#try(target, failures.length > 0);
-      if (outcome.kind === 'kept') return done(outcome.place);
+      if (outcome.kind === 'kept') return done(outcome.file);
       if (outcome.kind === 'unauthorised' && !renewed) {
         renewed = true;
         hosts = await unless(signal, this.#hosts.after(hosts));
@@ -158,6 +158,6 @@ export class Uploads {
 
   async #try(target: PutTarget, again: boolean): Promise<PutOutcome> {
     const progress = again && target.file.size >= resumeBytes ? await askProgress(target) : 0;
-    return typeof progress === 'number' ? put(target, progress) : { kind: 'kept', place: progress };
+    return typeof progress === 'number' ? put(target, progress) : { kind: 'kept', file: progress };
   }
 }
