@@ -4,7 +4,7 @@ import { initAuthCreds } from '@whiskeysockets/baileys';
 import { encryptionKey } from '#config/secrets.ts';
 import { encodeCredentials } from '#src/platform/keys/key-codec.ts';
 import type { Database, Statement } from '#src/storage/postgres/database.ts';
-import { createSealer, placeOf, tokenHash, type Sealer } from '#src/storage/vault/sealing.ts';
+import { createSealer, sealedIdOf, tokenHash, type Sealer } from '#src/storage/vault/sealing.ts';
 import { numberOf } from './bench.ts';
 import { withDatabase } from './fill.ts';
 
@@ -40,13 +40,13 @@ const insertGroup = async (database: Database, sealer: Sealer, ns: readonly numb
     Date.now(),
     ids,
     ns.map((n) => tokenHash(tokenOf(n))),
-    ns.map((n) => sealer.seal(placeOf('instance', idOf(n), 'token'), tokenOf(n))),
-    ids.map((id) => sealer.seal(placeOf('instance', id, 'ai_apikey'), '')),
+    ns.map((n) => sealer.seal(sealedIdOf('instance', idOf(n), 'token'), tokenOf(n))),
+    ids.map((id) => sealer.seal(sealedIdOf('instance', id, 'ai_apikey'), '')),
     paired((n) => numberOf(3, n)),
     paired((n) => `${numberOf(3, n)}:1@s.whatsapp.net`),
     paired((n) => `1${String(n).padStart(14, '0')}:1@lid`),
   ]);
-  if (kind === 'hibernated') await database.rows(credentials, [ids, ids.map((id) => sealer.seal(placeOf('credential', id), creds))]);
+  if (kind === 'hibernated') await database.rows(credentials, [ids, ids.map((id) => sealer.seal(sealedIdOf('credential', id), creds))]);
 };
 
 /**

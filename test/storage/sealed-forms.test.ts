@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sealedColumns } from '#src/storage/vault/resealing.ts';
 import { stepOf, type FormChoice, type FormState, type FormStep } from '#src/storage/vault/sealed-upkeep.ts';
-import { createSealer, placeOf } from '#src/storage/vault/sealing.ts';
+import { createSealer, sealedIdOf } from '#src/storage/vault/sealing.ts';
 import type { Storage } from '#src/storage/open.ts';
 import type { Statement } from '#src/storage/postgres/database.ts';
 import { instance, webhook } from '#test/contract/samples.ts';
@@ -22,7 +22,7 @@ const run = (text: string, values: readonly unknown[] = []) => database.admin.ro
 
 /** Stores the check value as releases with a single key did. */
 const asLastReleaseLeft = async (): Promise<void> => {
-  const check = createSealer(key, null, { derived: false }).seal(placeOf('setting', '', 'check', 'encryption.check'), 'dormouse');
+  const check = createSealer(key, null, { derived: false }).seal(sealedIdOf('setting', '', 'check', 'encryption.check'), 'dormouse');
   await run(`update setting set value = $1 where name = 'encryption.check'`, [check.toString('base64')]);
   await run(`delete from setting where name = 'encryption.form'`);
 };
@@ -74,11 +74,11 @@ await first.close();
 
 test('sealing: a value of one instance does not open under the key of another one, whatever name it has', () => {
   const sealer = createSealer(key);
-  const [mine, theirs] = [placeOf('credential', 'a'), { ...placeOf('credential', 'a'), owner: 'b' }];
+  const [mine, theirs] = [sealedIdOf('credential', 'a'), { ...sealedIdOf('credential', 'a'), owner: 'b' }];
   const sealed = sealer.seal(mine, 'secret');
   assert.equal(sealer.open(mine, sealed), 'secret');
   assert.throws(() => sealer.open(theirs, sealed));
-  assert.throws(() => sealer.open(placeOf('credential', 'b'), sealed));
+  assert.throws(() => sealer.open(sealedIdOf('credential', 'b'), sealed));
   assert.throws(() => sealer.open({ ...mine, owner: '' }, sealed));
 });
 

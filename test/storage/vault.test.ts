@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { createDecipheriv, hkdfSync } from 'node:crypto';
 import { test } from 'node:test';
 import type { Log } from '#actors/ports.ts';
-import { createSealer, placeOf } from '#src/storage/vault/sealing.ts';
+import { createSealer, sealedIdOf } from '#src/storage/vault/sealing.ts';
 import { instance, owner, message } from '#test/contract/samples.ts';
 import { quietLog, testDatabase } from '#test/support/database.ts';
 
@@ -51,16 +51,16 @@ test('vault: an encrypted value that was moved, changed or cut cannot be decrypt
 
 test('vault: no two values are encrypted with the same nonce', () => {
   const sealer = createSealer(Buffer.alloc(32, 7));
-  const numbers = Array.from({ length: 1_000 }, () => sealer.seal(placeOf('credential', id), 'value').toString('hex', 1, 13));
+  const numbers = Array.from({ length: 1_000 }, () => sealer.seal(sealedIdOf('credential', id), 'value').toString('hex', 1, 13));
   assert.equal(new Set(numbers).size, numbers.length);
 });
 
 test('vault: the key of an instance is the one that HKDF-SHA256 derives from the encryption key', () => {
-  const place = placeOf('credential', id);
-  const sealed = createSealer(Buffer.alloc(32, 7)).seal(place, 'value');
+  const sealedId = sealedIdOf('credential', id);
+  const sealed = createSealer(Buffer.alloc(32, 7)).seal(sealedId, 'value');
   const derived = Buffer.from(hkdfSync('sha256', Buffer.alloc(32, 7), '', `dormouse sealed values|${id}`, 32));
   const decipher = createDecipheriv('aes-256-gcm', derived, sealed.subarray(1, 13), { authTagLength: 16 });
-  decipher.setAAD(Buffer.from(place.name)).setAuthTag(sealed.subarray(-16));
+  decipher.setAAD(Buffer.from(sealedId.name)).setAuthTag(sealed.subarray(-16));
   assert.equal(Buffer.concat([decipher.update(sealed.subarray(13, -16)), decipher.final()]).toString(), 'value');
 });
 
@@ -70,7 +70,7 @@ test('vault: damaged credentials and those without JSON are corrupt, and the err
   const sealed = row?.['sealed'] as Buffer;
   const changed = Buffer.from(sealed);
   changed[20]! ^= 1;
-  for (const bad of [changed, Buffer.alloc(0), createSealer(Buffer.alloc(32, 7)).seal(placeOf('credential', id), 'secret')]) {
+  for (const bad of [changed, Buffer.alloc(0), createSealer(Buffer.alloc(32, 7)).seal(sealedIdOf('credential', id), 'secret')]) {
     await put(bad);
     const error = await vault.credentials(id).then(
       () => null,

@@ -7,7 +7,7 @@ import type { AgentService, ChatbotStore, ChatwootStore, DayTokens, PendingConve
 import { checkOwned, owned, type Owned } from '../ownership.ts';
 import type { Database, Statement } from '../postgres/database.ts';
 import { jsonText } from '../postgres/parameters.ts';
-import { asText, type Opener, type Place, placeOf } from '../vault/sealing.ts';
+import { asText, type Opener, type SealedId, sealedIdOf } from '../vault/sealing.ts';
 import { expireRows, expireStatement } from './expiry.ts';
 
 // The store of the chatbot: sealed keys and used tokens. Agents and triggers are definitions.
@@ -22,7 +22,7 @@ interface KeyRow {
   readonly baseUrl: string | null;
 }
 
-const keyPlace = (instance: string, agent: string): Place => placeOf('chatbot_key', instance, '', agent);
+const keySealedId = (instance: string, agent: string): SealedId => sealedIdOf('chatbot_key', instance, '', agent);
 
 export const chatbotStatements = {
   keys: {
@@ -72,7 +72,7 @@ export const createChatbotStore = (database: Database, opener: Opener): ChatbotS
   async keys(instance) {
     const rows = await database.rows<KeyRow>(chatbotStatements.keys, [instance]);
     const keys = rows.flatMap(({ agentId, sealed, provider, baseUrl }) => {
-      const key = opener.open(keyPlace(instance, agentId), sealed, asText, { id: instance, field: `key of agent ${agentId}` });
+      const key = opener.open(keySealedId(instance, agentId), sealed, asText, { id: instance, field: `key of agent ${agentId}` });
       const service = provider === null || baseUrl === null ? null : { provider, baseUrl };
       // A key that cannot be unsealed counts as missing. The agent reports this at its next answer.
       return key === null ? [] : [[agentId, { key, service }] as const];
@@ -81,7 +81,7 @@ export const createChatbotStore = (database: Database, opener: Opener): ChatbotS
   },
   async saveKey({ instanceId, epoch }, agent, key) {
     const claimed = [instanceId, epoch, agent.id];
-    const sealed = opener.seal(keyPlace(instanceId, agent.id), key);
+    const sealed = opener.seal(keySealedId(instanceId, agent.id), key);
     checkOwned(
       key === ''
         ? await database.rows<Owned>(chatbotStatements.removeKey, claimed)

@@ -9,22 +9,22 @@ import { checkGone, checkOwned, owned, type Owned } from '../ownership.ts';
 import type { Database, Runner, Statement, UnitDatabase } from '../postgres/database.ts';
 import { storable } from '../postgres/parameters.ts';
 import { nextEpoch } from '../postgres/tenancy.ts';
-import { asText, type Opener, type Place, placeOf, type Sealer, tokenHash } from '../vault/sealing.ts';
+import { asText, type Opener, type SealedId, sealedIdOf, type Sealer, tokenHash } from '../vault/sealing.ts';
 import { vaultStatements } from '../vault/vault.ts';
 import { saveWebhook } from './webhooks.ts';
 
 // Registered instances. A start reads all of them in pages. Later changes write single instances.
 
-const tokenPlace = (id: string): Place => placeOf('instance', id, 'token');
-const apikeyPlace = (id: string): Place => placeOf('instance', id, 'ai_apikey');
-const proxyPlace = (id: string): Place => placeOf('instance', id, 'proxy');
+const tokenSealedId = (id: string): SealedId => sealedIdOf('instance', id, 'token');
+const apikeySealedId = (id: string): SealedId => sealedIdOf('instance', id, 'ai_apikey');
+const proxySealedId = (id: string): SealedId => sealedIdOf('instance', id, 'proxy');
 
 /** Returns the columns of the fields that a patch contains. */
 const columnsOf = (id: string, { token, aiApikey, proxy, ...rest }: InstancePatch, opener: Pick<Opener, 'seal'>): Partial<InstanceRow> => ({
   ...(storable(rest) as typeof rest),
-  ...(token === undefined ? {} : { token: opener.seal(tokenPlace(id), token), tokenHash: tokenHash(token) }),
-  ...(aiApikey === undefined ? {} : { aiApikey: opener.seal(apikeyPlace(id), aiApikey) }),
-  ...(proxy === undefined ? {} : { proxy: proxy === null ? null : opener.seal(proxyPlace(id), JSON.stringify(proxy)) }),
+  ...(token === undefined ? {} : { token: opener.seal(tokenSealedId(id), token), tokenHash: tokenHash(token) }),
+  ...(aiApikey === undefined ? {} : { aiApikey: opener.seal(apikeySealedId(id), aiApikey) }),
+  ...(proxy === undefined ? {} : { proxy: proxy === null ? null : opener.seal(proxySealedId(id), JSON.stringify(proxy)) }),
 });
 
 /** Returns the names of the given columns, and their values as parameters. */
@@ -116,7 +116,7 @@ const withWanted = <T extends Pick<InstanceRecord, 'id' | 'wanted' | 'lastDiscon
   opener: Opener,
 ): T => {
   if (wantedStates.includes(row.wanted)) return row;
-  opener.report(placeOf('instance', row.id, 'wanted'), { id: row.id, field: 'wanted' });
+  opener.report(sealedIdOf('instance', row.id, 'wanted'), { id: row.id, field: 'wanted' });
   const reason = { lastDisconnectReason: damagedWanted, lastDisconnectCause: 'unreadable' };
   return { ...row, wanted: 'offline', ...reason };
 };
@@ -125,9 +125,9 @@ const withWanted = <T extends Pick<InstanceRecord, 'id' | 'wanted' | 'lastDiscon
 const recordOf = ({ token, aiApikey, proxy, ...row }: StoredRecord, opener: Opener): InstanceRecord => {
   const { id } = row;
   const opened = {
-    token: opener.open(tokenPlace(id), token, asText, { id, field: 'token' }),
-    proxy: proxy && opener.open(proxyPlace(id), proxy, (text) => JSON.parse(text) as ProxySettings, { id, field: 'proxy' }),
-    aiApikey: opener.open(apikeyPlace(id), aiApikey, asText, { id, field: 'ai_apikey' }),
+    token: opener.open(tokenSealedId(id), token, asText, { id, field: 'token' }),
+    proxy: proxy && opener.open(proxySealedId(id), proxy, (text) => JSON.parse(text) as ProxySettings, { id, field: 'proxy' }),
+    aiApikey: opener.open(apikeySealedId(id), aiApikey, asText, { id, field: 'ai_apikey' }),
   };
   const unreadable = unreadableFields({
     token: opened.token === null,
@@ -253,14 +253,14 @@ const statements = {
 /** Writes the keys in batches, and then the credentials. */
 const putSession = async (runner: Runner, id: string, epoch: number, landing: Landing, sealer: Sealer): Promise<void> => {
   const write = async (keys: readonly MovedKey[], credentials: Buffer | null): Promise<void> => {
-    const sealed = keys.map(({ type, id: key, value }) => sealer.seal(placeOf('signal_key', id, type, key), value));
+    const sealed = keys.map(({ type, id: key, value }) => sealer.seal(sealedIdOf('signal_key', id, type, key), value));
     const put = [keys.map(({ type }) => type), keys.map((key) => key.id), sealed];
     checkOwned(await runner.rows<Owned>(vaultStatements.write, [id, epoch, credentials, [], [], ...put, []]));
   };
   // Duplicate keys are removed, because a statement accepts each key only once.
   const keys = [...new Map(landing.keys.map((key) => [`${key.type}\n${key.id}`, key])).values()];
   for (let from = 0; from < keys.length; from += pieceRows) await write(keys.slice(from, from + pieceRows), null);
-  await write([], sealer.seal(placeOf('credential', id), landing.credentials));
+  await write([], sealer.seal(sealedIdOf('credential', id), landing.credentials));
 };
 
 interface KeyRow {
@@ -296,7 +296,7 @@ export const createSessionStore = (
     for (let [type, id] = ['', '']; ;) {
       const rows = await database.rows<KeyRow>(statements.keys, [instance, type, id, pieceRows]);
       for (const row of rows)
-        yield { type: row.type, id: row.id, value: sealer.open(placeOf('signal_key', instance, row.type, row.id), row.sealed) };
+        yield { type: row.type, id: row.id, value: sealer.open(sealedIdOf('signal_key', instance, row.type, row.id), row.sealed) };
       const last = rows.at(-1);
       if (last === undefined || rows.length < pieceRows) return;
       ({ type, id } = last);

@@ -2,7 +2,7 @@
 import { type AlertSecrets, type AlertSettings, noAlertSecrets, usualAlertSettings } from '#actors/model.ts';
 import type { AlertStore, FigureStep, FigureStore, TroubleReport } from '#actors/ports.ts';
 import type { Database, Statement } from '../postgres/database.ts';
-import { alertPlace, type Opener } from '../vault/sealing.ts';
+import { alertSealedId, type Opener } from '../vault/sealing.ts';
 
 // Alerts have one row with settings, sealed secrets and state, and a row with troubles for each node.
 
@@ -55,12 +55,12 @@ export const createAlertStore = (database: Database, opener: Opener): AlertStore
   async read() {
     const [row] = await database.rows<Stored>(alertStatements.read, [id]);
     if (row === undefined) return null;
-    const secrets = opener.open(alertPlace(id), row.secrets, secretsIn, { id, field: 'alert secrets' }) ?? noAlertSecrets;
+    const secrets = opener.open(alertSealedId(id), row.secrets, secretsIn, { id, field: 'alert secrets' }) ?? noAlertSecrets;
     // A setting that a newer release added may be missing in an older row.
     return { ...row, settings: { ...usualAlertSettings, ...row.settings }, secrets, state: parsed(row.state) };
   },
   async save(settings, secrets, revision) {
-    const values = [id, JSON.stringify(settings), opener.seal(alertPlace(id), JSON.stringify(secrets)), revision];
+    const values = [id, JSON.stringify(settings), opener.seal(alertSealedId(id), JSON.stringify(secrets)), revision];
     return (await database.rows(alertStatements.save, values)).length === 1;
   },
   saveState: async (state, version) => (await database.rows(alertStatements.saveState, [id, JSON.stringify(state), version])).length === 1,

@@ -14,7 +14,7 @@ import { contactFields, groupFields, groupFieldsWithoutMembers, groupOfRow, type
 import { checkOwned, owned, type Owned } from '../ownership.ts';
 import type { Database, Statement } from '../postgres/database.ts';
 import { keyText } from '../postgres/parameters.ts';
-import { type Opener, placeOf } from '../vault/sealing.ts';
+import { type Opener, sealedIdOf } from '../vault/sealing.ts';
 import { expireRows, expireStatement } from './expiry.ts';
 
 // The address book: pages, counts, and one contact by its ids.
@@ -257,7 +257,7 @@ export const createDefinitionStore = (database: Database, opener: Pick<Opener, '
     const rows = await database.rows<Row>(definitionStatements.all, [instance, of]);
     return rows.flatMap(({ id, value, created, updated }) => {
       if (isDefinition(value, of)) return [{ ...value, created, updated } satisfies Kept<K>];
-      opener.report(placeOf('definition', instance, of, id), { id: instance, field: `definition ${of} ${id}` });
+      opener.report(sealedIdOf('definition', instance, of, id), { id: instance, field: `definition ${of} ${id}` });
       return [];
     });
   },

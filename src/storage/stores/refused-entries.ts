@@ -5,7 +5,7 @@ import type { Entry } from '#actors/model.ts';
 import type { RefusedEntry, RefusedStore } from '#actors/ports.ts';
 import { changeOwned, checkOwned, owned, whileOwned, type Owned } from '../ownership.ts';
 import type { Database, Statement } from '../postgres/database.ts';
-import { refusedPlace, type Sealer } from '../vault/sealing.ts';
+import { refusedSealedId, type Sealer } from '../vault/sealing.ts';
 
 /** Limits of the refused entries of an instance. An entry is only refused because of a fault of the gateway, so far fewer are usual. */
 const mostEntries = 1_000;
@@ -65,7 +65,7 @@ export const createRefusedStore = (
 ): RefusedStore => ({
   async keep({ instanceId, epoch }, entry, error) {
     const id = idOf(instanceId, entry, newId);
-    const sealed = sealer.seal(refusedPlace(instanceId, id), serialize(entry));
+    const sealed = sealer.seal(refusedSealedId(instanceId, id), serialize(entry));
     const values = [instanceId, epoch, id, entry.kind, error, now(), sealed, mostEntries, mostBytes];
     const rows = await database.rows<Owned & { readonly count: number }>(refusedStatements.keep, values);
     checkOwned(rows);
@@ -80,7 +80,7 @@ export const createRefusedStore = (
   },
   async read(instance, id) {
     const [row] = await database.rows<{ sealed: Buffer }>(refusedStatements.read, [instance, id]);
-    return row === undefined ? null : (deserialize(sealer.openBytes(refusedPlace(instance, id), row.sealed)) as Entry);
+    return row === undefined ? null : (deserialize(sealer.openBytes(refusedSealedId(instance, id), row.sealed)) as Entry);
   },
   async tried({ instanceId, epoch }, id, error) {
     await changeOwned(database, refusedStatements.tried, [instanceId, epoch, id, error]);

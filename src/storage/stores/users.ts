@@ -2,7 +2,7 @@
 import type { AuditEntry, AuditQuery, OpenSession, Role, SessionUser, User } from '#actors/model.ts';
 import type { AuditStore, PasskeyCodeRow, PasskeyCodeStore, SignInStore, UserRow, UserStore } from '#actors/ports.ts';
 import type { Database, Statement } from '../postgres/database.ts';
-import { asText, type Opener, userPlace } from '../vault/sealing.ts';
+import { asText, type Opener, userSealedId } from '../vault/sealing.ts';
 
 // Users with their roles. Password hashes and the secrets of one-time codes are sealed.
 
@@ -62,7 +62,7 @@ interface Stored extends User {
 
 const opened = (opener: Opener, { password, codeSecret, ...row }: Stored): UserRow => {
   const open = (kind: 'password' | 'code', sealed: Buffer): string | null =>
-    opener.open(userPlace(row.id, kind), sealed, asText, { id: row.id, field: kind });
+    opener.open(userSealedId(row.id, kind), sealed, asText, { id: row.id, field: kind });
   const hash = open('password', password);
   const secret = codeSecret === null ? '' : open('code', codeSecret);
   return { ...row, password: hash ?? '', codeSecret: secret ?? '', readable: hash !== null && secret !== null };
@@ -78,15 +78,15 @@ export const createUserStore = (database: Database, opener: Opener): UserStore =
     byName: (name) => find(userStatements.byName, name),
     byId: (id) => find(userStatements.byId, id),
     async add({ id, name, role, password, version, createdAt }, most) {
-      const sealed = opener.seal(userPlace(id, 'password'), password);
+      const sealed = opener.seal(userSealedId(id, 'password'), password);
       const values = [id, name, role, sealed, version, createdAt, most];
       const [row] = await database.rows<{ readonly room: number; readonly put: number }>(userStatements.add, values);
       if (row?.put === 1) return 'added';
       return row?.room === 1 ? 'taken' : 'full';
     },
     async change(id, { role, password, codeSecret, codeStep }, version, expected) {
-      const hash = password === undefined ? null : opener.seal(userPlace(id, 'password'), password);
-      const secret = codeSecret === undefined || codeSecret === '' ? null : opener.seal(userPlace(id, 'code'), codeSecret);
+      const hash = password === undefined ? null : opener.seal(userSealedId(id, 'password'), password);
+      const secret = codeSecret === undefined || codeSecret === '' ? null : opener.seal(userSealedId(id, 'code'), codeSecret);
       const values = [id, role ?? null, hash, secret, codeSecret !== undefined, version, expected ?? null, codeStep ?? null];
       return (await database.rows<User>(userStatements.change, values))[0] ?? null;
     },

@@ -4,7 +4,7 @@ import type { SettingStore, WebhookStore } from '#actors/ports.ts';
 import type { Database, Runner, Statement, UnitDatabase } from '../postgres/database.ts';
 import { WebhookEntity, type WebhookRow } from '../entities/index.ts';
 import { checkOwned, owned, type Owned } from '../ownership.ts';
-import { type Opener, placeOf, privatePlace } from '../vault/sealing.ts';
+import { type Opener, privateSealedId, sealedIdOf } from '../vault/sealing.ts';
 import { storable } from '../postgres/parameters.ts';
 
 /** The sealed part of a webhook. */
@@ -24,7 +24,7 @@ const rowOf = (
     secret === '' && Object.keys(headers).length === 0 && chatwoot === undefined
       ? null
       : opener.seal(
-          privatePlace(webhook.id, instanceId),
+          privateSealedId(webhook.id, instanceId),
           JSON.stringify({ secret, headers, ...(chatwoot && { chatwoot }) } satisfies Private),
         ),
 });
@@ -36,15 +36,15 @@ const isTexts = (list: readonly unknown[]): list is readonly string[] => list.ev
 /** Returns the texts of the list in a column, and null if the list contains another value, such as NULL. */
 const listOf = (id: string, column: string, list: readonly unknown[], opener: Opener): readonly string[] | null => {
   if (isTexts(list)) return list;
-  opener.report(placeOf('webhook', id, column), { id, field: column });
+  opener.report(sealedIdOf('webhook', id, column), { id, field: column });
   return null;
 };
 
 /** Converts a row. A private part that cannot be unsealed, or a list with other values than texts, is empty. `unreadable` names such fields. */
 const webhookOf = ({ instance, private: sealed, removed: _removed, changed: _changed, ...row }: WebhookRow, opener: Opener): Webhook => {
   const { id } = row;
-  const place = privatePlace(id, instance ?? null);
-  const kept = sealed ? opener.open(place, sealed, (text) => JSON.parse(text) as Private, { id, field: 'private' }) : nothingSealed;
+  const sealedId = privateSealedId(id, instance ?? null);
+  const kept = sealed ? opener.open(sealedId, sealed, (text) => JSON.parse(text) as Private, { id, field: 'private' }) : nothingSealed;
   const events = listOf(id, 'events', row.events, opener);
   const excludeMessages = listOf(id, 'exclude_messages', row.excludeMessages, opener);
   const unreadable = damagedParts({ private: kept === null, events: events === null, exclude_messages: excludeMessages === null });

@@ -1,7 +1,7 @@
 /** Reseals all sealed values in batches, after a change of the encryption key or of the form of sealed values. */
 import { type Pause, untilStored } from '#actors/waiting.ts';
 import type { Database, Statement } from '../postgres/database.ts';
-import { alertPlace, placeOf, privatePlace, refusedPlace, userPlace, type Place, type Sealer } from './sealing.ts';
+import { alertSealedId, privateSealedId, refusedSealedId, type SealedId, sealedIdOf, type Sealer, userSealedId } from './sealing.ts';
 
 /** The columns of a row's primary key, and its sealed value. */
 type Row = Readonly<Record<string, string | number | null>> & { readonly sealed: Buffer };
@@ -14,56 +14,56 @@ interface SealedColumn {
   readonly keys: readonly string[];
   /** The type of the last key column if it is not text. */
   readonly keyType?: 'bigint';
-  /** A further column that `place` reads. */
+  /** A further column that `idOf` reads. */
   readonly also?: string;
-  place(row: Row): Place;
+  idOf(row: Row): SealedId;
 }
 
 const part = (row: Row, key: string): string => String(row[key]);
 const ofInstance =
   (type: string) =>
-  (row: Row): Place =>
-    placeOf('instance', part(row, 'id'), type);
-const ofKey = (row: Row): Place => placeOf('signal_key', part(row, 'instance_id'), part(row, 'type'), part(row, 'id'));
-const ofCredential = (row: Row): Place => placeOf('credential', part(row, 'instance_id'));
+  (row: Row): SealedId =>
+    sealedIdOf('instance', part(row, 'id'), type);
+const ofKey = (row: Row): SealedId => sealedIdOf('signal_key', part(row, 'instance_id'), part(row, 'type'), part(row, 'id'));
+const ofCredential = (row: Row): SealedId => sealedIdOf('credential', part(row, 'instance_id'));
 
-/** All columns of sealed values. A value in a `retired_…` table keeps the `Place` of the table from which it was moved. */
+/** All columns of sealed values. A value in a `retired_…` table keeps the `SealedId` of the table from which it was moved. */
 export const sealedColumns: readonly SealedColumn[] = [
-  { table: 'instance', column: 'token', keys: ['id'], place: ofInstance('token') },
-  { table: 'instance', column: 'ai_apikey', keys: ['id'], place: ofInstance('ai_apikey') },
-  { table: 'instance', column: 'proxy', keys: ['id'], place: ofInstance('proxy') },
+  { table: 'instance', column: 'token', keys: ['id'], idOf: ofInstance('token') },
+  { table: 'instance', column: 'ai_apikey', keys: ['id'], idOf: ofInstance('ai_apikey') },
+  { table: 'instance', column: 'proxy', keys: ['id'], idOf: ofInstance('proxy') },
   {
     table: 'webhook',
     column: 'private',
     keys: ['id'],
     also: 'instance_id',
-    place: (row) => privatePlace(part(row, 'id'), row['instance_id'] === null ? null : part(row, 'instance_id')),
+    idOf: (row) => privateSealedId(part(row, 'id'), row['instance_id'] === null ? null : part(row, 'instance_id')),
   },
-  { table: 'credential', column: 'sealed', keys: ['instance_id'], place: ofCredential },
-  { table: 'signal_key', column: 'sealed', keys: ['instance_id', 'type', 'id'], place: ofKey },
-  { table: 'retired_credential', column: 'sealed', keys: ['instance_id'], place: ofCredential },
-  { table: 'retired_key', column: 'sealed', keys: ['instance_id', 'type', 'id'], place: ofKey },
+  { table: 'credential', column: 'sealed', keys: ['instance_id'], idOf: ofCredential },
+  { table: 'signal_key', column: 'sealed', keys: ['instance_id', 'type', 'id'], idOf: ofKey },
+  { table: 'retired_credential', column: 'sealed', keys: ['instance_id'], idOf: ofCredential },
+  { table: 'retired_key', column: 'sealed', keys: ['instance_id', 'type', 'id'], idOf: ofKey },
   {
     table: 'chatbot_key',
     column: 'sealed',
     keys: ['instance_id', 'agent_id'],
-    place: (row) => placeOf('chatbot_key', part(row, 'instance_id'), '', part(row, 'agent_id')),
+    idOf: (row) => sealedIdOf('chatbot_key', part(row, 'instance_id'), '', part(row, 'agent_id')),
   },
   {
     table: 'refused_entry',
     column: 'sealed',
     keys: ['instance_id', 'id'],
-    place: (row) => refusedPlace(part(row, 'instance_id'), part(row, 'id')),
+    idOf: (row) => refusedSealedId(part(row, 'instance_id'), part(row, 'id')),
   },
-  { table: 'alert', column: 'secrets', keys: ['id'], place: (row) => alertPlace(part(row, 'id')) },
-  { table: 'gateway_user', column: 'password', keys: ['id'], place: (row) => userPlace(part(row, 'id'), 'password') },
-  { table: 'gateway_user', column: 'code_secret', keys: ['id'], place: (row) => userPlace(part(row, 'id'), 'code') },
+  { table: 'alert', column: 'secrets', keys: ['id'], idOf: (row) => alertSealedId(part(row, 'id')) },
+  { table: 'gateway_user', column: 'password', keys: ['id'], idOf: (row) => userSealedId(part(row, 'id'), 'password') },
+  { table: 'gateway_user', column: 'code_secret', keys: ['id'], idOf: (row) => userSealedId(part(row, 'id'), 'code') },
   {
     table: 'inbound',
     column: 'sealed',
     keys: ['instance_id', 'seq'],
     keyType: 'bigint',
-    place: (row) => placeOf('inbound', part(row, 'instance_id'), '', part(row, 'seq')),
+    idOf: (row) => sealedIdOf('inbound', part(row, 'instance_id'), '', part(row, 'seq')),
   },
 ];
 
@@ -117,9 +117,9 @@ async function resealColumn(of: SealedColumn, { database, sealer }: ResealingInp
             of.keys.map((key) => from[key]),
           ),
     );
-    const old = rows.filter((row) => sealer.isOld(of.place(row), row.sealed));
+    const old = rows.filter((row) => sealer.isOld(of.idOf(row), row.sealed));
     if (old.length > 0) {
-      const made = old.map((row) => sealer.seal(of.place(row), sealer.openBytes(of.place(row), row.sealed)));
+      const made = old.map((row) => sealer.seal(of.idOf(row), sealer.openBytes(of.idOf(row), row.sealed)));
       const keys = of.keys.map((key) => old.map((row) => row[key]));
       await untilStored(pause, () => database.rows(write, [old.map(({ sealed }) => sealed), made, ...keys]));
       resealed += old.length;

@@ -10,10 +10,10 @@ import { Pause, untilStored } from '#actors/waiting.ts';
 import { systemTime } from '#src/base/system-time.ts';
 import type { Database, Statement } from '../postgres/database.ts';
 import { resealAll } from './resealing.ts';
-import { isDerived, createSealer, placeOf, type Sealer, type WrittenForm } from './sealing.ts';
+import { isDerived, createSealer, sealedIdOf, type Sealer, type WrittenForm } from './sealing.ts';
 
 const checkName = 'encryption.check';
-const checkPlace = placeOf('setting', '', 'check', checkName);
+const checkSealedId = sealedIdOf('setting', '', 'check', checkName);
 
 const isShut = (check: string): boolean => isDerived(Buffer.from(check, 'base64'));
 
@@ -114,7 +114,7 @@ export class SealedUpkeep {
     // A new database has no values of an older release, so the move is already finished.
     if (await settings.swap(checkName, null, this.#check({ derived: true }))) await settings.set(formName, everywhere);
     try {
-      this.sealer.open(checkPlace, Buffer.from(await this.#storedCheck(), 'base64'));
+      this.sealer.open(checkSealedId, Buffer.from(await this.#storedCheck(), 'base64'));
     } catch (cause) {
       if (cause instanceof StorageFailure) throw cause;
       throw new Error(wrongKey, { cause });
@@ -139,7 +139,7 @@ export class SealedUpkeep {
 
   /** Returns a new check value under the current key. */
   #check(form: WrittenForm): string {
-    return createSealer(this.#input.key, null, form).seal(checkPlace, 'dormouse').toString('base64');
+    return createSealer(this.#input.key, null, form).seal(checkSealedId, 'dormouse').toString('base64');
   }
 
   async #storedCheck(): Promise<string> {

@@ -8,7 +8,7 @@ import { LruMap } from '#src/base/lru-map.ts';
 import { CorruptCredentials } from '#src/platform/wire/vault-port.ts';
 
 /** The identity of a stored value. */
-export interface Place {
+export interface SealedId {
   /** The instance whose derived key seals the value; '' if the value belongs to no instance. */
   readonly owner: string;
   /** The table, row and field of the value, as additional authenticated data. A value that was copied to another row cannot be unsealed. */
@@ -16,12 +16,12 @@ export interface Place {
 }
 
 export interface Sealer {
-  seal(place: Place, value: string | Uint8Array): Buffer;
+  seal(id: SealedId, value: string | Uint8Array): Buffer;
   /** Unseals a text. Throws if the value was changed, moved, or sealed under another key. The error does not contain the value. */
-  open(place: Place, sealed: Uint8Array): string;
-  openBytes(place: Place, sealed: Uint8Array): Buffer;
+  open(id: SealedId, sealed: Uint8Array): string;
+  openBytes(id: SealedId, sealed: Uint8Array): Buffer;
   /** Returns true if `seal` would now use another key or the newer form. Returns false if the value cannot be unsealed. */
-  isOld(place: Place, sealed: Uint8Array): boolean;
+  isOld(id: SealedId, sealed: Uint8Array): boolean;
 }
 
 /** The first byte of a sealed value. Form 1 is sealed under the encryption key. Form 2 is sealed under a key that is derived for the owner. */
@@ -36,23 +36,23 @@ export interface WrittenForm {
 const ivLength = 12;
 const tagLength = 16;
 
-/** Returns the place of a value. `owner` is the instance by default. */
-export const placeOf = (table: string, id: string, type = '', key = '', owner = id): Place => ({
+/** Returns the sealed id of a value. `owner` is the instance by default. */
+export const sealedIdOf = (table: string, id: string, type = '', key = '', owner = id): SealedId => ({
   owner,
   name: `${table}|${id}|${type}|${key}`,
 });
 
-/** Returns the place of a refused entry. */
-export const refusedPlace = (instance: string, id: string): Place => placeOf('refused_entry', instance, '', id);
+/** Returns the sealed id of a refused entry. */
+export const refusedSealedId = (instance: string, id: string): SealedId => sealedIdOf('refused_entry', instance, '', id);
 
-/** Returns the place of a user's secret, which belongs to no instance. */
-export const userPlace = (id: string, kind: 'password' | 'code'): Place => placeOf('gateway_user', id, kind, '', '');
+/** Returns the sealed id of a user's secret, which belongs to no instance. */
+export const userSealedId = (id: string, kind: 'password' | 'code'): SealedId => sealedIdOf('gateway_user', id, kind, '', '');
 
-/** Returns the place of the secrets of alerts, which belong to no instance. */
-export const alertPlace = (id: string): Place => placeOf('alert', id, '', '', '');
+/** Returns the sealed id of the secrets of alerts, which belong to no instance. */
+export const alertSealedId = (id: string): SealedId => sealedIdOf('alert', id, '', '', '');
 
-/** Returns the place of the secret part of a webhook. `instance`: null for a global webhook. */
-export const privatePlace = (id: string, instance: string | null): Place => placeOf('webhook', id, 'private', '', instance ?? '');
+/** Returns the sealed id of the secret part of a webhook. `instance`: null for a global webhook. */
+export const privateSealedId = (id: string, instance: string | null): SealedId => sealedIdOf('webhook', id, 'private', '', instance ?? '');
 
 export const isDerived = (sealed: Uint8Array): boolean => sealed[0] === forms.derived;
 
@@ -96,7 +96,7 @@ class Keys {
 
 const formOf = (sealed: Uint8Array): Form | null => Object.values(forms).find((form) => form === sealed[0]) ?? null;
 
-const openUnder = (keys: Keys, { owner, name }: Place, sealed: Uint8Array): Buffer => {
+const openUnder = (keys: Keys, { owner, name }: SealedId, sealed: Uint8Array): Buffer => {
   const form = formOf(sealed);
   if (sealed.length < 1 + ivLength + tagLength || form === null) throw new Error('The sealed value is damaged.');
   const body = 1 + ivLength;
@@ -105,9 +105,9 @@ const openUnder = (keys: Keys, { owner, name }: Place, sealed: Uint8Array): Buff
   return Buffer.concat([decipher.update(sealed.subarray(body, -tagLength)), decipher.final()]);
 };
 
-const opensUnder = (keys: Keys, place: Place, sealed: Uint8Array): boolean => {
+const opensUnder = (keys: Keys, id: SealedId, sealed: Uint8Array): boolean => {
   try {
-    openUnder(keys, place, sealed);
+    openUnder(keys, id, sealed);
     return true;
   } catch {
     return false;
@@ -123,10 +123,10 @@ export const createSealer = (
   const keys = new Keys(bytes);
   const formerKeys = former && new Keys(former);
   const nonces = new Nonces();
-  const isUnderFormer = (place: Place, sealed: Uint8Array): boolean =>
-    formerKeys !== null && !opensUnder(keys, place, sealed) && opensUnder(formerKeys, place, sealed);
-  const openBytes = (place: Place, sealed: Uint8Array): Buffer =>
-    openUnder(formerKeys !== null && isUnderFormer(place, sealed) ? formerKeys : keys, place, sealed);
+  const isUnderFormer = (id: SealedId, sealed: Uint8Array): boolean =>
+    formerKeys !== null && !opensUnder(keys, id, sealed) && opensUnder(formerKeys, id, sealed);
+  const openBytes = (id: SealedId, sealed: Uint8Array): Buffer =>
+    openUnder(formerKeys !== null && isUnderFormer(id, sealed) ? formerKeys : keys, id, sealed);
   return {
     seal({ owner, name }, value) {
       const iv = nonces.next();
@@ -135,17 +135,16 @@ export const createSealer = (
       const body = typeof value === 'string' ? cipher.update(value, 'utf8') : cipher.update(value);
       return Buffer.concat([Buffer.of(form), iv, body, cipher.final(), cipher.getAuthTag()]);
     },
-    open: (place, sealed) => openBytes(place, sealed).toString('utf8'),
+    open: (id, sealed) => openBytes(id, sealed).toString('utf8'),
     openBytes,
-    isOld: (place, sealed) =>
-      isUnderFormer(place, sealed) || (written.derived && formOf(sealed) === forms.whole && opensUnder(keys, place, sealed)),
+    isOld: (id, sealed) => isUnderFormer(id, sealed) || (written.derived && formOf(sealed) === forms.whole && opensUnder(keys, id, sealed)),
   };
 };
 
 /** Unseals a value of a session. Throws `CorruptCredentials` if it cannot be unsealed. */
-export const openSealed = (sealer: Sealer, place: Place, sealed: Uint8Array): Buffer => {
+export const openSealed = (sealer: Sealer, id: SealedId, sealed: Uint8Array): Buffer => {
   try {
-    return sealer.openBytes(place, sealed);
+    return sealer.openBytes(id, sealed);
   } catch {
     throw new CorruptCredentials('stored credentials or keys cannot be decrypted');
   }
@@ -174,24 +173,24 @@ export class Opener {
     this.#log = log;
   }
 
-  seal(place: Place, value: string | Uint8Array): Buffer {
-    return this.#sealer.seal(place, value);
+  seal(id: SealedId, value: string | Uint8Array): Buffer {
+    return this.#sealer.seal(id, value);
   }
 
   /** Unseals a value and parses it with `read`. If either fails, logs `storage.unreadable` and returns null. */
-  open<T>(place: Place, sealed: Uint8Array, read: (text: string) => T, named: Named): T | null {
+  open<T>(id: SealedId, sealed: Uint8Array, read: (text: string) => T, named: Named): T | null {
     try {
-      return read(this.#sealer.open(place, sealed));
+      return read(this.#sealer.open(id, sealed));
     } catch {
       // The error is not logged, because it may contain the value.
-      this.report(place, named);
+      this.report(id, named);
       return null;
     }
   }
 
   /** Logs `storage.unreadable`, once for each value. */
-  report(place: Place, named: Named): void {
-    if (!this.#reported.has(place.name)) this.#log.error({ ...named }, 'storage.unreadable');
-    this.#reported.add(place.name);
+  report(id: SealedId, named: Named): void {
+    if (!this.#reported.has(id.name)) this.#log.error({ ...named }, 'storage.unreadable');
+    this.#reported.add(id.name);
   }
 }

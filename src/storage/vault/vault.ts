@@ -5,7 +5,7 @@ import { checkOwned, owned, type Owned } from '../ownership.ts';
 import type { Database, Statement } from '../postgres/database.ts';
 import { GatheredWrites, type KeyWrite } from './gathered-writes.ts';
 import { LeavingKeys, leavingStatements } from './leaving-keys.ts';
-import { openSealed, type Place, placeOf, type Sealer } from './sealing.ts';
+import { openSealed, type SealedId, sealedIdOf, type Sealer } from './sealing.ts';
 
 // The inbound log in the database. It contains received stanzas, sealed. A write of the vault deletes the stanzas that it names as handled.
 
@@ -51,12 +51,12 @@ interface LogRow {
 /** The time for which a stanza that was set aside is kept: 30 days. In milliseconds. */
 const asideKept = 30 * 86_400_000;
 
-const place = (instance: string, seq: number): Place => placeOf('inbound', instance, '', String(seq));
+const inboundSealedId = (instance: string, seq: number): SealedId => sealedIdOf('inbound', instance, '', String(seq));
 
 /** Unseals a logged stanza. Returns null for a damaged row: it cannot be unsealed, or its number is so large that no stanza could follow. */
 const openStanza = (instance: string, { seq, tries, sealed }: LogRow & { readonly sealed: Buffer }, sealer: Sealer) => {
   try {
-    return Number.isSafeInteger(seq) ? { seq, tries, stanza: sealer.openBytes(place(instance, seq), sealed) } : null;
+    return Number.isSafeInteger(seq) ? { seq, tries, stanza: sealer.openBytes(inboundSealedId(instance, seq), sealed) } : null;
   } catch {
     return null;
   }
@@ -127,7 +127,7 @@ const sealedKeys = (sealer: Sealer, instance: string, keys: readonly KeyChange[]
   const put: { type: string; id: string; sealed: Buffer }[] = [];
   for (const { type, id, value } of lastChanges(keys))
     if (value === null) removed.push({ type, id });
-    else put.push({ type, id, sealed: sealer.seal(placeOf('signal_key', instance, type, id), value) });
+    else put.push({ type, id, sealed: sealer.seal(sealedIdOf('signal_key', instance, type, id), value) });
   return { removed, put };
 };
 
@@ -153,7 +153,7 @@ const openCredentials = async (database: Database, sealer: Sealer, instance: str
   const [row] = await database.rows<{ sealed: Buffer | null }>(vaultStatements.credentials, [instance, mostCredentials]);
   if (!row) return null;
   if (row.sealed === null) throw new CorruptCredentials('stored credentials are too long');
-  const text = openSealed(sealer, placeOf('credential', instance), row.sealed).toString('utf8');
+  const text = openSealed(sealer, sealedIdOf('credential', instance), row.sealed).toString('utf8');
   try {
     JSON.parse(text);
   } catch {
@@ -201,14 +201,14 @@ export class DatabaseVault implements Vault {
 
   async write(instance: string, epoch: number, { credentials, keys, handled = [], isPatient = false }: VaultChange): Promise<void> {
     this.#options.noteWriter?.(instance);
-    const saved = credentials === undefined ? null : this.#sealer.seal(placeOf('credential', instance), credentials);
+    const saved = credentials === undefined ? null : this.#sealer.seal(sealedIdOf('credential', instance), credentials);
     const write = { instance, epoch, handled, ...sealedKeys(this.#sealer, instance, keys) };
     await (isPatient && saved === null ? this.#gathered.add(write) : writeAlone(this.#database, write, saved));
   }
 
   async log(instance: string, epoch: number, stanzas: Stanzas): Promise<void> {
     const seqs = stanzas.map(({ seq }) => seq);
-    const sealed = stanzas.map(({ seq, stanza }) => this.#sealer.seal(place(instance, seq), stanza));
+    const sealed = stanzas.map(({ seq, stanza }) => this.#sealer.seal(inboundSealedId(instance, seq), stanza));
     checkOwned(await this.#database.rows<Owned>(stanzaStatements.log, [instance, epoch, seqs, this.#options.now(), sealed]));
   }
 
@@ -249,6 +249,6 @@ export class DatabaseVault implements Vault {
   }
 
   #openKey(instance: string, { type, id, sealed }: KeyRow): string {
-    return openSealed(this.#sealer, placeOf('signal_key', instance, type, id), sealed).toString('utf8');
+    return openSealed(this.#sealer, sealedIdOf('signal_key', instance, type, id), sealed).toString('utf8');
   }
 }
