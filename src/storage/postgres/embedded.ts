@@ -36,7 +36,7 @@ interface EmbeddedOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-interface Place {
+interface ServerSetup {
   /** The folder `DATA_DIR/postgres`. */
   readonly root: string;
   /** The server's data folder. Its socket is in this folder, so only the owner can connect. */
@@ -81,7 +81,7 @@ const serverSettings: Readonly<Record<string, string>> = {
  * Returns the path of the data folder for the server. On Linux the server starts inside its folder and gets the path `/proc/self/cwd`. It then needs
  * no access to the parent folders, and the path may have any length.
  */
-const dataArgument = (place: Place): string => (process.platform === 'linux' ? '/proc/self/cwd' : place.data);
+const dataArgument = (setup: ServerSetup): string => (process.platform === 'linux' ? '/proc/self/cwd' : setup.data);
 
 const exists = (path: string): Promise<boolean> =>
   stat(path).then(
@@ -90,54 +90,54 @@ const exists = (path: string): Promise<boolean> =>
   );
 
 /** Returns true if the process is a server in this folder. A process id alone proves nothing, because the system reuses ids, in containers very soon. */
-const isServerOf = async (pid: number, place: Place): Promise<boolean> => {
+const isServerOf = async (pid: number, setup: ServerSetup): Promise<boolean> => {
   if (!alive(pid)) return false;
-  if (process.platform !== 'linux') return (await run('ps', ['-o', 'command=', '-p', String(pid)], null)).output.includes(place.data);
+  if (process.platform !== 'linux') return (await run('ps', ['-o', 'command=', '-p', String(pid)], null)).output.includes(setup.data);
   const folder = await readlink(`/proc/${pid}/cwd`).catch(() => '');
-  return folder === (await realpath(place.data));
+  return folder === (await realpath(setup.data));
 };
 
 type Found = { readonly pid: number; readonly ready: boolean; readonly stopping: boolean } | null;
 
-const findServer = async (place: Place): Promise<Found> => {
-  const file = join(place.data, 'postmaster.pid');
+const findServer = async (setup: ServerSetup): Promise<Found> => {
+  const file = join(setup.data, 'postmaster.pid');
   const lines = (await readFile(file, 'utf8').catch(() => '')).split('\n');
   const pid = Number(lines[0]);
   if (!Number.isInteger(pid) || pid <= 0) return null;
   const state = lines[7]?.trim() ?? '';
-  if (await isServerOf(pid, place)) return { pid, ready: state === 'ready', stopping: state === 'stopping' };
+  if (await isServerOf(pid, setup)) return { pid, ready: state === 'ready', stopping: state === 'stopping' };
   // Another process now has the id in this file, so the server would refuse to start. The file gets an id that no process can have. The server then checks the
   // shared memory that the same file names. This check also finds backends that outlived their server.
   if (alive(pid)) await writeFile(file, ['2147483647', ...lines.slice(1)].join('\n'));
   return null;
 };
 
-const initialise = async (place: Place, signal: AbortSignal | undefined): Promise<void> => {
-  if (!(await exists(join(place.data, 'PG_VERSION')))) {
-    const fresh = await mkdtemp(join(place.root, `init-${process.pid}-`));
+const initialise = async (setup: ServerSetup, signal: AbortSignal | undefined): Promise<void> => {
+  if (!(await exists(join(setup.data, 'PG_VERSION')))) {
+    const fresh = await mkdtemp(join(setup.root, `init-${process.pid}-`));
     try {
       const maker = await initUser();
       if (maker) await chown(fresh, maker.uid, maker.gid);
       const target = process.platform === 'linux' ? '/proc/self/cwd' : fresh;
       const locale = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
       const access = ['--username=postgres', '--auth-local=trust', '--auth-host=reject'];
-      const haste = place.settings['fsync'] === 'off' ? ['--no-sync'] : [];
-      const made = await run(place.binaries.initdb, ['-D', target, ...locale, ...access, ...haste], maker, { cwd: fresh, signal });
+      const haste = setup.settings['fsync'] === 'off' ? ['--no-sync'] : [];
+      const made = await run(setup.binaries.initdb, ['-D', target, ...locale, ...access, ...haste], maker, { cwd: fresh, signal });
       signal?.throwIfAborted();
       if (made.code !== 0) throw new Error(`The embedded PostgreSQL server could not make its data folder: ${made.output}`);
-      if (place.user) await giveTo(place.user, fresh);
+      if (setup.user) await giveTo(setup.user, fresh);
       // If another process was faster, the rename fails, and the folder of that process is used.
-      await rename(fresh, place.data).catch(() => undefined);
+      await rename(fresh, setup.data).catch(() => undefined);
     } finally {
       await rm(fresh, { recursive: true, force: true });
     }
   }
-  const version = await readFile(join(place.data, 'PG_VERSION'), 'utf8').catch(() => '');
-  if (version.trim() === place.binaries.major) return;
+  const version = await readFile(join(setup.data, 'PG_VERSION'), 'utf8').catch(() => '');
+  if (version.trim() === setup.binaries.major) return;
   throw new Error(
     version
-      ? `${place.data} was made by PostgreSQL ${version.trim()}, this is ${place.binaries.major}. Nothing was changed: the release of Dormouse that made it still runs it. docs/backup.md, "Another version of PostgreSQL", says how to take the data along.`
-      : `${place.data} is not a data folder of PostgreSQL: move it away, or choose another DATA_DIR.`,
+      ? `${setup.data} was made by PostgreSQL ${version.trim()}, this is ${setup.binaries.major}. Nothing was changed: the release of Dormouse that made it still runs it. docs/backup.md, "Another version of PostgreSQL", says how to take the data along.`
+      : `${setup.data} is not a data folder of PostgreSQL: move it away, or choose another DATA_DIR.`,
   );
 };
 
@@ -148,11 +148,11 @@ const emptyLockFor = 1_000;
  * Removes the lock files of a killed server, which would keep the next server from starting. The process id in a lock may belong to another process
  * now, or to a zombie (in a container without an init). A lock is empty if the server was killed between the creation and the write of the file.
  */
-const dropStaleLocks = async (place: Place): Promise<void> => {
-  const socketLock = join(place.data, `${socketName}.lock`);
+const dropStaleLocks = async (setup: ServerSetup): Promise<void> => {
+  const socketLock = join(setup.data, `${socketName}.lock`);
   const pid = Number.parseInt(await readFile(socketLock, 'utf8').catch(() => ''), 10);
-  if (pid > 0 && !(await isServerOf(pid, place))) await rm(socketLock, { force: true });
-  const locks = [join(place.data, 'postmaster.pid'), socketLock];
+  if (pid > 0 && !(await isServerOf(pid, setup))) await rm(socketLock, { force: true });
+  const locks = [join(setup.data, 'postmaster.pid'), socketLock];
   const areEmpty = (): Promise<boolean[]> =>
     Promise.all(
       locks.map((lock) =>
@@ -175,8 +175,8 @@ const mostLog = 4_000_000;
 const logCheckInterval = 10_000;
 
 /** Copies a log that is too large to `server.log.1`, and truncates it. The server opens the log for appending, so it continues at the start of the file. */
-const boundLog = async (place: Place): Promise<void> => {
-  const [file, aside] = [join(place.root, 'server.log'), join(place.root, 'server.log.1')];
+const boundLog = async (setup: ServerSetup): Promise<void> => {
+  const [file, aside] = [join(setup.root, 'server.log'), join(setup.root, 'server.log.1')];
   const size = (await stat(file).catch(() => null))?.size ?? 0;
   if (size <= mostLog) return;
   await rm(aside, { force: true });
@@ -186,26 +186,26 @@ const boundLog = async (place: Place): Promise<void> => {
 };
 
 /** Starts the server as a detached process that logs to a file, so that it survives Ctrl-C and the end of this process. Returns null if the start failed. */
-const spawnServer = async (place: Place, signal?: AbortSignal): Promise<number | null> => {
-  await dropStaleLocks(place);
-  const output = openSync(join(place.root, 'server.log'), 'a', 0o600);
-  const flags = Object.entries({ ...serverSettings, ...place.settings }).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-  const child = spawn(place.binaries.postgres, ['-D', dataArgument(place), ...flags], {
-    cwd: place.data,
+const spawnServer = async (setup: ServerSetup, signal?: AbortSignal): Promise<number | null> => {
+  await dropStaleLocks(setup);
+  const output = openSync(join(setup.root, 'server.log'), 'a', 0o600);
+  const flags = Object.entries({ ...serverSettings, ...setup.settings }).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  const child = spawn(setup.binaries.postgres, ['-D', dataArgument(setup), ...flags], {
+    cwd: setup.data,
     env: serverEnvironment,
     detached: true,
     stdio: ['ignore', output, output],
-    ...place.user,
+    ...setup.user,
   });
   closeSync(output);
   let ended = false;
   child.on('error', () => (ended = true)).on('exit', () => (ended = true));
   child.unref();
-  for (let deadline = performance.now() + place.startDeadline; performance.now() < deadline; await wait(10)) {
-    const found = await findServer(place);
+  for (let deadline = performance.now() + setup.startDeadline; performance.now() < deadline; await wait(10)) {
+    const found = await findServer(setup);
     if (found?.ready) return found.pid;
     if ((ended && !found) || signal?.aborted) return null;
-    if (found && !found.stopping) deadline = performance.now() + place.startDeadline;
+    if (found && !found.stopping) deadline = performance.now() + setup.startDeadline;
   }
   return null;
 };
@@ -215,13 +215,13 @@ interface Started {
   readonly adopted: boolean;
 }
 
-const lastLines = async (place: Place): Promise<string> => {
-  const text = await readFile(join(place.root, 'server.log'), 'utf8').catch(() => '');
+const lastLines = async (setup: ServerSetup): Promise<string> => {
+  const text = await readFile(join(setup.root, 'server.log'), 'utf8').catch(() => '');
   return text.trim().split('\n').slice(-5).join('\n');
 };
 
-const stopServer = async (place: Place): Promise<void> => {
-  const found = await findServer(place);
+const stopServer = async (setup: ServerSetup): Promise<void> => {
+  const found = await findServer(setup);
   if (!found) return;
   for (const [signal, patience] of [
     ['SIGINT', stopDeadline],
@@ -234,43 +234,45 @@ const stopServer = async (place: Place): Promise<void> => {
 };
 
 /** Adopts or starts the server of this folder. Returns its process id. */
-const ensureServer = async (place: Place, signal?: AbortSignal): Promise<Started> => {
-  for (let deadline = performance.now() + place.startDeadline; performance.now() < deadline; await wait(20)) {
-    const found = await findServer(place);
+const ensureServer = async (setup: ServerSetup, signal?: AbortSignal): Promise<Started> => {
+  for (let deadline = performance.now() + setup.startDeadline; performance.now() < deadline; await wait(20)) {
+    const found = await findServer(setup);
     if (found?.ready) return { pid: found.pid, adopted: true };
-    if (found && !found.stopping) deadline = performance.now() + place.startDeadline;
+    if (found && !found.stopping) deadline = performance.now() + setup.startDeadline;
     signal?.throwIfAborted();
     if (found) continue;
-    const pid = await spawnServer(place, signal);
-    if (signal?.aborted) await stopServer(place);
+    const pid = await spawnServer(setup, signal);
+    if (signal?.aborted) await stopServer(setup);
     signal?.throwIfAborted();
     if (pid !== null) return { pid, adopted: false };
-    if (await findServer(place)) continue;
+    if (await findServer(setup)) continue;
     // Backends of a killed server live on for some moments. A new server must not write at the same time.
-    if (!(await lastLines(place)).includes('shared memory block')) break;
+    if (!(await lastLines(setup)).includes('shared memory block')) break;
     await wait(200);
   }
   throw new Error(
-    `The embedded PostgreSQL server did not start. Its log (${join(place.root, 'server.log')}) ends with:\n${await lastLines(place)}`,
+    `The embedded PostgreSQL server did not start. Its log (${join(setup.root, 'server.log')}) ends with:\n${await lastLines(setup)}`,
   );
 };
 
 /** Runs the first start. Until the server accepts connections, `onRecovering` is called each second. */
-const firstServer = async (place: Place, { onRecovering, signal }: EmbeddedOptions): Promise<Started> => {
+const firstServer = async (setup: ServerSetup, { onRecovering, signal }: EmbeddedOptions): Promise<Started> => {
   const looking = setInterval(() => onRecovering?.(), recoveryLook);
-  return ensureServer(place, signal).finally(() => clearInterval(looking));
+  return ensureServer(setup, signal).finally(() => clearInterval(looking));
 };
 
-const socketFolder = (place: Place): { readonly path: string; release(): void } => {
-  const fits = Buffer.byteLength(join(place.data, socketName)) <= longestSocketPath;
-  if (fits) return { path: place.data, release: () => undefined };
+const socketFolder = (setup: ServerSetup): { readonly path: string; release(): void } => {
+  const fits = Buffer.byteLength(join(setup.data, socketName)) <= longestSocketPath;
+  if (fits) return { path: setup.data, release: () => undefined };
   if (process.platform !== 'linux')
-    throw new Error(`${place.data} is too long for a socket's path: choose a shorter DATA_DIR, or set DATABASE_URL.`);
-  const handle = openSync(place.data, 'r');
+    throw new Error(`${setup.data} is too long for a socket's path: choose a shorter DATA_DIR, or set DATABASE_URL.`);
+  const handle = openSync(setup.data, 'r');
   return { path: `/proc/self/fd/${handle}`, release: () => closeSync(handle) };
 };
 
-const preparePlace = async (options: EmbeddedOptions): Promise<Place> => {
+type SocketFolder = ReturnType<typeof socketFolder>;
+
+const prepareSetup = async (options: EmbeddedOptions): Promise<ServerSetup> => {
   if (process.platform === 'win32') throw new Error('The embedded PostgreSQL server needs Linux or macOS: set DATABASE_URL.');
   const root = resolve(options.dataDir, 'postgres');
   const data = join(root, 'data');
@@ -278,23 +280,23 @@ const preparePlace = async (options: EmbeddedOptions): Promise<Place> => {
   await sweepHalfMade(root);
   const first = await serverUser(data);
   const { settings = {}, startDeadlineMs: startDeadline = usualStartDeadline } = options;
-  const place = { root, data, user: first, binaries: await serverBinaries(first, options.log), settings, startDeadline };
-  await initialise(place, options.signal);
+  const setup = { root, data, user: first, binaries: await serverBinaries(first, options.log), settings, startDeadline };
+  await initialise(setup, options.signal);
   // The user is determined again, because another process may have made the folder meanwhile and given it to another user.
   const user = await serverUser(data);
   const { uid } = await stat(data);
   if (user && (uid !== user.uid || (await ofAnotherUser(data, user.uid)) !== null)) await giveTo(user, data);
   if (!user) await checkOwner(data);
-  return { ...place, user };
+  return { ...setup, user };
 };
 
 /** Sets the password of the server. If this fails, stops a server that this process started. */
-const guardOrStop = async (place: Place, { pid, adopted }: Started, socket: ReturnType<typeof socketFolder>, log: Log): Promise<string> => {
+const guardOrStop = async (setup: ServerSetup, { pid, adopted }: Started, socket: SocketFolder, log: Log): Promise<string> => {
   try {
-    return await guardServer(place.root, { data: place.data, pid, socket: socket.path }, log);
+    return await guardServer(setup.root, { data: setup.data, pid, socket: socket.path }, log);
   } catch (error) {
     socket.release();
-    if (!adopted) await stopServer(place);
+    if (!adopted) await stopServer(setup);
     throw error;
   }
 };
@@ -305,9 +307,9 @@ export class EmbeddedServer {
   readonly url: string;
   /** True if the server ran already. Another process may then need it. */
   readonly adopted: boolean;
-  readonly #place: Place;
+  readonly #setup: ServerSetup;
   readonly #log: Log;
-  readonly #socket: ReturnType<typeof socketFolder>;
+  readonly #socket: SocketFolder;
   readonly #ending = new AbortController();
   readonly #watch: NodeJS.Timeout;
   readonly #logWatch: NodeJS.Timeout;
@@ -315,16 +317,10 @@ export class EmbeddedServer {
   #revival: Promise<void> | null = null;
   #isBounding = false;
 
-  private constructor(
-    place: Place,
-    started: Started,
-    socket: ReturnType<typeof socketFolder>,
-    url: string,
-    { log, logCheckMs }: EmbeddedOptions,
-  ) {
+  private constructor(setup: ServerSetup, started: Started, socket: SocketFolder, url: string, { log, logCheckMs }: EmbeddedOptions) {
     this.url = url;
     this.adopted = started.adopted;
-    this.#place = place;
+    this.#setup = setup;
     this.#log = log;
     this.#socket = socket;
     this.#pid = started.pid;
@@ -336,12 +332,12 @@ export class EmbeddedServer {
   /** Starts or adopts the server of `dataDir`. Rejects with a text for the operator. */
   static async start(options: EmbeddedOptions): Promise<EmbeddedServer> {
     const { log } = options;
-    const place = await preparePlace(options);
-    const started = await firstServer(place, options);
-    if (started.adopted) log.info({ pid: started.pid, folder: place.data }, 'storage.serverAdopted');
-    else log.debug({ pid: started.pid, folder: place.data }, 'storage.serverStarted');
-    const socket = socketFolder(place);
-    return new EmbeddedServer(place, started, socket, await guardOrStop(place, started, socket, log), options);
+    const setup = await prepareSetup(options);
+    const started = await firstServer(setup, options);
+    if (started.adopted) log.info({ pid: started.pid, folder: setup.data }, 'storage.serverAdopted');
+    else log.debug({ pid: started.pid, folder: setup.data }, 'storage.serverStarted');
+    const socket = socketFolder(setup);
+    return new EmbeddedServer(setup, started, socket, await guardOrStop(setup, started, socket, log), options);
   }
 
   /** Ends the watch. With `stop`, also shuts the server down. Without `stop`, the server continues for its other clients. */
@@ -352,7 +348,7 @@ export class EmbeddedServer {
     clearInterval(this.#logWatch);
     await this.#revival;
     this.#socket.release();
-    if (stop) await stopServer(this.#place);
+    if (stop) await stopServer(this.#setup);
   }
 
   #look(): void {
@@ -366,7 +362,7 @@ export class EmbeddedServer {
   async #revive(): Promise<void> {
     this.#log.error({ pid: this.#pid }, 'storage.serverDied');
     for (let delay = 100; !this.#ending.signal.aborted; delay = Math.min(longestBackOff, delay * 2)) {
-      const tried = await ensureServer(this.#place).catch((error: Error) => error);
+      const tried = await ensureServer(this.#setup).catch((error: Error) => error);
       if (!(tried instanceof Error)) {
         this.#pid = tried.pid;
         this.#log.info({ pid: tried.pid }, 'storage.serverRevived');
@@ -379,7 +375,7 @@ export class EmbeddedServer {
 
   /** Speeds up a shutdown that another program requested. The server waits for the gateway's connections, which never end by themselves. SIGINT ends them. */
   async #hurry(): Promise<void> {
-    const found = await findServer(this.#place);
+    const found = await findServer(this.#setup);
     if (!found?.stopping || found.pid !== this.#pid || this.#ending.signal.aborted) return;
     this.#log.warn({ pid: this.#pid }, 'storage.serverStopping');
     process.kill(this.#pid, 'SIGINT');
@@ -389,7 +385,7 @@ export class EmbeddedServer {
   #boundLog(): void {
     if (this.#isBounding) return;
     this.#isBounding = true;
-    void boundLog(this.#place)
+    void boundLog(this.#setup)
       .catch((error: unknown) => this.#log.warn({ error }, 'storage.serverLogNotBound'))
       .finally(() => (this.#isBounding = false));
   }
