@@ -43,7 +43,7 @@ export const leavingStatements = {
   ...(Object.fromEntries(names.map((table) => [table, pieceOf(table)])) as Record<Table, Statement>),
 } as const satisfies Readonly<Record<string, Statement>>;
 
-interface Place {
+interface ScanPosition {
   readonly first: string;
   readonly second: string;
 }
@@ -51,7 +51,7 @@ interface Place {
 export class LeavingKeys {
   readonly #database: Database;
   /** The position of each scan, by instance and table. Without it, each batch would first read the index entries of all deleted rows. */
-  readonly #places = new Map<string, Place>();
+  readonly #positions = new Map<string, ScanPosition>();
 
   constructor(database: Database) {
     this.#database = database;
@@ -63,13 +63,18 @@ export class LeavingKeys {
     for (const table of names) {
       const key = `${instance} ${table}`;
       const [first, second] = tables[table].from;
-      const place = this.#places.get(key) ?? { first, second };
-      const [last] = await this.#database.rows<Place>(leavingStatements[table], [instance, pieceRows, place.first, place.second]);
+      const position = this.#positions.get(key) ?? { first, second };
+      const [last] = await this.#database.rows<ScanPosition>(leavingStatements[table], [
+        instance,
+        pieceRows,
+        position.first,
+        position.second,
+      ]);
       if (last === undefined) continue;
-      this.#places.set(key, last);
+      this.#positions.set(key, last);
       return true;
     }
-    for (const table of names) this.#places.delete(`${instance} ${table}`);
+    for (const table of names) this.#positions.delete(`${instance} ${table}`);
     await this.#database.rows(leavingStatements.unmark, [instance]);
     return this.#isMarked(instance);
   }
