@@ -155,7 +155,7 @@ const answerBytes = 65_536;
 /** The longest pause that a receiver can request, in seconds. A longer pause is shortened. */
 const maxRetryAfter = 3_600;
 
-interface Place {
+interface AddressVerdict {
   /** The reason why requests to this address are refused; null if the address is allowed. */
   readonly refusal: string | null;
   readonly origin: string;
@@ -176,7 +176,7 @@ export class WebhookReceiver implements Receiver {
   readonly #dispatcher: Dispatcher;
   readonly #defaults: Readonly<Record<string, string>>;
   /** Parsed addresses. Most posts go to few addresses, and parsing an address is a noticeable part of the time of a post. */
-  readonly #known = new Map<string, Place>();
+  readonly #known = new Map<string, AddressVerdict>();
 
   constructor(options: ReceiverOptions) {
     this.#options = options;
@@ -186,7 +186,7 @@ export class WebhookReceiver implements Receiver {
   }
 
   async post(url: string, body: string, headers: Readonly<Record<string, string>>, cuts?: Cuts): ReturnType<Receiver['post']> {
-    const { refusal, origin, path } = this.#placeOf(url);
+    const { refusal, origin, path } = this.#verdictOf(url);
     if (refusal !== null) return { ok: false, error: `webhook could not be reached: ${refusal}` };
     try {
       const { timeoutMs } = this.#options;
@@ -208,14 +208,14 @@ export class WebhookReceiver implements Receiver {
     return this.#dispatcher.destroy();
   }
 
-  #placeOf(url: string): Place {
+  #verdictOf(url: string): AddressVerdict {
     const found = this.#known.get(url);
     if (found) return found;
     const { origin = '', pathname = '', search = '' } = URL.parse(url) ?? {};
-    const place = { refusal: this.#options.guard.checkUrl(url), origin, path: pathname + search };
+    const verdict = { refusal: this.#options.guard.checkUrl(url), origin, path: pathname + search };
     if (this.#known.size >= mostKnown) this.#known.clear();
-    this.#known.set(url, place);
-    return place;
+    this.#known.set(url, verdict);
+    return verdict;
   }
 }
 
