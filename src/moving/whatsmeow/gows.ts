@@ -10,11 +10,11 @@ import { WhatsmeowStore, withDatabases } from './store.ts';
 const databaseFile = 'gows.db';
 
 /** A session before its database is opened. */
-interface Place {
+interface UnopenedSession {
   /** The name of the session. '' for a file with another name than `gows.db`. The number of the device then becomes the name of the session. */
   readonly name: string;
   /** A path, or the address of a database. */
-  readonly place: string;
+  readonly database: string;
   settings(): Promise<CarriedSettings>;
 }
 
@@ -24,35 +24,35 @@ const isFile = (path: string): Promise<boolean> =>
     () => false,
   );
 
-const placeIn = (folder: string, file = join(folder, databaseFile)): Place => ({
+const sessionIn = (folder: string, file = join(folder, databaseFile)): UnopenedSession => ({
   name: basename(file) === databaseFile ? nameOf(basename(folder)) : '',
-  place: file,
+  database: file,
   settings: async () => wahaSettings(await configIn(folder)),
 });
 
 /** Finds sessions in `.sessions`, in `.sessions/gows`, in the folder of one session, or in a single database file. */
-async function* placesIn(path: string): AsyncIterable<Place> {
-  if (await isFile(path)) return yield placeIn(dirname(path), path);
-  if (await isFile(join(path, databaseFile))) return yield placeIn(path);
+async function* sessionsIn(path: string): AsyncIterable<UnopenedSession> {
+  if (await isFile(path)) return yield sessionIn(dirname(path), path);
+  if (await isFile(join(path, databaseFile))) return yield sessionIn(path);
   const names = await foldersIn(path);
   const base = names.includes('gows') ? join(path, 'gows') : path;
   let found = 0;
   for (const name of await foldersIn(base)) {
     if (!(await isFile(join(base, name, databaseFile)))) continue;
     found += 1;
-    yield placeIn(join(base, name));
+    yield sessionIn(join(base, name));
   }
   if (found === 0) throw new SourceFault(`No folder with a file ${databaseFile} is there`);
 }
 
-async function* placesOn(url: string, signal: AbortSignal): AsyncIterable<Place> {
-  for await (const { name, url: place, config } of sessionDatabases(url, 'waha_gows_', signal))
-    yield { name, place, settings: async () => wahaSettings(config) };
+async function* sessionsOn(url: string, signal: AbortSignal): AsyncIterable<UnopenedSession> {
+  for await (const { name, url: database, config } of sessionDatabases(url, 'waha_gows_', signal))
+    yield { name, database, settings: async () => wahaSettings(config) };
 }
 
-const sessionsAt = ({ name, place, settings }: Place, signal: AbortSignal): AsyncIterable<Found> =>
+const devicesOf = ({ name, database, settings }: UnopenedSession, signal: AbortSignal): AsyncIterable<Found> =>
   withDatabases(signal, async function* (open) {
-    const store = new WhatsmeowStore(await open(place));
+    const store = new WhatsmeowStore(await open(database));
     const devices = await store.devices();
     const around = { settings: await settings() };
     if (devices.length === 0) yield { found: 'refused', name, reason: 'the session has no linked phone' };
@@ -63,14 +63,14 @@ const sessionsAt = ({ name, place, settings }: Place, signal: AbortSignal): Asyn
 
 async function* read({ url, path, signal }: SourceOptions): AsyncIterable<Found> {
   if (url === null && path === null) throw new SourceFault('--path or --url is missing: one of them names the sessions of WAHA');
-  for await (const place of url === null ? placesIn(resolve(path ?? '')) : placesOn(url, signal)) {
+  for await (const session of url === null ? sessionsIn(resolve(path ?? '')) : sessionsOn(url, signal)) {
     signal.throwIfAborted();
     try {
-      yield* sessionsAt(place, signal);
+      yield* devicesOf(session, signal);
     } catch (error) {
       // The other sessions have databases of their own, so they can still be read. A single file is the whole source, so its fault ends the read.
-      if (!(error instanceof SourceFault) || place.name === '') throw error;
-      yield { found: 'refused', name: place.name, reason: error.message };
+      if (!(error instanceof SourceFault) || session.name === '') throw error;
+      yield { found: 'refused', name: session.name, reason: error.message };
     }
   }
 }
