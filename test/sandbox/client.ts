@@ -71,7 +71,7 @@ export interface Client {
 const open = new Set<Client>();
 
 /** The facts of a sandbox that a client needs, in this process or in another. */
-export interface Place {
+export interface SandboxAccess {
   readonly port: number;
   readonly sandbox: Pick<Sandbox, 'trust'>;
 }
@@ -83,7 +83,7 @@ function downloadsFrom(port: number, ca: string): Dispatcher {
   return new Dispatcher({ connect: (options, callback) => connector({ ...options, ...here }, callback) });
 }
 
-export function connect(sandbox: Place, auth: Auth = createAuth(), config: Partial<UserFacingSocketConfig> = {}): Client {
+export function connect(sandbox: SandboxAccess, auth: Auth = createAuth(), config: Partial<UserFacingSocketConfig> = {}): Client {
   const { noiseRoot, mediaAuthority } = sandbox.sandbox.trust();
   WA_CERT_DETAILS.PUBLIC_KEY = Buffer.from(noiseRoot, 'hex');
   const agent = new HttpsAgent({ ca: mediaAuthority });
