@@ -12,7 +12,7 @@ import { testDatabase } from '#test/support/database.ts';
 /** The time of the storage, in Unix milliseconds. */
 export const now = 5_000;
 
-export interface Place {
+export interface Implementation {
   readonly instances: InstanceStore;
   readonly settings: SettingStore;
   readonly vault: Vault;
@@ -26,22 +26,22 @@ export const freshRecord = (): InstanceRecord => {
   return { ...instance.record, id: `r${String(made).padStart(14, '0')}`, token: `token ${made}`, epoch: 1, created: made };
 };
 
-/** Implementations by name. Each call opens a place for one test. */
-export const implementations = async (): Promise<readonly (readonly [name: string, open: () => Promise<Place>])[]> => {
+/** Implementations by name. Each call opens the stores of one test. */
+export const implementations = async (): Promise<readonly (readonly [name: string, open: () => Promise<Implementation>])[]> => {
   const storage = await (await testDatabase()).storage({ now: () => now });
   return [
     [
       'fake',
       async () => {
         const db = new FakeDatabase();
-        const place = {
+        const stores = {
           instances: new FakeInstances(db, () => now),
           settings: new FakeSettings(db),
           vault: createFakeVault(),
           record: freshRecord(),
         };
-        await place.instances.insert(place.record);
-        return place;
+        await stores.instances.insert(stores.record);
+        return stores;
       },
     ],
     [

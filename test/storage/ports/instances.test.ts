@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { noProxy } from '#actors/model.ts';
 import type { InstancePatch, InstanceRecord } from '#actors/model.ts';
-import { freshRecord, implementations, now, type Place } from './implementations.ts';
+import { freshRecord, implementations, now, type Implementation } from './implementations.ts';
 
 /** Returns the stored records of these instances, in the order of the store. */
-const stored = async ({ instances }: Place, ...records: readonly InstanceRecord[]): Promise<readonly InstanceRecord[]> =>
+const stored = async ({ instances }: Implementation, ...records: readonly InstanceRecord[]): Promise<readonly InstanceRecord[]> =>
   (await instances.all()).filter(({ id }) => records.some((record) => record.id === id));
 
 const patches: readonly InstancePatch[] = [
@@ -20,31 +20,31 @@ const patches: readonly InstancePatch[] = [
 
 for (const [name, open] of await implementations()) {
   test(`instances, ${name}: a record is read back as it was stored`, async () => {
-    const place = await open();
-    assert.deepEqual(await stored(place, place.record), [place.record]);
+    const stores = await open();
+    assert.deepEqual(await stored(stores, stores.record), [stores.record]);
   });
 
   test(`instances, ${name}: they are read in the order of creation, and those of the same moment in the order of their ids`, async () => {
-    const place = await open();
+    const stores = await open();
     const records = [
-      place.record,
-      ...['c', 'a', 'b'].map((id, n) => ({ ...freshRecord(), id: `r${place.record.id}${id}`, created: 9e12 - Math.floor(n / 2) })),
+      stores.record,
+      ...['c', 'a', 'b'].map((id, n) => ({ ...freshRecord(), id: `r${stores.record.id}${id}`, created: 9e12 - Math.floor(n / 2) })),
     ];
-    for (const record of records.slice(1)) await place.instances.insert(record);
+    for (const record of records.slice(1)) await stores.instances.insert(record);
     const [first, c, a, b] = records;
     assert.deepEqual(
-      (await stored(place, ...records)).map(({ id }) => id),
+      (await stored(stores, ...records)).map(({ id }) => id),
       [first, b, a, c].map((record) => record?.id),
     );
   });
 
   test(`instances, ${name}: an update changes the named fields and the time of change`, async () => {
-    const place = await open();
-    let expected = place.record;
+    const stores = await open();
+    let expected = stores.record;
     for (const patch of patches) {
-      assert.equal(await place.instances.update(place.record.id, 1, patch), true);
+      assert.equal(await stores.instances.update(stores.record.id, 1, patch), true);
       expected = { ...expected, ...patch, updated: now };
-      assert.deepEqual(await stored(place, place.record), [expected]);
+      assert.deepEqual(await stored(stores, stores.record), [expected]);
     }
   });
 
@@ -54,10 +54,10 @@ for (const [name, open] of await implementations()) {
   });
 
   test(`instances, ${name}: under another epoch nothing is changed or removed`, async () => {
-    const place = await open();
-    await assert.rejects(place.instances.update(place.record.id, 2, { name: 'late' }), { name: 'EpochLost' });
-    await assert.rejects(place.instances.remove(place.record.id, 2), { name: 'EpochLost' });
-    assert.deepEqual(await stored(place, place.record), [place.record]);
+    const stores = await open();
+    await assert.rejects(stores.instances.update(stores.record.id, 2, { name: 'late' }), { name: 'EpochLost' });
+    await assert.rejects(stores.instances.remove(stores.record.id, 2), { name: 'EpochLost' });
+    assert.deepEqual(await stored(stores, stores.record), [stores.record]);
   });
 
   for (const [what, same] of [
@@ -65,22 +65,22 @@ for (const [name, open] of await implementations()) {
     ['token', ({ token }: InstanceRecord) => ({ ...freshRecord(), token })],
   ] as const)
     test(`instances, ${name}: a second one with the ${what} of another is refused, and the first one stays`, async () => {
-      const place = await open();
-      const second = same(place.record);
-      await assert.rejects(place.instances.insert(second), (error: Error) => !['EpochLost', 'StorageUnavailable'].includes(error.name));
-      assert.deepEqual(await stored(place, place.record, second), [place.record]);
+      const stores = await open();
+      const second = same(stores.record);
+      await assert.rejects(stores.instances.insert(second), (error: Error) => !['EpochLost', 'StorageUnavailable'].includes(error.name));
+      assert.deepEqual(await stored(stores, stores.record, second), [stores.record]);
     });
 
   test(`instances, ${name}: a removed one is gone, its token is free, and a second removal does nothing`, async () => {
-    const place = await open();
-    const { id, token } = place.record;
-    await place.instances.remove(id, 1);
-    assert.deepEqual(await stored(place, place.record), []);
-    assert.equal(await place.instances.update(id, 1, { name: 'x' }), false);
-    await place.instances.remove(id, 1);
+    const stores = await open();
+    const { id, token } = stores.record;
+    await stores.instances.remove(id, 1);
+    assert.deepEqual(await stored(stores, stores.record), []);
+    assert.equal(await stores.instances.update(id, 1, { name: 'x' }), false);
+    await stores.instances.remove(id, 1);
     const next = { ...freshRecord(), token };
-    await place.instances.insert(next);
-    assert.deepEqual(await stored(place, next), [next]);
+    await stores.instances.insert(next);
+    assert.deepEqual(await stored(stores, next), [next]);
   });
 
   test(`settings, ${name}: absent, set, replaced`, async () => {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Vault, VaultChange } from '#src/platform/wire/vault-port.ts';
-import { implementations, type Place } from './implementations.ts';
+import { implementations, type Implementation } from './implementations.ts';
 
 const stanza = (seq: number) => ({ seq, stanza: Buffer.from(`stanza ${seq} \u0000\u00ff`, 'latin1') });
 const full: VaultChange = {
@@ -22,7 +22,7 @@ const content = async (vault: Vault, id: string) => ({
 });
 const nothing = { credentials: null, keys: [], log: [] };
 
-const filled = async (open: () => Promise<Place>) => {
+const filled = async (open: () => Promise<Implementation>) => {
   const { vault, record } = await open();
   await vault.write(record.id, 1, full);
   await vault.log(record.id, 1, [stanza(5)]);
