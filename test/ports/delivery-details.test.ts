@@ -1,6 +1,6 @@
 /** Tests one delivery in full, and the list of a period, on the fakes and on PostgreSQL. */
 import assert from 'node:assert/strict';
-import { anything, both, claimed, ended, text } from './delivery-place.ts';
+import { anything, both, claimed, ended, text } from './delivery-scene.ts';
 
 both('deliveries: one is found with its body and its attempts, in every state, and a replay keeps the attempts', async (at) => {
   const { outbox, deliveries } = at.stores;

@@ -4,7 +4,7 @@ import { deliveryStates, eventTypes, type Delivery, type DeliveryState, type Eve
 import { webhook as sample } from '#test/contract/samples.ts';
 import { randomOf } from '#test/support/random.ts';
 import { removeRows } from '#test/support/removals.ts';
-import { anything, both, bytes, claimed, ended, most, Place } from './delivery-place.ts';
+import { anything, both, bytes, claimed, ended, most, DeliveryScene } from './delivery-scene.ts';
 
 both('outbox: rows wait in order, are parked, fall due and go', async (at) => {
   const { outbox } = at.stores;
@@ -80,7 +80,7 @@ both('outbox: rows behind a parked row of their lane are held until its time, on
 });
 
 both('outbox: the pairs that have rows are known, waiting and parked ones, until their webhook is gone', async (at, side) => {
-  const other = await Place.make(side);
+  const other = await DeliveryScene.make(side);
   await other.commit(['messages'], [other.hook, at.hook]);
   const [row] = await at.commit(['messages']);
   await at.stores.outbox.postpone(claimed(row!), 5_000, { attempts: 3, status: 0, error: '' });
@@ -179,7 +179,7 @@ both('deliveries: a parked one is dropped like one that waits', async (at) => {
 });
 
 both('deliveries: the oldest past ones are forgotten, by number and age, each kind and webhook for itself', async (at, side) => {
-  const other = await Place.make(side);
+  const other = await DeliveryScene.make(side);
   const { outbox, deliveries } = at.stores;
   const rows = await at.commit(['messages', 'messages', 'messages', 'presence', 'presence', 'chats']);
   await outbox.archive(rows.map((row, n) => ended(row, n < 3)));
@@ -207,12 +207,12 @@ both('deliveries: what is over goes in pieces, until nothing is over', async (at
 });
 
 both('deliveries: they go with their webhook and their instance, from the global webhook too', async (at, side) => {
-  const other = await Place.make(side);
+  const other = await DeliveryScene.make(side);
   const shared = `global ${at.id}`;
   const { webhooks, instances, removals, outbox, deliveries } = at.stores;
   await webhooks.save({ ...sample, id: shared, instanceId: null }, 0);
   const all: Delivery[] = [];
-  for (const place of [at, other]) all.push(...(await place.commit(['chats', 'groups'], [shared, place.hook])));
+  for (const scene of [at, other]) all.push(...(await scene.commit(['chats', 'groups'], [shared, scene.hook])));
   await outbox.archive(all.filter(({ type }) => type === 'chats').map((row, n) => ended(row, n === 0)));
   assert.equal((await at.states(null, shared)).length, 4);
   const counts = async () => [(await at.states(null, shared)).length, (await at.states()).length, (await other.states()).length];
@@ -235,7 +235,7 @@ both('deliveries: they go with their webhook and their instance, from the global
 both('deliveries: the tally is what a count would find, whatever happens', async (at, side) => {
   const { outbox, deliveries, webhooks } = at.stores;
   const shared = `shared ${at.id}`;
-  const other = await Place.make(side);
+  const other = await DeliveryScene.make(side);
   await webhooks.save({ ...sample, id: shared, instanceId: null }, 0);
   const random = randomOf(7);
   const some = <T>(all: readonly T[]): readonly T[] => all.filter(() => random() < 0.4);

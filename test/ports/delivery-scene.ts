@@ -32,7 +32,7 @@ const sides: readonly Side[] = [
 let made = 0;
 
 /** An instance with a webhook of its own, on one side. */
-export class Place {
+export class DeliveryScene {
   readonly id = `i${(made += 1)}`;
   readonly hook = `w${made}`;
   readonly #side: Side;
@@ -45,11 +45,11 @@ export class Place {
     return this.#side.stores;
   }
 
-  static async make(side: Side): Promise<Place> {
-    const place = new Place(side);
-    await side.stores.instances.insert({ ...instance.record, id: place.id, token: place.id });
-    await side.stores.webhooks.save({ ...sample, id: place.hook, instanceId: place.id }, 1);
-    return place;
+  static async make(side: Side): Promise<DeliveryScene> {
+    const scene = new DeliveryScene(side);
+    await side.stores.instances.insert({ ...instance.record, id: scene.id, token: scene.id });
+    await side.stores.webhooks.save({ ...sample, id: scene.hook, instanceId: scene.id }, 1);
+    return scene;
   }
 
   /** Commits one event after the other, a millisecond apart. Resolves with their rows. */
@@ -97,6 +97,6 @@ export const most = { rows: 1000, bytes: 1e9 };
 export const text = '{"text":"xxxxxxxxxx"}';
 export const bytes = text.length;
 
-export const both = (title: string, run: (place: Place, side: Side) => Promise<void>): void => {
-  for (const side of sides) test(`${title} (${side.name})`, async () => run(await Place.make(side), side));
+export const both = (title: string, run: (scene: DeliveryScene, side: Side) => Promise<void>): void => {
+  for (const side of sides) test(`${title} (${side.name})`, async () => run(await DeliveryScene.make(side), side));
 };
