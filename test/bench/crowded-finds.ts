@@ -87,7 +87,7 @@ const crowd = async (database: Database, instances: number): Promise<void> => {
 };
 
 /** A gateway with its database, in which one instance is queried among many others. */
-interface Place {
+interface FilledGateway {
   readonly gateway: GatewayClient;
   readonly token: string;
 }
@@ -99,7 +99,12 @@ interface Measured {
   readonly costs: number[];
 }
 
-const askRound = async ({ gateway, token }: Place, { path, body }: Question, from: number, into: Measured | null): Promise<void> => {
+const askRound = async (
+  { gateway, token }: FilledGateway,
+  { path, body }: Question,
+  from: number,
+  into: Measured | null,
+): Promise<void> => {
   const { cpu, database } = await spent(gateway, gateway.database, perRound, async () => {
     for (let n = from; n < from + perRound; n += 1) {
       const begun = performance.now();
@@ -110,10 +115,10 @@ const askRound = async ({ gateway, token }: Place, { path, body }: Question, fro
   into?.costs.push(cpu + database);
 };
 
-/** Measures both places round by round in turn, so that other load on the machine affects both. */
-const measureBoth = async (few: Place, many: Place): Promise<ReadonlyMap<string, readonly [Measured, Measured]>> => {
+/** Measures both gateways round by round in turn, so that other load on the machine affects both. */
+const measureBoth = async (few: FilledGateway, many: FilledGateway): Promise<ReadonlyMap<string, readonly [Measured, Measured]>> => {
   const all = new Map<string, readonly [Measured, Measured]>();
-  for (const question of Object.values(questions)) for (const place of [few, many, few, many]) await askRound(place, question, 0, null);
+  for (const question of Object.values(questions)) for (const one of [few, many, few, many]) await askRound(one, question, 0, null);
   for (const [name, question] of Object.entries(questions)) {
     const both = [
       { times: [], costs: [] },
@@ -150,7 +155,7 @@ const figuresOf = (name: string, few: Measured, many: Measured): readonly Figure
 ];
 
 /** Starts a gateway with one registered instance, and fills its database with the rows of other instances. */
-const placeAmong = async (setting: Setting, sandbox: BenchSandbox, count: number): Promise<Place> => {
+const gatewayAmong = async (setting: Setting, sandbox: BenchSandbox, count: number): Promise<FilledGateway> => {
   const first = await startGateway(setting.workshop, sandbox);
   const { token, id } = await createInstance(first.address, 'finds');
   await first.end();
@@ -170,8 +175,8 @@ export const crowdedFinds: Bench = {
   about: 'pages of one instance among 99 others, and among 999',
   async run(setting: Setting) {
     const sandbox = await startSandbox(setting.workshop);
-    const few = await placeAmong(setting, sandbox, scaled(others.few, setting));
-    const many = await placeAmong(setting, sandbox, scaled(others.many, setting));
+    const few = await gatewayAmong(setting, sandbox, scaled(others.few, setting));
+    const many = await gatewayAmong(setting, sandbox, scaled(others.many, setting));
     const all = await measureBoth(few, many);
     return [...all].flatMap(([name, both]) => figuresOf(name, ...both));
   },
