@@ -2,7 +2,7 @@
 import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
 import { t } from '../texts.js';
 import { toast } from '../ui/asking.js';
-import { useKeptPlace } from './kept-place.js';
+import { useScrollPosition } from './scroll-position.js';
 
 /** @import { Conversation } from './conversation.js' */
 /** @import { Item } from './types.ts' */
@@ -39,7 +39,7 @@ const lastIdAt = (items, end) => {
 export const usePart = (conversation, box) => {
   const [lastId, setLastId] = useState('');
   const [isFar, setFar] = useState(false);
-  const { place, note, restore, elementOf } = useKeptPlace(box, lastId === '');
+  const { position, note, restore, elementOf } = useScrollPosition(box, lastId === '');
   const items = conversation.items.value;
   const { start, end } = rangeOf(items, lastId);
 
@@ -53,7 +53,7 @@ export const usePart = (conversation, box) => {
   };
   const onScroll = () => {
     note();
-    setFar(!place.current.isAtEnd);
+    setFar(!position.current.isAtEnd);
     move();
   };
   useLayoutEffect(() => {
@@ -69,7 +69,7 @@ export const usePart = (conversation, box) => {
   }, [items.length === 0]);
 
   const toNewest = () => {
-    place.current = { isAtEnd: true, id: '', top: 0 };
+    position.current = { isAtEnd: true, id: '', top: 0 };
     setLastId('');
     requestAnimationFrame(restore);
   };
@@ -80,7 +80,7 @@ export const usePart = (conversation, box) => {
       toast(t('chatQuoteFar'), 'bad');
       return;
     }
-    place.current = { isAtEnd: false, id, top: near / 2 };
+    position.current = { isAtEnd: false, id, top: near / 2 };
     setLastId(lastIdAt(conversation.items.value, at + step));
     requestAnimationFrame(() => {
       restore();
