@@ -81,7 +81,7 @@ const wanted = (addresses: readonly string[], family: number): LookupAddress[] =
 };
 
 /** Runs one system look-up after another, so that names whose servers stay silent occupy at most one thread. */
-class SystemTurns {
+class SerialLookups {
   readonly #system: Find;
   #last: Promise<unknown> = Promise.resolve();
 
@@ -91,12 +91,12 @@ class SystemTurns {
 
   ask(host: string, family: number): Promise<LookupAddress[]> {
     const begun = performance.now();
-    const turn = this.#last.then(() => {
+    const answer = this.#last.then(() => {
       if (performance.now() - begun > turnMs) throw failure('EAI_AGAIN', host);
       return this.#system(host, { family, all: true });
     });
-    this.#last = turn.catch(() => undefined);
-    return turn;
+    this.#last = answer.catch(() => undefined);
+    return answer;
   }
 }
 
@@ -149,7 +149,7 @@ export const createResolve = ({
   queryMs = 1_500,
   system = lookup,
 }: NameOptions = {}): Resolve => {
-  const turns = new SystemTurns(system);
+  const lookups = new SerialLookups(system);
   const queries = new Queries(servers, queryMs);
   const underWay = new Map<string, Promise<LookupAddress[]>>();
   const find = async (host: string, family: number): Promise<LookupAddress[]> => {
@@ -164,7 +164,7 @@ export const createResolve = ({
         if (!unknownNames.has((error as NodeJS.ErrnoException).code)) throw failure('EAI_AGAIN', host);
       }
     }
-    return turns.ask(host, family);
+    return lookups.ask(host, family);
   };
   const addressesOf: Find = (host, options) => {
     // A name without a dot belongs to the network of the gateway, such as a container. No stranger can delay its answer.
