@@ -19,7 +19,7 @@ import { MessageExpiryScan, ReceiptExpiryScan } from './stores/expiry.ts';
 import { createMessageStore, createSendKeyStore } from './stores/messages.ts';
 import { migrate, type MigrationProgress } from './postgres/migrate.ts';
 import { shownAddress } from './postgres/shown-address.ts';
-import { openPools, usualSizes, type Pools, type PoolSizes, Turns, usualPoolLimits, type PoolLimits } from './postgres/pools.ts';
+import { FairQueue, openPools, type PoolLimits, type Pools, type PoolSizes, usualPoolLimits, usualSizes } from './postgres/pools.ts';
 import { createOutboxStore } from './stores/outbox.ts';
 import { createRemovalStore } from './stores/removals.ts';
 import { createAuditStore, createPasskeyCodeStore, createSignInStore, createUserStore } from './stores/users.ts';
@@ -112,22 +112,22 @@ const clockOf = async (queries: Database): Promise<number> => {
 /**
  * The waits of transactions of clients that use the pool of the sweeps. In fifteen seconds, some fifteen instances can create campaigns one after the other.
  */
-const clientTurns = { waiting: 4, waitMs: 15_000 };
+const clientWaits = { waiting: 4, waitMs: 15_000 };
 
 /** Builds the delivery store. Replays take turns, so that a connection of their pool is left to the sweeps. */
-const deliveriesOf = ({ queries, sweeps }: Pools, turns: Turns): Storage['deliveries'] => {
+const deliveriesOf = ({ queries, sweeps }: Pools, fairQueue: FairQueue): Storage['deliveries'] => {
   const store = createDeliveryStore(sweeps, queries);
-  return { ...store, replay: (query) => turns.run(query.owner ?? '', 'deliveries-replay', () => store.replay(query)) };
+  return { ...store, replay: (query) => fairQueue.run(query.owner ?? '', 'deliveries-replay', () => store.replay(query)) };
 };
 
-const campaignsOf = ({ journal, queries, sweeps }: Pools, turns: Turns): Storage['campaigns'] => {
+const campaignsOf = ({ journal, queries, sweeps }: Pools, fairQueue: FairQueue): Storage['campaigns'] => {
   const { list, recipients } = createCampaignStore(queries);
   const { create, removeAll, expire, expirePaused, settle } = createCampaignStore(sweeps);
   return {
     ...createCampaignStore(journal),
     list,
     recipients,
-    create: (owner, ...campaign) => turns.run(owner.instanceId, 'campaigns-create', () => create(owner, ...campaign)),
+    create: (owner, ...campaign) => fairQueue.run(owner.instanceId, 'campaigns-create', () => create(owner, ...campaign)),
     removeAll,
     expire,
     expirePaused,
@@ -176,7 +176,7 @@ const operatorsOf = (
 
 const storageOf = ({ pools, server, tenancy }: Base, upkeep: SealedUpkeep, { log, now = Date.now, noteTime }: StorageOptions): Storage => {
   const counts = new ChatCounts(now);
-  const turns = new Turns(clientTurns);
+  const fairQueue = new FairQueue(clientWaits);
   let closing: Promise<void> | null = null;
   const { keys, journal, queries, sweeps, sharedCommits } = pools;
   const { sealer } = upkeep;
@@ -196,7 +196,7 @@ const storageOf = ({ pools, server, tenancy }: Base, upkeep: SealedUpkeep, { log
     messages: { ...createMessageStore(journal), find: createMessageStore(queries).find },
     chats: chatsOf(pools, counts),
     outbox: outboxOf(pools),
-    deliveries: deliveriesOf(pools, turns),
+    deliveries: deliveriesOf(pools, fairQueue),
     settings: createSettingStore(journal),
     removals: createRemovalStore(sweeps),
     messageExpiry: new MessageExpiryScan(sweeps),
@@ -215,7 +215,7 @@ const storageOf = ({ pools, server, tenancy }: Base, upkeep: SealedUpkeep, { log
     refused: createRefusedStore(journal, sealer, { now, newId: () => `${now().toString(36)}${randomBytes(8).toString('hex')}` }),
     sendKeys: { ...createSendKeyStore(journal), expire: createSendKeyStore(sweeps).expire },
     // The pacing of a campaign does not wait behind lists. The creation of a campaign uses a third pool, because it occupies a connection for about a second.
-    campaigns: campaignsOf(pools, turns),
+    campaigns: campaignsOf(pools, fairQueue),
     optOuts: { ...createOptOutStore(journal), list: createOptOutStore(queries).list },
     vault,
     sessions: createSessionStore(journal, sealer, vault, now),

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Database, openDatabase, type Statement } from '#src/storage/postgres/database.ts';
-import { fairShare, Turns } from '#src/storage/postgres/pools.ts';
+import { fairShare, FairQueue } from '#src/storage/postgres/pools.ts';
 import { createDeliveryStore } from '#src/storage/stores/deliveries.ts';
 import { quietLog, testDatabase } from '#test/support/database.ts';
 
@@ -87,12 +87,12 @@ test('fair share: look-ups of deliveries use the share of their instance, and no
   assert.deepEqual([asked.toSorted(), swept], [['deliveries-find', 'deliveries-list-all', 'tally-of'], []]);
 });
 
-test('turns: one transaction runs at a time, owners take turns, and too many of one owner are refused', async () => {
-  const turns = new Turns({ waiting: 2, waitMs: 60_000 });
+test('fair queue: one transaction runs at a time, owners take turns, and too many of one owner are refused', async () => {
+  const queue = new FairQueue({ waiting: 2, waitMs: 60_000 });
   const order: string[] = [];
   let running = 0;
   const run = (owner: string) =>
-    turns.run(owner, 'test', async () => {
+    queue.run(owner, 'test', async () => {
       running += 1;
       assert.equal(running, 1);
       order.push(owner);
@@ -107,15 +107,15 @@ test('turns: one transaction runs at a time, owners take turns, and too many of 
   );
 });
 
-test('turns: a failed transaction and a time-out of a wait leave the next turn free', async () => {
-  const turns = new Turns({ waiting: 2, waitMs: 50 });
+test('fair queue: a failed transaction and a time-out of a wait leave the next turn free', async () => {
+  const queue = new FairQueue({ waiting: 2, waitMs: 50 });
   const { promise, reject } = Promise.withResolvers<never>();
-  const first = turns.run('greedy', 'test', () => promise);
+  const first = queue.run('greedy', 'test', () => promise);
   await assert.rejects(
-    turns.run('other', 'test', async () => 'late'),
+    queue.run('other', 'test', async () => 'late'),
     { name: 'StorageBusy' },
   );
   reject(new Error('no such row'));
   await assert.rejects(first, /no such row/);
-  assert.equal(await turns.run('other', 'test', async () => 'done'), 'done');
+  assert.equal(await queue.run('other', 'test', async () => 'done'), 'done');
 });

@@ -114,7 +114,7 @@ export const fairShare = (database: Database, share: Share): Database => {
  * Runs the long transactions of clients one by one, so that they use a single connection of their pool. Each owner has at most one transaction in the
  * common queue. The owners therefore take turns.
  */
-export class Turns {
+export class FairQueue {
   readonly #owners: Lanes;
   readonly #common: Lanes;
 
