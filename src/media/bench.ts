@@ -1,6 +1,6 @@
 /** Shared parts of one preparation: paths for new files, limits, and the deadline. */
 import { removeFile, type TemporaryFolder } from '#src/files/blobs.ts';
-import type { Turns } from './bounded-work.ts';
+import type { BoundedTask } from './bounded-work.ts';
 import type { Ffmpeg } from './ffmpeg.ts';
 import type { PictureKind } from './media.ts';
 import type { PictureOutcome, PictureTask } from './picture-worker.ts';
@@ -44,7 +44,7 @@ export interface Bench {
   /** Runs ffmpeg; null if the machine does not have the program. */
   readonly ffmpeg: Ffmpeg | null;
   readonly limits: MediaLimits;
-  readonly turns: Turns;
+  readonly task: BoundedTask;
   readonly wishes: PrepareWishes;
   /** Returns a path for a new file. The file is removed after the work unless it is the result. */
   newPath(): string;

@@ -36,7 +36,7 @@ export const tooManyBytes = (limit: number): MediaFailure =>
   new MediaFailure('tooLarge', `the file is larger than the ${sizeText(limit)} that are allowed`);
 
 /** The slots of one task. The task waits for one slot at a time. */
-export interface Turns {
+export interface BoundedTask {
   /** A signal that aborts on a time-out, when the caller gives up, and when the gateway stops. */
   readonly signal: AbortSignal;
   /** Runs a part of the task in a slot. The wait for the slot counts into a time-out of its own, and not into the time-out of the work. */
@@ -67,7 +67,7 @@ class PausableTimeout {
   }
 }
 
-class TaskTurns implements Turns {
+class TimedTask implements BoundedTask {
   readonly signal: AbortSignal;
   readonly #key: string;
   readonly #work: PausableTimeout;
@@ -125,16 +125,16 @@ export class BoundedWork {
   }
 
   /** Runs the work. A `MediaFailure` of the work and an abort become refusals. Other errors reject. `key`: the key of the task in slots. */
-  run<T>(work: (turns: Turns) => Promise<T>, given?: AbortSignal, key = ''): Promise<Result<T>> {
-    const turns = new TaskTurns(this.#timeoutMs, this.#turnMs, key, [this.#closing.signal, ...(given ? [given] : [])]);
-    const { signal } = turns;
+  run<T>(work: (task: BoundedTask) => Promise<T>, given?: AbortSignal, key = ''): Promise<Result<T>> {
+    const task = new TimedTask(this.#timeoutMs, this.#turnMs, key, [this.#closing.signal, ...(given ? [given] : [])]);
+    const { signal } = task;
     const cut = (error: unknown): never => {
       if (error instanceof MediaFailure || !signal.aborted) throw error;
       if (this.#closing.signal.aborted) throw new MediaFailure('unavailable', 'the server is stopping');
       if (given?.aborted) throw new MediaFailure('unavailable', 'the file was not waited for any longer');
-      throw this.#late(turns.isWaiting);
+      throw this.#late(task.isWaiting);
     };
-    const working = (signal.aborted ? Promise.reject(signal.reason) : work(turns)).catch(cut).finally(() => turns.clear());
+    const working = (signal.aborted ? Promise.reject(signal.reason) : work(task)).catch(cut).finally(() => task.clear());
     this.#underWay.add(working);
     void working.catch(() => undefined).finally(() => this.#underWay.delete(working));
     return resultOf(working);

@@ -1,5 +1,5 @@
 /** Limits the fetches of files that clients name: in total, for one instance, and in the queue of one instance. */
-import { MediaFailure, Slots, type Turns } from './bounded-work.ts';
+import { type BoundedTask, MediaFailure, Slots } from './bounded-work.ts';
 
 /**
  * The number of concurrent fetches, in total and for one instance. A slow web server can keep a fetch open for a minute. A fetch can occupy 512 KB of memory,
@@ -13,7 +13,7 @@ const mostWaiting = 100;
 const busy = (message: string): MediaFailure => new MediaFailure('limited', message, { retryAfter: 30 });
 
 /** Returns the refusal of a fetch that waited too long for a slot. */
-export const lateTurn = (): MediaFailure => busy('the file could not be fetched: too many files are being fetched');
+export const waitedTooLong = (): MediaFailure => busy('the file could not be fetched: too many files are being fetched');
 
 export class Fetches {
   readonly #slots = new Slots(fetchesAtOnce, { perKey: fetchesPerInstance });
@@ -25,10 +25,10 @@ export class Fetches {
   }
 
   /** Takes a file when a slot is free for the instance. A file in the request itself needs no slot. */
-  async run<T>(source: string, instance: string, turns: Turns, take: (source: string) => Promise<T>): Promise<T> {
+  async run<T>(source: string, instance: string, task: BoundedTask, take: (source: string) => Promise<T>): Promise<T> {
     if (this.#isDiskFull()) throw new MediaFailure('unavailable', 'the disk of the server is nearly full');
     if (!/^https?:/i.test(source)) return take(source);
     if (this.#slots.waiting(instance) >= mostWaiting) throw busy(`${mostWaiting} files of this instance wait to be fetched`);
-    return turns.run(this.#slots, () => take(source));
+    return task.run(this.#slots, () => take(source));
   }
 }

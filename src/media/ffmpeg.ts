@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { readdir, readlink, realpath } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { FilesUnavailable } from '#actors/ports.ts';
-import { Slots, type Turns } from './bounded-work.ts';
+import { type BoundedTask, Slots } from './bounded-work.ts';
 import { factsOfProbe, probeEntries, type TrackFacts } from './track-facts.ts';
 
 // Runs a program on a file in its own process group, without the environment of the gateway. An abort kills the program.
@@ -183,10 +183,10 @@ export class Ffmpeg {
   }
 
   /** Reads the tracks of a file. Returns null if the file is not playable. */
-  async facts(path: string, turns: Turns): Promise<TrackFacts | null> {
+  async facts(path: string, task: BoundedTask): Promise<TrackFacts | null> {
     const program = join(dirname(this.#options.program), 'ffprobe');
     const args = ['-v', 'error', ...carefully, '-show_entries', probeEntries, '-of', 'json', `file:${path}`];
-    const json = await this.#printed(program, args, turns);
+    const json = await this.#printed(program, args, task);
     return json && factsOfProbe(json.toString());
   }
 
@@ -194,12 +194,15 @@ export class Ffmpeg {
    * Converts a file. `unreadable`: ffmpeg failed on the file. `missing`: this build of ffmpeg lacks the named encoder. Rejects with `FilesUnavailable` if the
    * disk is full.
    */
-  async convert(conversion: Conversion, turns: Turns): Promise<{ readonly problem: null | 'unreadable' } | { readonly missing: string }> {
+  async convert(
+    conversion: Conversion,
+    task: BoundedTask,
+  ): Promise<{ readonly problem: null | 'unreadable' } | { readonly missing: string }> {
     const { path, target, output, maxBytes } = conversion;
     const made = ['-map_metadata', '-1', ...output, '-threads', '1', '-fs', String(maxBytes), `file:${target}`];
     const args = [...this.#reading(path), ...made];
-    const { code, complaint } = await turns.run(this.#conversions, () =>
-      this.#run(this.#options.program, args, turns.signal, () => undefined),
+    const { code, complaint } = await task.run(this.#conversions, () =>
+      this.#run(this.#options.program, args, task.signal, () => undefined),
     );
     // ffmpeg exits with 0 even if the last bytes did not fit on the disk.
     if (/No space left on device|Disk quota exceeded/.test(complaint)) throw new FilesUnavailable('the disk of temporary files is full');
@@ -208,21 +211,19 @@ export class Ffmpeg {
   }
 
   /** Returns the first picture as a JPEG with sides of at most `side` pixels; null if there is none. */
-  async frame(path: string, side: number, turns: Turns): Promise<Uint8Array | null> {
+  async frame(path: string, side: number, task: BoundedTask): Promise<Uint8Array | null> {
     const scale = `scale=${side}:${side}:force_original_aspect_ratio=decrease`;
     const made = ['-map', '0:V:0', '-frames:v', '1', '-vf', scale, '-threads', '1', '-c:v', 'mjpeg', '-f', 'mjpeg', 'pipe:1'];
-    const jpeg = await this.#printed(this.#options.program, [...this.#reading(path), ...made], turns);
+    const jpeg = await this.#printed(this.#options.program, [...this.#reading(path), ...made], task);
     return jpeg && new Uint8Array(jpeg);
   }
 
   /** Returns the loudness in 64 steps; null if the sound cannot be decoded. */
-  async waveform(path: string, turns: Turns): Promise<Uint8Array | null> {
+  async waveform(path: string, task: BoundedTask): Promise<Uint8Array | null> {
     const waveform = new Waveform();
     const made = ['-map', '0:a:0', '-ac', '1', '-ar', sampleRate, '-c:a', 'pcm_s16le', '-f', 's16le', 'pipe:1'];
     const args = [...this.#reading(path), ...made];
-    const { code } = await turns.run(this.#looks, () =>
-      this.#run(this.#options.program, args, turns.signal, (piece) => waveform.add(piece)),
-    );
+    const { code } = await task.run(this.#looks, () => this.#run(this.#options.program, args, task.signal, (piece) => waveform.add(piece)));
     return code === 0 ? waveform.finish() : null;
   }
 
@@ -235,14 +236,14 @@ export class Ffmpeg {
   }
 
   /** Returns the output of a program; null if the program fails, or if its output is empty or exceeds the bound. */
-  async #printed(program: string, args: readonly string[], turns: Turns): Promise<Buffer | null> {
+  async #printed(program: string, args: readonly string[], task: BoundedTask): Promise<Buffer | null> {
     const pieces: Buffer[] = [];
     let length = 0;
     const keep = (piece: Buffer): void => {
       length += piece.length;
       if (length <= mostOutput) pieces.push(piece);
     };
-    const { code } = await turns.run(this.#looks, () => this.#run(program, args, turns.signal, keep));
+    const { code } = await task.run(this.#looks, () => this.#run(program, args, task.signal, keep));
     return code === 0 && length > 0 && length <= mostOutput ? Buffer.concat(pieces) : null;
   }
 }

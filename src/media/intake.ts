@@ -8,7 +8,7 @@ import { onTemporaryDisk, removeFile, type TemporaryFolder } from '#src/files/bl
 import { BoundedWork, MediaFailure, tooManyBytes } from './bounded-work.ts';
 import { release } from './release.ts';
 import { createFileFetcher, type FetchOptions, inlineBytes, plainName, untilAborted } from './sources.ts';
-import { Fetches, lateTurn } from './fetches.ts';
+import { Fetches, waitedTooLong } from './fetches.ts';
 
 // Detects the type of a file from its content: by signatures, and for texts by careful guesses.
 
@@ -224,7 +224,7 @@ class OwnedFile {
 export const createIntake = ({ folder, timeoutMs, isDiskFull = () => false, ...fetching }: IntakeOptions): Intake => {
   const fetcher = createFileFetcher(fetching);
   const tooSlow = `the file could not be fetched: it took longer than ${Math.ceil(timeoutMs / 1000)} seconds`;
-  const late = (isWaiting: boolean): MediaFailure => (isWaiting ? lateTurn() : new MediaFailure('invalid', tooSlow));
+  const late = (isWaiting: boolean): MediaFailure => (isWaiting ? waitedTooLong() : new MediaFailure('invalid', tooSlow));
   // The waits have twice the time-out of a fetch. Every slot becomes free twice in this time.
   const bounded = new BoundedWork(timeoutMs, late, timeoutMs * 2);
   const fetches = new Fetches(isDiskFull);
@@ -254,10 +254,10 @@ export const createIntake = ({ folder, timeoutMs, isDiskFull = () => false, ...f
 
   return {
     take(source, { signal, instance = '' } = {}) {
-      return bounded.run((turns) => fetches.run(source.trim(), instance, turns, (text) => take(text, turns.signal)), signal, instance);
+      return bounded.run((task) => fetches.run(source.trim(), instance, task, (text) => take(text, task.signal)), signal, instance);
     },
     receive: (bytes, { signal, filename = '', maxBytes = fetching.maxBytes } = {}) =>
-      bounded.run((turns) => receive(bytes, filename, maxBytes, turns.signal), signal),
+      bounded.run((task) => receive(bytes, filename, maxBytes, task.signal), signal),
     async close() {
       await bounded.close();
       await fetcher.close();

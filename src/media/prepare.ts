@@ -6,7 +6,7 @@ import { readFile, stat, writeFile } from 'node:fs/promises';
 import type { MediaKind } from '#actors/model.ts';
 import { onTemporaryDisk, type TemporaryFolder } from '#src/files/blobs.ts';
 import { type Bench, type Made, type Maker, type MediaLimits, type MediaWork, noFacts, Scraps } from './bench.ts';
-import { BoundedWork, MediaFailure, sizeText, Slots, type Turns } from './bounded-work.ts';
+import { type BoundedTask, BoundedWork, MediaFailure, sizeText, Slots } from './bounded-work.ts';
 import { Ffmpeg } from './ffmpeg.ts';
 import type { Media, PictureKind } from './media.ts';
 import type { PictureOutcome } from './picture-worker.ts';
@@ -149,10 +149,10 @@ const makers: Readonly<Record<MediaKind, Maker>> = {
 };
 
 /** Limits the file tasks in the pool, so that other tasks find free threads. */
-const boundedMedia = (media: WorkshopOptions['media'], slots: Slots, turns: Turns): MediaWork => ({
-  picture: (as, task) => turns.run(slots, () => media.picture(as, task, turns.signal)),
-  tracks: (path) => turns.run(slots, () => media.tracks(path, turns.signal)),
-  thumbnail: (picture) => turns.run(slots, async () => (await media.previewPictures(picture, false, turns.signal))?.small ?? null),
+const boundedMedia = (media: WorkshopOptions['media'], slots: Slots, task: BoundedTask): MediaWork => ({
+  picture: (as, given) => task.run(slots, () => media.picture(as, given, task.signal)),
+  tracks: (path) => task.run(slots, () => media.tracks(path, task.signal)),
+  thumbnail: (picture) => task.run(slots, async () => (await media.previewPictures(picture, false, task.signal))?.small ?? null),
 });
 
 export const createWorkshop = ({ folder, jobs, timeoutMs, turnMs, ffmpeg: program, ...options }: WorkshopOptions): MediaWorkshop => {
@@ -165,11 +165,11 @@ export const createWorkshop = ({ folder, jobs, timeoutMs, turnMs, ffmpeg: progra
   const bounded = new BoundedWork(timeoutMs, late, turnMs);
 
   /** Runs one task, and removes its temporary files except the result. */
-  const onBench = async (work: (bench: Bench) => Promise<Made>, wishes: PrepareWishes, turns: Turns): Promise<PreparedMedia> => {
+  const onBench = async (work: (bench: Bench) => Promise<Made>, wishes: PrepareWishes, task: BoundedTask): Promise<PreparedMedia> => {
     const scraps = new Scraps(folder);
-    const media = boundedMedia(options.media, slots, turns);
+    const media = boundedMedia(options.media, slots, task);
     try {
-      const made = await work({ media, ffmpeg, limits: options, turns, wishes, newPath: () => scraps.newPath() });
+      const made = await work({ media, ffmpeg, limits: options, task, wishes, newPath: () => scraps.newPath() });
       return { ...made, discard: await scraps.removeAllBut(made.path) };
     } catch (error) {
       await scraps.removeAllBut(null);
@@ -184,14 +184,14 @@ export const createWorkshop = ({ folder, jobs, timeoutMs, turnMs, ffmpeg: progra
         const made = await makers[as](file, bench);
         return { ...made, thumbnail: wished ?? made.thumbnail };
       };
-      return bounded.run((turns) => onBench(work, wishes, turns), wishes.signal, wishes.instance);
+      return bounded.run((task) => onBench(work, wishes, task), wishes.signal, wishes.instance);
     },
     portrait: (file, as, { instance, signal } = {}) =>
-      bounded.run((turns) => onBench((bench) => portraitMakers[as](file, bench), {}, turns), signal, instance),
+      bounded.run((task) => onBench((bench) => portraitMakers[as](file, bench), {}, task), signal, instance),
     toMp3(path, { instance, signal } = {}) {
       const work = async (bench: Bench): Promise<Made> =>
         mp3Maker({ path, size: (await stat(path)).size, mimetype: await typeOf(path) }, bench);
-      return bounded.run((turns) => onBench(work, {}, turns), signal, instance);
+      return bounded.run((task) => onBench(work, {}, task), signal, instance);
     },
     close: () => bounded.close(),
   };

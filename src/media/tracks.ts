@@ -26,9 +26,9 @@ const needFfmpeg = ({ ffmpeg }: Bench, { mimetype }: SourceFile, as: string): Ff
 
 const mp4s = /^(?:video\/(?:mp4|x-m4v|quicktime|3gpp2?)|audio\/mp4)$/;
 
-const look = async (file: SourceFile, { ffmpeg, media, turns }: Bench): Promise<TrackFacts> => {
+const look = async (file: SourceFile, { ffmpeg, media, task }: Bench): Promise<TrackFacts> => {
   if (ffmpeg && mp4s.test(file.mimetype) && !(await isWholeMp4(file.path))) throw damaged(file.mimetype);
-  const facts = ffmpeg ? await ffmpeg.facts(file.path, turns) : await media.tracks(file.path);
+  const facts = ffmpeg ? await ffmpeg.facts(file.path, task) : await media.tracks(file.path);
   if (!facts) throw damaged(file.mimetype);
   return facts;
 };
@@ -39,16 +39,16 @@ const convert = async (
   ffmpeg: Ffmpeg,
   output: readonly string[],
   mimetype: string,
-  { limits, turns, newPath }: Pick<Bench, 'limits' | 'turns' | 'newPath'>,
+  { limits, task, newPath }: Pick<Bench, 'limits' | 'task' | 'newPath'>,
 ): Promise<SourceFile & { readonly facts: TrackFacts }> => {
   const { maxBytes } = limits;
   const target = newPath();
-  const outcome = await ffmpeg.convert({ path: file.path, target, output, maxBytes }, turns);
+  const outcome = await ffmpeg.convert({ path: file.path, target, output, maxBytes }, task);
   if ('missing' in outcome) throw new MediaFailure('notConvertible', `the ffmpeg of this server has no encoder ${outcome.missing}`);
   if (outcome.problem !== null) throw damaged(file.mimetype);
   const { size } = await stat(target);
   if (size >= maxBytes) throw tooManyBytes(maxBytes);
-  const facts = await ffmpeg.facts(target, turns);
+  const facts = await ffmpeg.facts(target, task);
   if (!facts) throw damaged(file.mimetype);
   return { path: target, size, mimetype, facts };
 };
@@ -104,7 +104,7 @@ export const voiceMaker: Maker = async (file, bench) => {
   const made = isFit
     ? { ...file, facts }
     : await convert(file, needFfmpeg(bench, file, 'ptt'), isVoice ? voiceInOgg : asVoice, voiceType, bench);
-  const waveform = bench.ffmpeg ? await bench.ffmpeg.waveform(made.path, bench.turns) : null;
+  const waveform = bench.ffmpeg ? await bench.ffmpeg.waveform(made.path, bench.task) : null;
   return { ...noFacts, path: made.path, size: made.size, mimetype: voiceType, seconds: made.facts.seconds, waveform };
 };
 
@@ -171,7 +171,7 @@ export const videoMaker =
       ? { ...file, mimetype: 'video/mp4', facts }
       : await convert(file, needFfmpeg(bench, file, as), outputFor(facts, as), 'video/mp4', bench);
     const { video, seconds } = made.facts;
-    const thumbnail = bench.ffmpeg ? await bench.ffmpeg.frame(made.path, thumbnailSide, bench.turns) : null;
+    const thumbnail = bench.ffmpeg ? await bench.ffmpeg.frame(made.path, thumbnailSide, bench.task) : null;
     const { path, size, mimetype } = made;
     return { ...noFacts, path, size, mimetype, seconds, width: video?.width ?? null, height: video?.height ?? null, thumbnail };
   };

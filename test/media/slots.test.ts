@@ -101,10 +101,10 @@ test('bounded work: the wait for a turn does not count into the time of the work
   const slots = new Slots(1);
   const held = slots.run('a', forEver, () => delay(400));
   const bounded = new BoundedWork(200, late, 60_000);
-  const work = bounded.run((turns) => turns.run(slots, async () => 'made'), forEver, 'b');
+  const work = bounded.run((task) => task.run(slots, async () => 'made'), forEver, 'b');
   assert.equal(valueOf(await work), 'made');
   await held;
-  const slow = bounded.run((turns) => turns.run(slots, () => delay(60_000, '', { signal: turns.signal })), forEver, 'b');
+  const slow = bounded.run((task) => task.run(slots, () => delay(60_000, '', { signal: task.signal })), forEver, 'b');
   assert.equal(refusalOf(await slow), 'limited: too late');
 });
 
@@ -113,7 +113,7 @@ test('bounded work: the waits have a bound of their own, and a late task leaves 
   const { promise, resolve } = Promise.withResolvers<void>();
   const held = slots.run('a', forEver, () => promise);
   const bounded = new BoundedWork(60_000, late, 20);
-  const work = bounded.run((turns) => turns.run(slots, async () => assert.fail('it began')), forEver, 'b');
+  const work = bounded.run((task) => task.run(slots, async () => assert.fail('it began')), forEver, 'b');
   assert.equal(refusalOf(await work), 'limited: too late');
   const next = slots.run('c', forEver, async () => 'next');
   resolve();
