@@ -40,7 +40,7 @@ import type { Downloads } from './outbound/media-stream.ts';
 import { draft } from './outbound/compose.ts';
 import type { MediaTrust, Trust } from './wire/trust.ts';
 import type { PicturePace, SmallPictures } from './link/pictures.ts';
-import type { SharedTurns } from './wire/frames.ts';
+import type { SharedSchedulers } from './wire/frames.ts';
 import type { ClientVersions } from './link/client-versions.ts';
 import { CorruptCredentials, type Vault } from './wire/vault-port.ts';
 import { within } from '#actors/waiting.ts';
@@ -58,7 +58,7 @@ export interface LinkParts {
   readonly versions: Pick<ClientVersions, 'next' | 'refused' | 'accepted' | 'doubted'>;
   readonly vault: Vault;
   readonly trust: Trust;
-  readonly turns: SharedTurns;
+  readonly schedulers: SharedSchedulers;
   readonly pictures: PicturePace;
   readonly small: SmallPictures;
   readonly clock: PlatformClock;

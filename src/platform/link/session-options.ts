@@ -12,7 +12,7 @@ import type { LiveConnection, Previews } from '../outbound/live-connection.ts';
 import type { UploadParts } from '../outbound/upload/uploads.ts';
 import type { LiveRoute } from '../proxy/route.ts';
 import { chatOf, type Directory } from '../wire/jid.ts';
-import type { SharedTurns } from '../wire/frames.ts';
+import type { SharedSchedulers } from '../wire/frames.ts';
 import type { PairingOffer } from './pairing-offer.ts';
 import type { PlatformClock } from './platform-clock.ts';
 
@@ -42,7 +42,7 @@ export interface SessionOptions {
   readonly auth: AuthState;
   /** The route of the connection. It is closed with the session. */
   readonly route: LiveRoute;
-  readonly turns: SharedTurns;
+  readonly schedulers: SharedSchedulers;
   readonly pictures: PicturePace;
   readonly small: Pick<SmallPictures, 'add'>;
   readonly clock: Pick<PlatformClock, 'follow'>;

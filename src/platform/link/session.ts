@@ -180,7 +180,7 @@ class LiveSession implements Session {
       quoted,
       record: (entries) => this.#record(entries),
       recorded: () => host.recorded(),
-      turn: () => this.#options.turns.messages.taken(),
+      turn: () => this.#options.schedulers.messages.taken(),
       fetched: () => this.#inbox.whenFetched(),
       unread: () => this.#groups.unread(),
       group: (jid) => this.#groups.get(jid),
@@ -190,7 +190,7 @@ class LiveSession implements Session {
   }
 
   #createSocket(): { readonly sock: WASocket; readonly blocked: BlockedPeople } {
-    const { host, log, deadlines, turns } = this.#options;
+    const { host, log, deadlines, schedulers } = this.#options;
     const config = socketConfig({
       ...this.#options,
       getMessage: this.#resends.getMessage,
@@ -219,12 +219,12 @@ class LiveSession implements Session {
     const blocked = new BlockedPeople(sock, (event) => this.#pipeline.push(event));
     followPrivacy(sock, (error) => this.#stumbled('privacy', error));
     const permission = { granted: () => host.mayAct(), denied: () => this.#fail(ownCloses.leaseUnsure) };
-    guard(sock, hooks, { closeMs: deadlines.close / 2, frames: turns.frames, permission });
+    guard(sock, hooks, { closeMs: deadlines.close / 2, frames: schedulers.frames, permission });
     return { sock, blocked };
   }
 
   #createInbox(): DurableInbox {
-    const { auth, turns, inboundBytes } = this.#options;
+    const { auth, schedulers, inboundBytes } = this.#options;
     const diverted = divert(this.#sock, (kind, node) => void (this.offer.takes(node) || this.#inbox.take(kind, node)));
     const handlers = withOwnReaders(diverted, this.#sock, {
       tell: (event) => this.#pipeline.push(event),
@@ -245,7 +245,7 @@ class LiveSession implements Session {
         receipt: (node) =>
           node.attrs['type'] === 'retry' ? this.#resends.answer(node, this.#sock, handlers.receipt) : handlers.receipt(node),
       },
-      turn: () => turns.messages.taken(),
+      turn: () => schedulers.messages.taken(),
       confirm: (node) => confirmReceived(this.#sock, auth.state.creds.me, node),
       acknowledge: (node) => this.#sock.sendMessageAck(node),
       connected: () => this.#sock.ws.isOpen,

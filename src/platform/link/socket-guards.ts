@@ -9,7 +9,14 @@ import type { Close } from '#actors/ports.ts';
 import { LruMap } from '#src/base/lru-map.ts';
 import { type BaileysEvent, keptFromBuffer } from '../events/from-baileys.ts';
 import { closeOf, ownCloses } from '../wire/outcomes.ts';
-import { type FrameSocket, gatherFrames, type Permission, takeTurns, type Turns, type TurnSocket } from '../wire/frames.ts';
+import {
+  type FairScheduler,
+  type FrameSocket,
+  gatherFrames,
+  type Permission,
+  type ScheduledSocket,
+  scheduleFrames,
+} from '../wire/frames.ts';
 import { bare, isGroup } from '../wire/jid.ts';
 
 // Played receipts in groups. The library reports them as read receipts.
@@ -63,7 +70,7 @@ interface GuardHooks {
 }
 
 /** The used part of the `ws` socket below the library's client. */
-interface RawSocket extends FrameSocket, TurnSocket {
+interface RawSocket extends FrameSocket, ScheduledSocket {
   terminate(): void;
   once(event: 'close', listener: () => void): unknown;
 }
@@ -182,8 +189,8 @@ const ignoreEarlySuccess = ({ ws, authState }: WASocket): void => {
 
 export interface GuardOptions {
   readonly closeMs: number;
-  /** The turns that the sockets of all sessions share. */
-  readonly frames: Turns;
+  /** The scheduler that the sockets of all sessions share. */
+  readonly frames: FairScheduler;
   readonly permission: Permission;
 }
 
@@ -195,7 +202,7 @@ export const guard = (sock: WASocket, hooks: GuardHooks, { closeMs, frames, perm
   const raw = rawSocket(sock);
   if (raw !== null) {
     gatherFrames(raw, permission);
-    takeTurns(raw, frames, hooks.frame);
+    scheduleFrames(raw, frames, hooks.frame);
   }
   boundClose(sock, closeMs);
   releaseQueries(sock);

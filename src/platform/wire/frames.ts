@@ -14,15 +14,15 @@ interface TurnLimits {
 }
 
 /** The schedulers that all sessions of the process share. */
-export interface SharedTurns {
-  readonly frames: Turns;
-  readonly messages: Turns;
+export interface SharedSchedulers {
+  readonly frames: FairScheduler;
+  readonly messages: FairScheduler;
 }
 
 /** A turn may use this share of the time since it was scheduled. If other work keeps the event loop busy, turns are rarer, and each runs more tasks. */
 const share = 0.25;
 
-export class Turns {
+export class FairScheduler {
   readonly #limits: TurnLimits;
   readonly #waiting: (() => void)[] = [];
   #left: number;
@@ -122,8 +122,8 @@ export const gatherFrames = (raw: FrameSocket, permission: Permission): void => 
   };
 };
 
-/** The part of a `ws` socket that `takeTurns` uses. */
-export interface TurnSocket {
+/** The part of a `ws` socket that `scheduleFrames` uses. */
+export interface ScheduledSocket {
   listeners(event: string): readonly unknown[];
   on(event: string, listener: (...args: unknown[]) => void): unknown;
   off(event: string, listener: (...args: unknown[]) => void): unknown;
@@ -140,7 +140,7 @@ const events = ['message', 'error', 'close'] as const;
  * Replaces the present listeners of the socket by listeners that wait for a turn. `alive` is called for every frame, both at its arrival and when it is
  * passed on, because a waiting frame must not count as silence. Only the first waiting frame of a socket requests a turn, so sockets alternate.
  */
-export const takeTurns = (raw: TurnSocket, turns: Turns, alive: () => void): void => {
+export const scheduleFrames = (raw: ScheduledSocket, scheduler: FairScheduler, alive: () => void): void => {
   const waiting: (() => void)[] = [];
   let paused = false;
   const pass = (): void => {
@@ -148,7 +148,7 @@ export const takeTurns = (raw: TurnSocket, turns: Turns, alive: () => void): voi
       waiting[0]?.();
     } finally {
       waiting.shift();
-      if (waiting.length > 0) turns.take(pass);
+      if (waiting.length > 0) scheduler.take(pass);
       else if (paused) {
         paused = false;
         raw.resume();
@@ -157,7 +157,7 @@ export const takeTurns = (raw: TurnSocket, turns: Turns, alive: () => void): voi
   };
   const take = (tell: () => void): void => {
     waiting.push(tell);
-    if (waiting.length === 1) turns.take(pass);
+    if (waiting.length === 1) scheduler.take(pass);
     if (paused || waiting.length < mostWaiting) return;
     paused = true;
     raw.pause();

@@ -4,7 +4,7 @@ import { EventEmitter, once } from 'node:events';
 import type { AddressInfo, Socket } from 'node:net';
 import { test, type TestContext } from 'node:test';
 import { WebSocket, WebSocketServer } from 'ws';
-import { takeTurns, Turns, type TurnSocket } from '#src/platform/wire/frames.ts';
+import { FairScheduler, type ScheduledSocket, scheduleFrames } from '#src/platform/wire/frames.ts';
 import { until } from '#test/support/until.ts';
 
 interface Told {
@@ -32,7 +32,7 @@ const connected = async (t: TestContext) => {
   const told: Told[] = [];
   near.on('message', (data: Buffer) => told.push({ what: data.toString(), turn }));
   near.on('close', (code: number) => told.push({ what: `closed with ${code}`, turn }));
-  takeTurns(near as unknown as TurnSocket, new Turns({ least: 8, cost: 1_000 }), () => undefined);
+  scheduleFrames(near as unknown as ScheduledSocket, new FairScheduler({ least: 8, cost: 1_000 }), () => undefined);
   return { near, far, told, wire: (far as unknown as { readonly _socket: Socket })._socket };
 };
 
@@ -91,22 +91,22 @@ test('frames: a socket with too many waiting frames is not read until they were 
 });
 
 /** Returns a socket without a network, whose frames come from the test. */
-const emitting = (turns: Turns, tell: () => void = () => undefined) => {
+const emitting = (scheduler: FairScheduler, tell: () => void = () => undefined) => {
   const socket = Object.assign(new EventEmitter(), { pause: () => undefined, resume: () => undefined });
   const state = { told: 0, seen: 0 };
   socket.on('message', () => {
     state.told += 1;
     tell();
   });
-  takeTurns(socket as unknown as TurnSocket, turns, () => (state.seen += 1));
+  scheduleFrames(socket as unknown as ScheduledSocket, scheduler, () => (state.seen += 1));
   return { socket, state };
 };
 
 test('frames: a socket with one frame does not wait for all the frames of another', async () => {
-  const turns = new Turns({ least: 4, cost: 1000 });
-  const flooded = emitting(turns);
+  const scheduler = new FairScheduler({ least: 4, cost: 1000 });
+  const flooded = emitting(scheduler);
   let before = -1;
-  const quiet = emitting(turns, () => (before = flooded.state.told));
+  const quiet = emitting(scheduler, () => (before = flooded.state.told));
   for (const frame of frames) flooded.socket.emit('message', frame);
   quiet.socket.emit('message', 'one');
   await until(() => flooded.state.told === frames.length, 'the flood is over');
@@ -114,7 +114,7 @@ test('frames: a socket with one frame does not wait for all the frames of anothe
 });
 
 test('frames: one that waits for its turn is reported at its arrival, and again when it is handled', async () => {
-  const { socket, state } = emitting(new Turns({ least: 1, cost: 1000 }));
+  const { socket, state } = emitting(new FairScheduler({ least: 1, cost: 1000 }));
   for (const frame of frames) socket.emit('message', frame);
   assert.deepEqual(state, { told: 1, seen: frames.length + 1 });
   await until(() => state.told === frames.length, 'all are taken');

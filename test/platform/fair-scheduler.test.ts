@@ -1,7 +1,7 @@
 /** Tests the scheduler of many tasks. It runs a few of them in each turn of the event loop, in the order of their arrival. */
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { Turns } from '#src/platform/wire/frames.ts';
+import { FairScheduler } from '#src/platform/wire/frames.ts';
 import { until } from '#test/support/until.ts';
 
 /** Counts the turns of the event loop. */
@@ -16,18 +16,18 @@ const counted = (t: TestContext) => {
   return loop;
 };
 
-test('turns: a single task runs at once', () => {
-  const turns = new Turns({ least: 1, cost: 1000 });
+test('scheduler: a single task runs at once', () => {
+  const scheduler = new FairScheduler({ least: 1, cost: 1000 });
   let done = false;
-  turns.take(() => void (done = true));
+  scheduler.take(() => void (done = true));
   assert.ok(done);
 });
 
-test('turns: many tasks at once run a few at a time, in the order of their arrival, whatever their session', async (t) => {
-  const turns = new Turns({ least: 2, cost: 1000 });
+test('scheduler: many tasks at once run a few at a time, in the order of their arrival, whatever their session', async (t) => {
+  const scheduler = new FairScheduler({ least: 2, cost: 1000 });
   const loop = counted(t);
   const done: { name: string; turn: number }[] = [];
-  for (let n = 0; n < 20; n += 1) for (const who of ['a', 'b']) turns.take(() => done.push({ name: `${who}${n}`, turn: loop.turn }));
+  for (let n = 0; n < 20; n += 1) for (const who of ['a', 'b']) scheduler.take(() => done.push({ name: `${who}${n}`, turn: loop.turn }));
   await until(() => done.length === 40, 'everything is done');
   assert.deepEqual(
     done.map(({ name }) => name),
@@ -38,8 +38,8 @@ test('turns: many tasks at once run a few at a time, in the order of their arriv
   assert.ok(inTurn.size >= 19);
 });
 
-test('turns: if other work keeps the loop busy, a turn takes more tasks, for a quarter of the time of that work', async (t) => {
-  const turns = new Turns({ least: 1, cost: 1 });
+test('scheduler: if other work keeps the loop busy, a turn takes more tasks, for a quarter of the time of that work', async (t) => {
+  const scheduler = new FairScheduler({ least: 1, cost: 1 });
   const loop = counted(t);
   const keptBusy = Promise.withResolvers<void>();
   const busy = setInterval(() => {
@@ -53,7 +53,7 @@ test('turns: if other work keeps the loop busy, a turn takes more tasks, for a q
   const inTurn = new Map<number, number>();
   let left = 200;
   for (let n = left; n > 0; n -= 1)
-    turns.take(() => {
+    scheduler.take(() => {
       inTurn.set(loop.turn, (inTurn.get(loop.turn) ?? 0) + 1);
       left -= 1;
     });
