@@ -5,7 +5,7 @@ import { type BinaryNode, decodeBinaryNode } from '@whiskeysockets/baileys';
 import { type Bench, connected, type Instance, startBench } from '#test/platform/setup.ts';
 import { until } from '#test/support/until.ts';
 import { child, childrenOf, FormError } from './form.ts';
-import { wishElement } from '#src/platform/operations/requests.ts';
+import { groupChangeElement } from '#src/platform/operations/requests.ts';
 import { type Side, StanzaPeer } from './stanza-peer.ts';
 
 const own = '5511900000921';
@@ -305,5 +305,5 @@ test('stanzas: a description of a group is changed and deleted in the form that 
     ['', 'OLD'],
     ['', ''],
   ] as const)
-    peer.check('client', iq('w:g2', 'set', wishElement({ of: 'description', text }, prev), '123@g.us'));
+    peer.check('client', iq('w:g2', 'set', groupChangeElement({ of: 'description', text }, prev), '123@g.us'));
 });

@@ -14,6 +14,7 @@ import {
   ask,
   element,
   firstSettings,
+  groupChangeElement,
   type Handlers,
   inKnownForms,
   membersAnswer,
@@ -22,7 +23,6 @@ import {
   pictureQuery,
   requestLids,
   settingsAfter,
-  wishElement,
 } from './requests.ts';
 
 // Operations on groups.
@@ -95,7 +95,7 @@ const withEntries = (group: Group | null, connection: LiveConnection): readonly 
 
 const sendWish = async (connection: LiveConnection, groupId: string, wish: GroupWish): Promise<Outcome<Group | null>> => {
   const known = await ifKnown(connection.groups.get(groupId));
-  const sent = wishElement(wish, known?.topic?.id ?? '');
+  const sent = groupChangeElement(wish, known?.topic?.id ?? '');
   const asked = await meant(connection, ask(connection, groupId, 'set', sent), 'text' in wish ? { ...ofGroup, ...notAccepted } : ofGroup);
   if (!asked.ok) return asked;
   const group = known && { ...known, ...settingsAfter(wish, sent, connection.directory) };

@@ -57,7 +57,7 @@ const bytes = (text: string): Uint8Array => Buffer.from(text, 'utf8');
  * Builds the element of a change. `topicId`: the id of the present description, or ''. The platform refuses the request with 409 if the description has
  * changed. A deletion has an id too (tulir/whatsmeow `group.go`, SetGroupTopic).
  */
-export const wishElement = (wish: GroupWish, topicId: string): BinaryNode => {
+export const groupChangeElement = (wish: GroupWish, topicId: string): BinaryNode => {
   switch (wish.of) {
     case 'name':
       return element('subject', {}, bytes(wish.text));
