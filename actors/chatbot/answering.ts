@@ -18,7 +18,7 @@ import type { ChatbotPolicy } from '../policy/policy.ts';
 import type { ModelAnswer, ModelQuestion, Ports, ToolWish, ModelMessage } from '../ports.ts';
 import type { Recorded } from '../session/requests.ts';
 import { fillPlaceholders } from '../text.ts';
-import { type Asking, boundedMetadata, type Budget, dialogueOf, piecesOf, questionIn, signatureOf } from './asking.ts';
+import { type Asking, boundedMetadata, type Budget, dialogueOf, messagesToAnswer, piecesOf, signatureOf } from './asking.ts';
 import { type Crew, isStop, keyFor, type Roster, triggerFor } from './rules.ts';
 import { optionsOf, runTool, sendOf, sendOnce, type ChatbotCommands } from './tools.ts';
 
@@ -124,7 +124,7 @@ export class Answering {
       ports.chats.get(talk.instance, talk.chatId),
     ]);
     const [all, now] = [messages.toReversed(), ports.time.now()];
-    const question = questionIn(all, asked, now - policy.fresh - held);
+    const question = messagesToAnswer(all, asked, now - policy.fresh - held);
     const last = question.at(-1);
     if (!last || (last.isGroup && record.chatbotIgnoreGroups)) return null;
     if (question.some((message) => isStop(inputTextOf(message), record.chatbotStopConversation))) {

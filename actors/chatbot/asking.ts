@@ -166,7 +166,7 @@ const isEdit = ({ edited }: Message, at: number, all: readonly Message[]): boole
   edited !== '' && all.findIndex(({ messageId }) => messageId === edited) < at && all.some(({ messageId }) => messageId === edited);
 
 /** Returns the texts that wait for an answer. If no ids are given, these are all texts after the last own message. */
-export const questionIn = (all: readonly Message[], asked: readonly string[], oldest: number): readonly Message[] => {
+export const messagesToAnswer = (all: readonly Message[], asked: readonly string[], oldest: number): readonly Message[] => {
   const behind = all.findLastIndex(({ fromMe }) => fromMe);
   return all.filter(
     (message, at) =>

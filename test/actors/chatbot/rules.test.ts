@@ -1,7 +1,7 @@
 /** Tests the rules of the chatbot: words that start it, leads that it answers, cuts in long texts, and the memory of an agent. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { dialogueOf, piecesOf, questionIn } from '#actors/chatbot/asking.ts';
+import { dialogueOf, messagesToAnswer, piecesOf } from '#actors/chatbot/asking.ts';
 import { isAnswerable, isStop, triggerFor } from '#actors/chatbot/rules.ts';
 import type { ChatbotTrigger, Message } from '#actors/model.ts';
 import { message as sampleMessage } from '#test/contract/samples.ts';
@@ -93,17 +93,17 @@ const said = (text: string, change: Partial<Message> = {}): Message => ({
 test('questions: without names all texts after the last own message are the question', () => {
   const all = [said('old'), said('answer', { fromMe: true }), said('one'), said('two')];
   assert.deepEqual(
-    questionIn(all, [], 0).map(({ text }) => text),
+    messagesToAnswer(all, [], 0).map(({ text }) => text),
     ['one', 'two'],
   );
-  assert.deepEqual(questionIn([...all, said('answer', { fromMe: true })], [], 0), []);
+  assert.deepEqual(messagesToAnswer([...all, said('answer', { fromMe: true })], [], 0), []);
 });
 
 test('questions: an edit asks nothing again, and a deleted or old text is not answered', () => {
   const first = said('with the new text', { edited: 'E1' });
   const edit = said('with the new text', { messageId: 'E1', edited: first.messageId });
   const all = [said('gone', { status: 'Deleted' }), said('old', { timestamp: 1 }), first, edit];
-  assert.deepEqual(questionIn(all, [], 2), [first]);
+  assert.deepEqual(messagesToAnswer(all, [], 2), [first]);
 });
 
 test('memory: it has a maximum of messages, none that failed, and always the newest few whatever their age', () => {
