@@ -26,8 +26,8 @@ import {
   EditLeadTagBody,
   FieldsMapBody,
   FindChatsBody,
+  leadFieldNames,
   LeadTagsAnswer,
-  namesOf,
 } from '../schemas/chat.ts';
 import { numberExample, ref } from '../schemas/common.ts';
 import { InstanceAnswer } from '../schemas/instance.ts';
@@ -201,7 +201,7 @@ export const leadRoutes: readonly Route[] = [
     answer: InstanceAnswer,
     refusals: instanceRefusals,
     run: async ({ gateway, now, id, body }) =>
-      mapResult(await gateway.nameLeadFields(id, namesOf(body)), (view) => instanceView(view, now)),
+      mapResult(await gateway.nameLeadFields(id, leadFieldNames(body)), (view) => instanceView(view, now)),
   }),
   route({
     on: ['GET /lead/tags'],

@@ -211,7 +211,7 @@ export const FieldsMapBody = Type.Unsafe<Readonly<Record<string, string | undefi
 );
 
 /** Returns the names that a body gives to the custom fields of leads. Other keys of the body are ignored. */
-export const namesOf = (body: Readonly<Record<string, string | undefined>>): Readonly<Record<string, string>> =>
+export const leadFieldNames = (body: Readonly<Record<string, string | undefined>>): Readonly<Record<string, string>> =>
   Object.fromEntries(customFields.flatMap((name) => (body[name] === undefined ? [] : [[name, body[name].trim()]])));
 
 export const LeadTag = Type.Object(leadTagFields, {
