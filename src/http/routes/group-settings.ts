@@ -17,7 +17,7 @@ import {
   PictureBody,
 } from '../schemas/group.ts';
 import { pictureBodyLimit, pictureRefusals, pictureSource } from './account.ts';
-import { adminRefusals, changedView, noGroup, ownView, tag } from './group.ts';
+import { adminRefusals, changedView, noGroup, groupViewFor, tag } from './group.ts';
 
 type Given<Fields extends TProperties> = Static<TObject<Fields>> & { readonly groupjid: string };
 
@@ -201,7 +201,7 @@ export const communityRoutes: readonly Route[] = [
     refusals: { forbidden: {} },
     operation: 'community.create',
     input: ({ body }) => ({ name: body.name }),
-    shown: ({ group }, call) => ({ group: ownView(group, call), failed: [] }),
+    shown: ({ group }, call) => ({ group: groupViewFor(group, call), failed: [] }),
   }),
   performs({
     on: ['POST /community/editgroups'],

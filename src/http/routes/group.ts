@@ -36,11 +36,11 @@ const accountOf = ({ gateway, id }: Asking) => {
 };
 
 /** Makes the view of a group for the account of the call. */
-export const ownView = (group: Stored, call: Asking) => groupView(group, { me: accountOf(call) });
+export const groupViewFor = (group: Stored, call: Asking) => groupView(group, { me: accountOf(call) });
 
 /** Makes the fields `group` and `needs_refresh` of an answer. */
 export const changedView = (group: Stored | null, call: Asking) => ({
-  ...(group === null ? {} : { group: ownView(group, call) }),
+  ...(group === null ? {} : { group: groupViewFor(group, call) }),
   needs_refresh: group === null,
 });
 
@@ -104,7 +104,7 @@ export const groupRoutes: readonly Route[] = [
     failure: { text: 'Failed to create group' },
     operation: 'group.create',
     input: ({ body }) => ({ name: body.name, people: body.participants.map(String) }),
-    shown: ({ group, outcomes }, call) => ({ group: ownView(group, call), failed: outcomes.map(failedView) }),
+    shown: ({ group, outcomes }, call) => ({ group: groupViewFor(group, call), failed: outcomes.map(failedView) }),
   }),
   performs({
     on: ['POST /group/info'],
@@ -135,7 +135,7 @@ export const groupRoutes: readonly Route[] = [
     failure: { text: 'Failed to retrieve group information' },
     operation: 'group.preview',
     input: ({ body }) => codeOf(body.invitecode),
-    shown: ownView,
+    shown: groupViewFor,
   }),
   performs({
     on: ['POST /group/join'],
