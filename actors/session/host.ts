@@ -38,7 +38,13 @@ interface Logic<S, Event, Scope, Input> {
 const start = { type: 'start' } as const;
 
 /** Wraps a machine so that it reports to its host. In a state without child states the value is a string, so most events cost one comparison. */
-export const watched = <S extends Shown, Event extends { readonly type: string }, Scope, Input, L extends Logic<S, Event, Scope, Input>>(
+export const withReports = <
+  S extends Shown,
+  Event extends { readonly type: string },
+  Scope,
+  Input,
+  L extends Logic<S, Event, Scope, Input>,
+>(
   logic: L & Logic<S, Event, Scope, Input>,
 ): L => {
   const chart = logic.id as ChartName;

@@ -11,7 +11,7 @@ import { Courier } from '../delivery/courier.ts';
 import type { Delivery } from '../model.ts';
 import { addTime, backOff, capRetryMs } from '../policy/policy.ts';
 import type { SupervisedWorkers } from '../policy/supervised-workers.ts';
-import { type Host, watched } from './host.ts';
+import { type Host, withReports } from './host.ts';
 import type { LifecycleCommand, LifecycleInput } from './chart-setup.ts';
 import { lifecycle } from './lifecycle.ts';
 
@@ -239,6 +239,6 @@ const root = rootSetup.createMachine({
   },
 });
 
-export const instance = watched(root);
+export const instance = withReports(root);
 
 export type InstanceSnapshot = SnapshotFrom<typeof instance>;

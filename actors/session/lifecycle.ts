@@ -8,7 +8,7 @@ import type { Reaction } from '../policy/close-cause.ts';
 import type { Close, Identity, OpenOptions, PasskeyOptions } from '../ports.ts';
 import { admission, noFailures, chartSetup, noOffer, type Context } from './chart-setup.ts';
 import { passkeyCancelled, waitsForPasskey } from './passkey.ts';
-import { watched } from './host.ts';
+import { withReports } from './host.ts';
 
 type AfterClose = 'announceDisconnected' | 'noteRefused' | ReturnType<typeof stillLinked>;
 
@@ -392,4 +392,4 @@ const chart = chartSetup.createMachine({
   },
 });
 
-export const lifecycle = watched(chart);
+export const lifecycle = withReports(chart);
