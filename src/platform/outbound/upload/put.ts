@@ -72,13 +72,13 @@ const post = async (target: PutTarget, url: string, body: AsyncGenerator<Buffer>
     clearTimeout(timer);
     timer = setTimeout(silent, target.silenceMs);
   };
-  async function* watched(): AsyncGenerator<Buffer> {
+  async function* timedBody(): AsyncGenerator<Buffer> {
     for await (const piece of body ?? []) {
       heard();
       yield piece;
     }
   }
-  const stream = Readable.from(watched());
+  const stream = Readable.from(timedBody());
   // An interrupted upload also destroys its body with an error. The error is ignored, because the request reports the failure.
   stream.on('error', () => undefined);
   try {
