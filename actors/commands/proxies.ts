@@ -12,7 +12,7 @@ import {
   type ProxySettings,
   type Result,
 } from '../model.ts';
-import { unreadableText } from '../policy/close-cause.ts';
+import { unreadableFieldsReason } from '../policy/close-cause.ts';
 import { chooseProxies, effectiveOf, routeOf } from '../policy/proxy-choice.ts';
 import type { Ports } from '../ports.ts';
 import type { Cell } from '../session/cell.ts';
@@ -163,7 +163,7 @@ export class ProxyChanges {
 }
 
 const proxyOf = (record: InstanceRecord): ProxyView => {
-  const damage = unreadableIn(record, 'proxy') ? { lastTestError: unreadableText('proxy') } : {};
+  const damage = unreadableIn(record, 'proxy') ? { lastTestError: unreadableFieldsReason('proxy') } : {};
   return viewOf({ ...(record.proxy ?? noProxy), ...damage });
 };
 

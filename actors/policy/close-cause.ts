@@ -207,7 +207,7 @@ export const sentenceOf = (code: number | null, text: string): string => `${code
 export const ranOut = sentenceOf(408, pairingExpired.text);
 
 /** Returns the sentence about an instance whose sealed fields cannot be decrypted. `fields`: their names, such as `token, proxy`. */
-export const unreadableText = (fields: string): string => `${ownMeanings['unreadable']?.text}: ${fields}`;
+export const unreadableFieldsReason = (fields: string): string => `${ownMeanings['unreadable']?.text}: ${fields}`;
 
 /** The cause of a close by its sentence without code and details. */
 export const closeTexts: ReadonlyMap<string, CloseCause> = new Map(

@@ -1,7 +1,7 @@
 /** Maps a snapshot to the four words of the API, and to the view of an instance. */
 import type { SnapshotFrom } from 'xstate';
 import { type InstanceRecord, type PasskeyNotice, type Refusal, refuse, type Status, type Wanted } from '../model.ts';
-import { unreadableText } from '../policy/close-cause.ts';
+import { unreadableFieldsReason } from '../policy/close-cause.ts';
 import type { InstanceView } from '../views.ts';
 import type { InstanceSnapshot } from './instance.ts';
 import type { lifecycle } from './lifecycle.ts';
@@ -16,13 +16,13 @@ export const damageOf = ({
 }: {
   readonly record: InstanceRecord;
 }): { readonly ok: false; readonly refusal: Refusal } | null =>
-  unreadable === undefined ? null : refuse('conflict', unreadableText(unreadable));
+  unreadable === undefined ? null : refuse('conflict', unreadableFieldsReason(unreadable));
 
 /** Returns the record for display. Damage replaces the reason of the last disconnect. */
 export const withDamage = (record: InstanceRecord): InstanceRecord =>
   record.unreadable === undefined
     ? record
-    : { ...record, lastDisconnectReason: unreadableText(record.unreadable), lastDisconnectCause: 'unreadable' };
+    : { ...record, lastDisconnectReason: unreadableFieldsReason(record.unreadable), lastDisconnectCause: 'unreadable' };
 
 /** Returns true if the record is damaged, and its wanted state is `online` or `asleep`. */
 export const isToBeSetAside = ({ unreadable, wanted }: InstanceRecord): boolean =>
@@ -33,7 +33,7 @@ export const setAsideDamaged = ({ keeper }: { readonly keeper: Pick<RecordKeeper
   keeper.note({
     wanted: 'offline',
     lastDisconnect: now,
-    lastDisconnectReason: unreadableText(keeper.record.unreadable ?? ''),
+    lastDisconnectReason: unreadableFieldsReason(keeper.record.unreadable ?? ''),
     lastDisconnectCause: 'unreadable',
   });
 
