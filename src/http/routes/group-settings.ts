@@ -17,7 +17,7 @@ import {
   PictureBody,
 } from '../schemas/group.ts';
 import { pictureBodyLimit, pictureRefusals, pictureSource } from './account.ts';
-import { adminRefusals, changedView, noGroup, groupViewFor, tag } from './group.ts';
+import { adminRefusals, changedView, groupViewFor, noGroup, tag } from './group.ts';
 
 type Given<Fields extends TProperties> = Static<TObject<Fields>> & { readonly groupjid: string };
 
