@@ -13,7 +13,6 @@ import { Alarm } from './alarm.ts';
 import { FinishedDeliveries } from './finished-deliveries.ts';
 import { HeldLanes, Lanes } from './lanes.ts';
 import { longestParking } from './receiver-health.ts';
-import { steadyClock } from './steady-clock.ts';
 
 /** The largest number of held lanes that are known by name: 1 MB at 100 bytes each. With more lanes, every row is read from the outbox. */
 const mostHeld = 10_000;
@@ -34,6 +33,15 @@ export interface WindowHost {
   /** Runs a task in the background. Calls `again` after a pause if storage failed. */
   run(task: () => Promise<void>, again: () => void): void;
 }
+
+/**
+ * Returns a clock in Unix milliseconds that starts with the wall clock and runs with the monotonic clock. A step of the wall clock neither lengthens nor
+ * shortens a wait. Another process that reads a time of this clock may be off by the step.
+ */
+const steadyClock = (time: Pick<Time, 'now' | 'monotonic'>): (() => number) => {
+  const ahead = time.now() - time.monotonic();
+  return () => Math.round(time.monotonic() + ahead);
+};
 
 export class OutboxWindow {
   readonly #host: WindowHost;
