@@ -254,7 +254,7 @@ const openOnce = async (options: StorageOptions): Promise<Storage> => {
     await tenancy?.raise();
     pools = await openPools({
       url,
-      place: options.databaseUrl === null ? {} : { address: shownAddress(url), setting: 'DATABASE_URL' },
+      label: options.databaseUrl === null ? {} : { address: shownAddress(url), setting: 'DATABASE_URL' },
       log,
       fence,
       shared,

@@ -66,13 +66,13 @@ class Condition {
 /** Errors of a broken database by their text, with the time at which each error last occurred. */
 class Breakages {
   readonly #log: Log;
-  readonly #place: DatabaseLabel;
+  readonly #label: DatabaseLabel;
   readonly #seen = new Map<string, number>();
   readonly #logged = new Map<string, number>();
 
-  constructor(log: Log, place: DatabaseLabel) {
+  constructor(log: Log, label: DatabaseLabel) {
     this.#log = log;
-    this.#place = place;
+    this.#label = label;
   }
 
   note({ message }: StorageBroken, lasting: boolean): void {
@@ -80,7 +80,7 @@ class Breakages {
     if (now - (this.#logged.get(message) ?? -Infinity) >= logEvery) {
       for (const [text, at] of this.#logged) if (now - at >= logEvery) this.#logged.delete(text);
       this.#logged.set(message, now);
-      this.#log.error({ reason: message, ...this.#place }, 'storage.broken');
+      this.#log.error({ reason: message, ...this.#label }, 'storage.broken');
     }
     if (lasting) this.#seen.set(message, now);
   }
@@ -99,19 +99,19 @@ export class Health {
   /** The text of the last failure. */
   #reason = '';
 
-  /** `place`: fields that identify the database in log lines. */
-  constructor(log: Log, probes: Probes, place: DatabaseLabel = {}) {
+  /** `label`: fields that identify the database in log lines. */
+  constructor(log: Log, probes: Probes, label: DatabaseLabel = {}) {
     this.#away = new Condition(probes.answers, probeInterval, (holds) => {
-      if (holds) log.error({ reason: this.#reason, ...place }, 'storage.unavailable');
+      if (holds) log.error({ reason: this.#reason, ...label }, 'storage.unavailable');
       else log.info({}, 'storage.available');
       for (const listener of this.#listeners) listener(!holds);
     });
     this.#full = new Condition(
       () => probes.writes().then(() => this.#full.note(false)),
       writeInterval,
-      (holds) => (holds ? log.error({ reason: this.#reason, ...place }, 'storage.diskFull') : log.info({}, 'storage.diskHasRoom')),
+      (holds) => (holds ? log.error({ reason: this.#reason, ...label }, 'storage.diskFull') : log.info({}, 'storage.diskHasRoom')),
     );
-    this.#breakages = new Breakages(log, place);
+    this.#breakages = new Breakages(log, label);
   }
 
   /** Calls the function at the beginning of an outage with false, and at its end with true. The function must not throw. */

@@ -178,7 +178,7 @@ export const usualPoolLimits: PoolLimits = { ...usualLimits, query: 2_000 };
 
 interface PoolsOptions extends Pick<DatabaseOptions, 'fence'> {
   readonly url: string;
-  readonly place: DatabaseLabel;
+  readonly label: DatabaseLabel;
   readonly log: Log;
   readonly sizes: PoolSizes;
   readonly limits: PoolLimits;
@@ -193,11 +193,11 @@ const queryShare = { atOnce: 2, waiting: 40 };
 const leaseLimits: Limits = { connection: 1_500, statement: 1_500 };
 const leaseConnections = 2;
 
-export const openPools = async ({ sizes, shared, limits, place, ...options }: PoolsOptions): Promise<Pools> => {
+export const openPools = async ({ sizes, shared, limits, label, ...options }: PoolsOptions): Promise<Pools> => {
   const health = new Health(
     options.log,
     probesOf(() => journal),
-    place,
+    label,
   );
   const common = { ...options, limits, health };
   const sharedCommits = new SharedCommits();
