@@ -61,7 +61,7 @@ export const agentThrough = (
 export const dispatcherThrough = (tunnel: Tunnel, media: MediaTrust): TunnelDispatcher => {
   const secure = buildConnector({ allowH2: false, ...(media === null ? {} : { ca: media.ca }) });
   const through = async (options: buildConnector.Options, callback: buildConnector.Callback): Promise<void> => {
-    const there = media?.place(options) ?? options;
+    const there = media?.redirect(options) ?? options;
     const isSecure = there.protocol === 'https:';
     try {
       const httpSocket = await tunnel.connect({ host: there.hostname, port: Number(there.port) || (isSecure ? 443 : 80) });

@@ -12,9 +12,9 @@ import { loopbackHosts } from '#src/base/loopback.ts';
 export type MediaTrust = {
   readonly uploads: HttpsAgent;
   readonly downloads: Dispatcher;
-  /** `ca` and `place`: the root certificate and the redirection for connections that do not use `uploads` or `downloads`. */
+  /** `ca` and `redirect`: the root certificate and the redirection for connections that do not use `uploads` or `downloads`. */
   readonly ca: string;
-  place(options: buildConnector.Options): buildConnector.Options;
+  redirect(options: buildConnector.Options): buildConnector.Options;
 } | null;
 
 /** Returns the address of `/trust` for a simulated platform at `ws://127.0.0.1:port/…`. Returns null for any other address. */
@@ -49,7 +49,7 @@ const fetchRoots = async (address: string, timeoutMs: number): Promise<Roots> =>
 const realMediaHost = 'mmg.whatsapp.net';
 
 /** Redirects connections to the real media host to that of the simulated platform. */
-const inSandbox = ({ hostname, port }: URL): NonNullable<MediaTrust>['place'] => {
+const inSandbox = ({ hostname, port }: URL): NonNullable<MediaTrust>['redirect'] => {
   const instead = { hostname, port, host: `${hostname}:${port}`, servername: '' };
   return (options) => (options.hostname === realMediaHost ? { ...options, ...instead } : options);
 };
@@ -57,10 +57,10 @@ const inSandbox = ({ hostname, port }: URL): NonNullable<MediaTrust>['place'] =>
 const inject = (roots: Roots, address: string): NonNullable<MediaTrust> => {
   WA_CERT_DETAILS.PUBLIC_KEY = Buffer.from(roots.noiseRoot, 'hex');
   const ca = roots.mediaAuthority;
-  const place = inSandbox(new URL(address));
+  const redirect = inSandbox(new URL(address));
   const connect = buildConnector({ ca, allowH2: false });
-  const downloads = new Dispatcher({ allowH2: false, connect: (options, callback) => connect(place(options), callback) });
-  return { uploads: new HttpsAgent({ ca, keepAlive: false }), downloads, ca, place };
+  const downloads = new Dispatcher({ allowH2: false, connect: (options, callback) => connect(redirect(options), callback) });
+  return { uploads: new HttpsAgent({ ca, keepAlive: false }), downloads, ca, redirect };
 };
 
 export class Trust {
