@@ -35,7 +35,7 @@ export class PicturePace {
   }
 
   /** Reserves the next free time for a look-up. Returns the milliseconds until this time. */
-  place(): number {
+  reserve(): number {
     const at = Math.max(this.#next, this.#now());
     this.#next = at + this.#between;
     return at - this.#now();
@@ -84,7 +84,7 @@ export class OwnPicture {
   #ask(delay: number): void {
     if (this.#closed) return;
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => void this.#look(), delay + this.#input.pace.place()).unref();
+    this.#timer = setTimeout(() => void this.#look(), delay + this.#input.pace.reserve()).unref();
   }
 
   async #look(): Promise<void> {
