@@ -7,7 +7,7 @@ import { type Directory, isGroup, isPerson } from '../wire/jid.ts';
 // The records of the shared state. Each action belongs to one collection, and has one version.
 
 /** The collection and the version of each action that the gateway writes. In the library, some of these values are wrong or missing. */
-const places = {
+const collections = {
   archive: ['regular_low', 3],
   pin_v1: ['regular_low', 5],
   markChatAsRead: ['regular_low', 3],
@@ -23,7 +23,7 @@ const places = {
   setting_pushName: ['critical_block', 1],
 } as const satisfies Readonly<Record<string, readonly [WAPatchName, number]>>;
 
-type ActionName = keyof typeof places;
+type ActionName = keyof typeof collections;
 
 export const { SET, REMOVE } = proto.SyncdMutation.SyncdOperation;
 
@@ -43,7 +43,7 @@ const mutation = (
   about: readonly string[],
   value: proto.ISyncActionValue,
 ): Mutation => {
-  const [collection, version] = places[name];
+  const [collection, version] = collections[name];
   return { collection, version, operation, index: [name, ...about], value };
 };
 
