@@ -134,24 +134,24 @@ const flush = async (path: string): Promise<void> => {
 const lend = (blob: string, path: string): Promise<void> => link(blob, path).catch(() => copyFile(blob, path, constants.COPYFILE_FICLONE));
 
 export const openFolderBlobs = async (folder: string, temporary: TemporaryFolder): Promise<BlobStore> => {
-  const placeOf = (hash: string): string => join(folder, hash.slice(0, 2), hash);
+  const pathOf = (hash: string): string => join(folder, hash.slice(0, 2), hash);
   const sizeOf = async (hash: string): Promise<number | null> => {
-    const facts = await orAbsent(stat(placeOf(hash)), null);
+    const facts = await orAbsent(stat(pathOf(hash)), null);
     return facts === null ? null : facts.size;
   };
   for (const prefix of prefixes) await mkdir(join(folder, prefix), { recursive: true, mode: 0o700 });
   return {
     size: sizeOf,
     async put(hash, path) {
-      const place = placeOf(hash);
+      const target = pathOf(hash);
       const store = async (): Promise<void> => {
         await flush(path);
-        await rename(path, place).catch(async (error: unknown) => {
+        await rename(path, target).catch(async (error: unknown) => {
           if (codeOf(error) !== 'EXDEV') throw error;
-          const near = join(dirname(place), `.${hash}`);
+          const near = join(dirname(target), `.${hash}`);
           await copyFile(path, near);
           await flush(near);
-          await rename(near, place);
+          await rename(near, target);
           await rm(path, { force: true });
         });
       };
@@ -161,24 +161,24 @@ export const openFolderBlobs = async (folder: string, temporary: TemporaryFolder
     },
     async read(hash, range) {
       // The blob is opened before the caller gets a stream, so that a missing blob is a null and not an error in the middle of the stream.
-      const file = await readOrAbsent(folder, hash, open(placeOf(hash), 'r'), null);
+      const file = await readOrAbsent(folder, hash, open(pathOf(hash), 'r'), null);
       return file === null ? null : createReadStream('', { fd: file, autoClose: true, ...range });
     },
-    whole: (hash) => readOrAbsent<Uint8Array | null>(folder, hash, readFile(placeOf(hash)), null),
+    whole: (hash) => readOrAbsent<Uint8Array | null>(folder, hash, readFile(pathOf(hash)), null),
     async localCopy(hash) {
       const path = temporary.newPath();
       const lent = await readOrAbsent(
         folder,
         hash,
-        lend(placeOf(hash), path).then(() => true),
+        lend(pathOf(hash), path).then(() => true),
         false,
       );
       return lent ? { path, release: () => removeFile(path) } : null;
     },
     async readThrough(hash) {
-      await readOrAbsent<string | null>(folder, hash, hashFile(placeOf(hash)), null);
+      await readOrAbsent<string | null>(folder, hash, hashFile(pathOf(hash)), null);
     },
-    remove: (hash) => orAbsent(rm(placeOf(hash)), undefined),
+    remove: (hash) => orAbsent(rm(pathOf(hash)), undefined),
     async list(prefix) {
       const names = await orAbsent(readdir(join(folder, prefix)), []);
       const found = await Promise.all(
