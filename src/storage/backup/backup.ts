@@ -210,7 +210,7 @@ const filesOf = async ({ dataDir, to, log }: BackupOptions): Promise<readonly st
 };
 
 /** Checks the folders and the free disk space. Throws an error with a text for the operator. */
-const checkPlaces = async (options: BackupOptions): Promise<void> => {
+const checkFolders = async (options: BackupOptions): Promise<void> => {
   const { dataDir, to } = options;
   const hasDatabase = (folder: string): Promise<boolean> => exists(join(folder, databasePrefix, 'PG_VERSION'));
   if (!(await hasDatabase(dataDir))) {
@@ -242,7 +242,7 @@ const checkPlaces = async (options: BackupOptions): Promise<void> => {
 export const backUp = async (given: BackupOptions): Promise<BackupList> => {
   const options = { ...given, dataDir: resolve(given.dataDir), to: resolve(given.to) };
   const { dataDir, to, log, signal, version } = options;
-  await checkPlaces(options);
+  await checkFolders(options);
   await using _lock = await lockFolder(to);
   // Another backup may have ended since the check.
   await refuseWhole(to);

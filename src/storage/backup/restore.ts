@@ -48,12 +48,12 @@ const readBackupList = async (from: string): Promise<BackupList> => {
  */
 const [unfinished, unfinishedKey] = ['postgres.restoring', 'encryption.key.restoring'] as const;
 const keyName = 'encryption.key';
-const placeOf = (path: string): string => (path === keyName ? unfinishedKey : path.replace(/^postgres(?=\/|$)/, unfinished));
+const unfinishedPathOf = (path: string): string => (path === keyName ? unfinishedKey : path.replace(/^postgres(?=\/|$)/, unfinished));
 
 const sizeAt = async (path: string): Promise<number | null> => (await stat(path).catch(() => null))?.size ?? null;
 
 const put = async ({ from, dataDir, signal }: RestoreOptions, { path, size, hash }: Entry): Promise<void> => {
-  const to = join(dataDir, placeOf(path));
+  const to = join(dataDir, unfinishedPathOf(path));
   if ((await sizeAt(to)) === size && (await hashOf(to)) === hash) return;
   const copied = await copyFile(join(from, 'data', path), to, signal);
   if (copied === null) throw new Error(`The backup is damaged: data/${path} is missing.`);
@@ -65,14 +65,14 @@ const put = async ({ from, dataDir, signal }: RestoreOptions, { path, size, hash
  * log.
  */
 const removeOthers = async (list: BackupList, dataDir: string): Promise<void> => {
-  const expected = new Set([...list.folders, ...list.files.map(({ path }) => path)].map(placeOf));
+  const expected = new Set([...list.folders, ...list.files.map(({ path }) => path)].map(unfinishedPathOf));
   const { files, folders } = await walk(dataDir, (path) => path === unfinished || path.startsWith(`${unfinished}/`));
   for (const path of [...files, ...folders]) if (!expected.has(path)) await rm(join(dataDir, path), { recursive: true, force: true });
   if (!expected.has(unfinishedKey)) await rm(join(dataDir, unfinishedKey), { force: true });
 };
 
 /** Checks the target folder. Throws an error with a text for the operator. */
-const checkPlace = async (list: BackupList, { from, dataDir }: RestoreOptions): Promise<void> => {
+const checkTarget = async (list: BackupList, { from, dataDir }: RestoreOptions): Promise<void> => {
   if (isWithin(await resolvedPath(from), await resolvedPath(dataDir)))
     throw new Error(`${dataDir} is in the backup, which a restore must not change: name another folder with --to.`);
   if ((await sizeAt(join(dataDir, 'postgres'))) !== null)
@@ -100,13 +100,13 @@ export const restore = async (given: RestoreOptions): Promise<Restored> => {
   const options = { ...given, from: resolve(given.from), dataDir: resolve(given.dataDir) };
   const { from, dataDir, log, signal, onProgress } = options;
   const list = await readBackupList(from);
-  await checkPlace(list, options);
+  await checkTarget(list, options);
   makeTargetFolder(dataDir);
   await using _lock = await lockFolder(dataDir);
   // Another restore may have ended since the check.
-  await checkPlace(list, options);
+  await checkTarget(list, options);
   await removeOthers(list, dataDir);
-  for (const path of list.folders) await mkdir(join(dataDir, placeOf(path)), { recursive: true, mode: 0o700 });
+  for (const path of list.folders) await mkdir(join(dataDir, unfinishedPathOf(path)), { recursive: true, mode: 0o700 });
   const ofBytes = list.files.reduce((sum, { size }) => sum + size, 0);
   let [files, bytes] = [0, 0];
   for (const entry of list.files) {
@@ -118,7 +118,7 @@ export const restore = async (given: RestoreOptions): Promise<Restored> => {
   }
   await chmod(join(dataDir, unfinished, 'data'), 0o700);
   // A gateway may have started in the folder meanwhile, with a database and a key of its own.
-  await checkPlace(list, options);
+  await checkTarget(list, options);
   await putKey(list, dataDir);
   await rename(join(dataDir, unfinished), join(dataDir, 'postgres'));
   const server = await EmbeddedServer.start({ dataDir, log, ...(options.settings ? { settings: options.settings } : {}) });
