@@ -22,7 +22,7 @@ import {
 } from './device.ts';
 import { UnreadableRecord } from './records.ts';
 import { bareUser, BrokenRow, type Row, textIn } from './rows.ts';
-import { mainPlace, tables, WhatsmeowStore, withDatabases } from './store.ts';
+import { mainSource, tables, WhatsmeowStore, withDatabases } from './store.ts';
 
 interface Around {
   readonly name: string;
@@ -129,7 +129,7 @@ export const foundDevice = async (store: WhatsmeowStore, device: Row, around: Ar
 
 const read = (options: SourceOptions): AsyncIterable<Found> =>
   withDatabases(options.signal, async function* (open) {
-    const main = await open(await mainPlace(options, ['whatsapp.db', 'main.db', 'gows.db', 'store.db']));
+    const main = await open(await mainSource(options, ['whatsapp.db', 'main.db', 'gows.db', 'store.db']));
     const keys = options.keys === null ? undefined : await open(options.keys);
     const store = new WhatsmeowStore(main, keys);
     for (const device of await store.devices()) yield await foundDevice(store, device, { name: numberOf(device) });

@@ -4,7 +4,7 @@ import type { SourceDatabase } from '../postgres.ts';
 import { type CarriedSettings, type Found, noSettings, type Reader, type SourceOptions } from '../session.ts';
 import { bareUser, deviceJid, type Row, textIn } from './rows.ts';
 import { foundDevice, numberOf } from './found.ts';
-import { exists, fileIn, mainPlace, WhatsmeowStore, withDatabases } from './store.ts';
+import { exists, fileIn, mainSource, WhatsmeowStore, withDatabases } from './store.ts';
 import { carriedWebhook, type EventTable, named } from '../settings.ts';
 
 /** Events by the names in `docs/webhook-payload.md` of aldinokemal/go-whatsapp-web-multidevice (2026-08). */
@@ -65,11 +65,11 @@ const mainFiles = ['storages/whatsapp.db', 'whatsapp.db'];
 
 const read = (options: SourceOptions): AsyncIterable<Found> =>
   withDatabases(options.signal, async function* (open) {
-    const place = await mainPlace(options, mainFiles);
-    const main = await open(place);
+    const source = await mainSource(options, mainFiles);
+    const main = await open(source);
     const keys = options.keys === null ? undefined : await open(options.keys);
     // If the operator configured a database, the slots are still in a file. `path` names its folder.
-    const folder = options.url === null ? dirname(place) : options.path === null ? null : resolve(options.path);
+    const folder = options.url === null ? dirname(source) : options.path === null ? null : resolve(options.path);
     const file = folder === null ? null : join(folder, 'chatstorage.db');
     const slots = file !== null && (await exists(file)) ? await slotsIn(await open(await fileIn(file, []))) : [];
     yield* sessionsIn(new WhatsmeowStore(main, keys), slots);

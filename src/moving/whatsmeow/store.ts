@@ -108,10 +108,10 @@ export class WhatsmeowStore {
 
 // Databases of a source on whatsmeow: a file, or the address of a PostgreSQL database. All of them are closed after the read.
 
-const isAddress = (place: string): boolean => /^postgres(?:ql)?:\/\//.test(place);
+const isAddress = (source: string): boolean => /^postgres(?:ql)?:\/\//.test(source);
 
-const openPlace = (place: string, signal?: AbortSignal): Promise<SourceDatabase> =>
-  isAddress(place) ? PostgresSource.open(place) : openSqlite(resolve(place), signal);
+const openSource = (source: string, signal?: AbortSignal): Promise<SourceDatabase> =>
+  isAddress(source) ? PostgresSource.open(source) : openSqlite(resolve(source), signal);
 
 const kindOf = async (path: string): Promise<'file' | 'folder' | 'nothing'> =>
   stat(path).then(
@@ -131,7 +131,7 @@ export const fileIn = async (path: string, names: readonly string[]): Promise<st
 };
 
 /** Returns the path or the address of the database with the tables of whatsmeow. Throws `SourceFault` if no address and no path is given. */
-export const mainPlace = async ({ url, path }: SourceOptions, names: readonly string[]): Promise<string> => {
+export const mainSource = async ({ url, path }: SourceOptions, names: readonly string[]): Promise<string> => {
   if (url !== null) {
     if (!isAddress(url)) throw new SourceFault('--url is not the address of a PostgreSQL database');
     return url;
@@ -143,12 +143,12 @@ export const mainPlace = async ({ url, path }: SourceOptions, names: readonly st
 /** Opens databases for `read`. Closes all of them when the read ends, is ended early, or fails. */
 export async function* withDatabases(
   signal: AbortSignal,
-  read: (open: (place: string) => Promise<SourceDatabase>) => AsyncIterable<Found>,
+  read: (open: (source: string) => Promise<SourceDatabase>) => AsyncIterable<Found>,
 ): AsyncIterable<Found> {
   const opened: SourceDatabase[] = [];
-  const open = async (place: string): Promise<SourceDatabase> => {
+  const open = async (source: string): Promise<SourceDatabase> => {
     signal.throwIfAborted();
-    const database = await openPlace(place, signal);
+    const database = await openSource(source, signal);
     opened.push(database);
     return database;
   };

@@ -5,7 +5,7 @@ import type { SourceDatabase } from '../postgres.ts';
 import { type CarriedSettings, type Found, type Reader, SourceFault, type SourceOptions, type SourceState } from '../session.ts';
 import { bareUser, deviceJid, type Row, textIn } from './rows.ts';
 import { foundDevice, numberOf } from './found.ts';
-import { exists, mainPlace, WhatsmeowStore, withDatabases } from './store.ts';
+import { exists, mainSource, WhatsmeowStore, withDatabases } from './store.ts';
 import { carriedWebhook, type EventTable, named } from '../settings.ts';
 
 /** Events by their names in `constants.go` of asternic/wuzapi (2026). */
@@ -100,11 +100,11 @@ const mainFiles = ['dbdata/main.db', 'main.db'];
 
 const read = (options: SourceOptions): AsyncIterable<Found> =>
   withDatabases(options.signal, async function* (open) {
-    const place = await mainPlace(options, mainFiles);
-    const main = await open(place);
-    const usersFile = join(dirname(place), 'users.db');
+    const source = await mainSource(options, mainFiles);
+    const main = await open(source);
+    const usersFile = join(dirname(source), 'users.db');
     if (options.url === null && !(await exists(usersFile)))
-      throw new SourceFault(`users.db, which holds the names and tokens, is missing beside ${basename(place)}`);
+      throw new SourceFault(`users.db, which holds the names and tokens, is missing beside ${basename(source)}`);
     const users = options.url === null ? await open(usersFile) : main;
     yield* sessionsIn(new WhatsmeowStore(main), await usersIn(users), options.secret);
   });
