@@ -196,7 +196,7 @@ interface SignIn {
 }
 
 interface Router {
-  guardPlace(guard: { isNeeded(): boolean; ask(): Promise<boolean> }): void;
+  guardLeaving(guard: { isNeeded(): boolean; ask(): Promise<boolean> }): void;
 }
 
 for (const [person, user, isSent] of [
@@ -205,9 +205,9 @@ for (const [person, user, isSent] of [
 ] as const)
   test(`sign-in: a request of a kept form is ${isSent ? 'sent again' : 'refused'} when ${person} signs in`, async () => {
     const { session, isKept, signIn } = await pageModule<SignIn>('core/session.js');
-    const { guardPlace } = await pageModule<Router>('core/router.js');
+    const { guardLeaving } = await pageModule<Router>('core/router.js');
     const { get } = await pageModule<Api>('core/api.js');
-    guardPlace({ isNeeded: () => true, ask: async () => true });
+    guardLeaving({ isNeeded: () => true, ask: async () => true });
     session.value = { signedIn: true, user: 'ana', role: 'operator' };
     server.answer = () => ({ status: 401, body: {} });
     const outcome = get('/admin/nodes').then(

@@ -20,7 +20,7 @@ import { render } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { signal } from '@preact/signals';
 import { startHeartbeat, whenBack } from './core/contact.js';
-import { match, place, startRouter } from './core/router.js';
+import { currentPath, match, startRouter } from './core/router.js';
 import { isKept, loadSession, session } from './core/session.js';
 import { t } from './texts.js';
 import { Asking, unask } from './ui/asking.js';
@@ -86,14 +86,14 @@ const Lost = () => html`
 
 const View = () => {
   for (const { path, view } of views) {
-    const params = match(path, place.value);
+    const params = match(path, currentPath.value);
     if (params !== null) return html`<${view} ...${params} />`;
   }
   return html`<${Lost} />`;
 };
 
 const App = () => {
-  const where = place.value;
+  const where = currentPath.value;
   const first = useRef(true);
   // The focus moves to the new view, for readers who use the keyboard or a screen reader.
   useEffect(() => {

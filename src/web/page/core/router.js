@@ -2,7 +2,7 @@
 import { signal } from '@preact/signals';
 
 /** The current path, such as `/admin/sessions/r183e2ef9597845`. */
-export const place = signal(location.pathname);
+export const currentPath = signal(location.pathname);
 
 /**
  * A guard that asks before the reader leaves a view. `ask` resolves with true if the reader may leave.
@@ -13,7 +13,7 @@ export const place = signal(location.pathname);
 let guard = { isNeeded: () => false, ask: async () => true };
 
 /** Sets the guard of links and of the browser's "back". A view that calls `go` does not ask the guard. @param {Guard} own */
-export const guardPlace = (own) => {
+export const guardLeaving = (own) => {
   guard = own;
 };
 
@@ -33,7 +33,7 @@ export const go = (path, { replace = false } = {}) => {
   if (!replace) entry += 1;
   const from = replace ? history.state?.from : location.pathname;
   history[replace ? 'replaceState' : 'pushState']({ entry, from }, '', path);
-  place.value = path;
+  currentPath.value = path;
 };
 
 /**
@@ -115,10 +115,10 @@ const onMove = (event) => {
     void askFor(wanted);
     return;
   }
-  if (isAllowed || steps === 0 || location.pathname === place.peek() || !guard.isNeeded()) {
+  if (isAllowed || steps === 0 || location.pathname === currentPath.peek() || !guard.isNeeded()) {
     isAllowed = false;
     entry = to;
-    place.value = location.pathname;
+    currentPath.value = location.pathname;
     return;
   }
   asked = steps;

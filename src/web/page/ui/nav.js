@@ -1,7 +1,7 @@
 /** The navigation between the pages of the dashboard: a strip below the head, and a menu on a narrow screen. */
 import { html } from 'htm/preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
-import { place } from '../core/router.js';
+import { currentPath } from '../core/router.js';
 import { may, session } from '../core/session.js';
 import { t } from '../texts.js';
 import { Button } from './parts.js';
@@ -51,7 +51,7 @@ const List = ({ id, isOpen }) => html`
         .map(
           (entry) => html`
             <li key=${entry.href}>
-              <a href=${entry.href} aria-current=${isAt(entry, place.value) ? 'page' : undefined}>${t(entry.text)}</a>
+              <a href=${entry.href} aria-current=${isAt(entry, currentPath.value) ? 'page' : undefined}>${t(entry.text)}</a>
             </li>
           `,
         )}
@@ -64,7 +64,7 @@ export const Pages = () => {
   const [isOpen, setIsOpen] = useState(false);
   const id = useId();
   const box = useRef(/** @type {HTMLDivElement | null} */ (null));
-  const where = place.value;
+  const where = currentPath.value;
   useEffect(() => setIsOpen(false), [where]);
   useEffect(() => {
     if (!isOpen) return undefined;

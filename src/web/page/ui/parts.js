@@ -2,7 +2,7 @@
 import { html } from 'htm/preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
 import { textOfFailure } from '../core/api.js';
-import { place } from '../core/router.js';
+import { currentPath } from '../core/router.js';
 import { t } from '../texts.js';
 
 /** @import { ComponentChildren } from 'preact' */
@@ -90,8 +90,8 @@ export const Dialog = ({ title, onClose, children, class: more = '' }) => {
   const close = useRef(onClose);
   close.current = onClose;
   useEffect(() => {
-    const opened = place.peek();
-    return place.subscribe((now) => {
+    const opened = currentPath.peek();
+    return currentPath.subscribe((now) => {
       if (now !== opened) close.current();
     });
   }, []);

@@ -2,7 +2,7 @@
  * Asks before a reader leaves a changed form: by a link, by the browser's Back, by Escape, by a press beside its box, or by closing the page. All forms are
  * watched, except those with `data-unguarded`, which store their text elsewhere or have little text. This module stores no text of a form.
  */
-import { guardPlace } from '../core/router.js';
+import { guardLeaving } from '../core/router.js';
 import { t } from '../texts.js';
 import { ask } from './asking.js';
 import { guardBoxes } from './parts.js';
@@ -48,7 +48,7 @@ const askToLeave = () => ask({ title: t('leaveTitle'), text: t('leaveText'), yes
 export const guardForms = () => {
   document.addEventListener('input', onInput);
   document.addEventListener('reset', ({ target }) => saved(/** @type {HTMLFormElement} */ (target)));
-  guardPlace({ isNeeded: isBegun, ask: askToLeave });
+  guardLeaving({ isNeeded: isBegun, ask: askToLeave });
   guardBoxes({
     isNeeded: (box) => begun().some((form) => box.contains(form)),
     async ask(box) {
