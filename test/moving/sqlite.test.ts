@@ -5,16 +5,16 @@ import { basename, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { openSqlite } from '#src/moving/sqlite.ts';
-import { testPlaces } from '#test/support/whatsmeow/reading.ts';
+import { openTestFolder } from '#test/support/whatsmeow/reading.ts';
 
-const places = await testPlaces();
+const scratch = await openTestFolder();
 
 /** Copies the files of a database in their current state into a folder. Returns the path. */
 const imageOf = async (path: string): Promise<string> => {
-  const folder = await places.newFolder();
+  const folder = await scratch.newFolder();
   const name = basename(path);
-  for (const file of (await readdir(places.folder)).filter((one) => one.startsWith(name)))
-    await cp(join(places.folder, file), join(folder, file));
+  for (const file of (await readdir(scratch.folder)).filter((one) => one.startsWith(name)))
+    await cp(join(scratch.folder, file), join(folder, file));
   return join(folder, name);
 };
 
@@ -41,7 +41,7 @@ const filled = (path: string, mode: 'wal' | 'delete'): DatabaseSync => {
 };
 
 test('sqlite source: rows that were committed to the log are read', async () => {
-  const path = places.newFile();
+  const path = scratch.newFile();
   const database = filled(path, 'wal');
   database.exec(`update t set value = 'new'`);
   const values = await valuesIn(await imageOf(path));
@@ -50,7 +50,7 @@ test('sqlite source: rows that were committed to the log are read', async () => 
 });
 
 test('sqlite source: a transaction that a kill interrupted is undone', async () => {
-  const path = places.newFile();
+  const path = scratch.newFile();
   const database = filled(path, 'delete');
   database.exec(`begin; update t set value = 'half'`);
   const image = await imageOf(path);
@@ -62,7 +62,7 @@ test('sqlite source: a transaction that a kill interrupted is undone', async () 
 });
 
 test('sqlite source: a file that is written during the copy is refused with a sentence', async () => {
-  const path = places.newFile();
+  const path = scratch.newFile();
   filled(path, 'delete').close();
   const program = new AbortController();
   const writing = (async () => {
@@ -74,7 +74,7 @@ test('sqlite source: a file that is written during the copy is refused with a se
 });
 
 test('sqlite source: a damaged page is reported when it is read, without a path', async () => {
-  const path = places.newFile();
+  const path = scratch.newFile();
   filled(path, 'delete').close();
   const bytes = await readFile(path);
   await writeFile(path, bytes.fill(0x55, 8192, 200_000));
@@ -88,14 +88,14 @@ test('sqlite source: a damaged page is reported when it is read, without a path'
 });
 
 test('sqlite source: a missing or unreadable file is reported by its name', async () => {
-  await assert.rejects(openSqlite(join(places.folder, 'nothing.db')), {
+  await assert.rejects(openSqlite(join(scratch.folder, 'nothing.db')), {
     name: 'SourceFault',
     message: 'nothing.db cannot be read: ENOENT',
   });
 });
 
 test('sqlite source: bytes are Buffers, large numbers text, and a missing table has no columns', async () => {
-  const path = places.newFile();
+  const path = scratch.newFile();
   const database = new DatabaseSync(path);
   database.exec(`create table t (a blob, b integer, c integer); insert into t values (x'0102', 9007199254740993, 5)`);
   database.close();
@@ -108,7 +108,7 @@ test('sqlite source: bytes are Buffers, large numbers text, and a missing table 
 });
 
 test('sqlite source: a view in place of a table counts as missing, because its rows may be endless', async () => {
-  const path = join(places.folder, 'view.db');
+  const path = join(scratch.folder, 'view.db');
   const database = new DatabaseSync(path);
   database.exec('create view t as with recursive c(x) as (select 1 union all select x + 1 from c) select x as id, x as value from c');
   database.close();
@@ -120,7 +120,7 @@ test('sqlite source: a view in place of a table counts as missing, because its r
 
 /** Makes a store whose rows cost much processor time: a generated column runs at each read. */
 const slowStore = (rowsOfIt: number): string => {
-  const path = places.newFile();
+  const path = scratch.newFile();
   const database = new DatabaseSync(path);
   const text = 'x'.repeat(50_000);
   database.exec(`create table t (id integer primary key, filling text, value integer generated always as
@@ -168,7 +168,7 @@ test('sqlite source: a query that works for seconds before its first row does no
 });
 
 test('sqlite source: the rows of a large table are read in steps of a few milliseconds', async () => {
-  const path = places.newFile();
+  const path = scratch.newFile();
   const database = new DatabaseSync(path);
   database.exec(`create table t (id integer primary key, value blob);
     with recursive c(x) as (select 1 union all select x + 1 from c where x < 40000) insert into t select x, randomblob(1000) from c`);
@@ -204,7 +204,7 @@ test('sqlite source: a query is cancelled at its time-out, and at once when its 
 });
 
 test('sqlite source: a value that is too large for any key is refused with a sentence', async () => {
-  const path = places.newFile();
+  const path = scratch.newFile();
   const database = new DatabaseSync(path);
   database.exec('create table t (id integer, value blob generated always as (zeroblob(100000000)) virtual); insert into t values (1)');
   database.close();
@@ -214,7 +214,7 @@ test('sqlite source: a value that is too large for any key is refused with a sen
 });
 
 test('sqlite source: a stream that is left early releases the database', async () => {
-  const path = places.newFile();
+  const path = scratch.newFile();
   filled(path, 'delete').close();
   const source = await openSqlite(path);
   for await (const _ of source.stream('select id from t')) break;

@@ -8,11 +8,11 @@ import { wuzapiReader } from '#src/moving/whatsmeow/wuzapi.ts';
 import { testDatabase } from '#test/support/database.ts';
 import { madeDevice } from '#test/support/whatsmeow/made.ts';
 import { sessionOf } from '#test/support/whatsmeow/paired.ts';
-import { readAll, storeOf, testPlaces, told } from '#test/support/whatsmeow/reading.ts';
+import { readAll, openTestFolder, storeOf, told } from '#test/support/whatsmeow/reading.ts';
 import { createTables, postgresTarget, sqliteTarget, type Target, writeDevice } from '#test/support/whatsmeow/writer.ts';
 
 const database = await testDatabase();
-const places = await testPlaces();
+const scratch = await openTestFolder();
 const [ana, bia] = ['5511999990071:3@s.whatsapp.net', '5511999990072:1@s.whatsapp.net'] as const;
 
 /** A random name, so that parallel tests do not collide. */
@@ -81,7 +81,7 @@ test('multidevice: devices in a database and slots in a file are read', async (t
     await createTables(target, 15);
     await writeDevice(target, madeDevice(ana));
   });
-  const path = await places.newFolder();
+  const path = await scratch.newFolder();
   const slots = sqliteTarget(`${path}/chatstorage.db`);
   await slots.run('create table devices (device_id text primary key, display_name text, jid text)');
   await slots.run('insert into devices values ($1, $2, $3)', ['org_1', 'Shop', '5511999990071@s.whatsapp.net']);
@@ -95,7 +95,7 @@ test('multidevice: Signal keys in a file beside a database are read from the fil
     await createTables(target, 15);
     await writeDevice(target, { ...madeDevice(ana), values: new Map() });
   });
-  const keys = await storeOf(places.newFile(), [madeDevice(ana)]);
+  const keys = await storeOf(scratch.newFile(), [madeDevice(ana)]);
   const [found] = await readAll(multideviceReader, { url, keys });
   assert.equal(sessionOf(found).creds.nextPreKeyId, 8);
 });

@@ -9,10 +9,10 @@ import { multideviceReader } from '#src/moving/whatsmeow/multidevice.ts';
 import { wuzapiReader } from '#src/moving/whatsmeow/wuzapi.ts';
 import { madeDevice } from '#test/support/whatsmeow/made.ts';
 import { keysOf, sessionOf } from '#test/support/whatsmeow/paired.ts';
-import { options, readAll, storeOf, testPlaces, told } from '#test/support/whatsmeow/reading.ts';
+import { options, readAll, openTestFolder, storeOf, told } from '#test/support/whatsmeow/reading.ts';
 import { createTables, deviceRow, type Held, sqliteTarget, type Target, writeDevice } from '#test/support/whatsmeow/writer.ts';
 
-const places = await testPlaces();
+const scratch = await openTestFolder();
 
 const [ana, bia, carl] = ['5511999990061:3@s.whatsapp.net', '5511999990062:1@s.whatsapp.net', '5511999990063:2@s.whatsapp.net'] as const;
 
@@ -31,7 +31,7 @@ const globalKey = 'k'.repeat(32);
 const hmacKey = 'a key of thirty-two characters ..';
 
 const wuzapi = async (users: (target: Target) => Promise<void>, devices: readonly Held[] = [madeDevice(ana), madeDevice(bia)]) => {
-  const path = await places.newFolder();
+  const path = await scratch.newFolder();
   await storeOf(join(path, 'main.db'), devices);
   const target = sqliteTarget(join(path, 'users.db'));
   await users(target);
@@ -128,17 +128,17 @@ test('wuzapi: users without a phone, with a lost or shared device, and devices w
 });
 
 test('wuzapi: a folder without users.db is refused with a sentence', async () => {
-  const path = await places.newFolder();
+  const path = await scratch.newFolder();
   await storeOf(join(path, 'main.db'), [madeDevice(ana)]);
   await assert.rejects(readAll(wuzapiReader, { path }), { name: 'SourceFault', message: /users\.db, .* is missing beside main\.db/ });
-  await assert.rejects(readAll(wuzapiReader, { path: await places.newFolder() }), {
+  await assert.rejects(readAll(wuzapiReader, { path: await scratch.newFolder() }), {
     name: 'SourceFault',
     message: /holds none of the files/,
   });
 });
 
 test('multidevice: a slot has the name and the webhook, and keys may be in a separate database', async () => {
-  const path = await places.newFolder();
+  const path = await scratch.newFolder();
   const [main, keys, slots] = ['whatsapp.db', 'keys.db', 'chatstorage.db'].map((name) => sqliteTarget(join(path, name)));
   assert.ok(main && keys && slots);
   for (const target of [main, keys]) await createTables(target, 15);
@@ -169,7 +169,7 @@ test('multidevice: a slot has the name and the webhook, and keys may be in a sep
 });
 
 const gowsFolder = async (): Promise<string> => {
-  const path = await places.newFolder();
+  const path = await scratch.newFolder();
   for (const [name, devices] of [
     ['shop', [madeDevice(ana)]],
     ['new', []],
@@ -207,7 +207,7 @@ test('WAHA GOWS: a folder is a session with its configuration, and a broken one 
 });
 
 test('WAHA GOWS: a file that was copied out of its folder is named after the number of its device', async () => {
-  const path = await storeOf(places.newFile(), [madeDevice(ana), madeDevice(bia)]);
+  const path = await storeOf(scratch.newFile(), [madeDevice(ana), madeDevice(bia)]);
   assert.deepEqual((await readAll(gowsReader, { path })).map(told), ['5511999990061', '5511999990062']);
 });
 
@@ -215,7 +215,7 @@ test('WAHA GOWS: the folder of one session, and its file, are read too', async (
   const path = await gowsFolder();
   for (const place of ['gows', 'gows/shop', 'gows/shop/gows.db'])
     assert.ok((await readAll(gowsReader, { path: join(path, place) })).map(told).includes('shop'));
-  await assert.rejects(readAll(gowsReader, { path: await places.newFolder() }), {
+  await assert.rejects(readAll(gowsReader, { path: await scratch.newFolder() }), {
     name: 'SourceFault',
     message: /No folder with a file gows\.db/,
   });

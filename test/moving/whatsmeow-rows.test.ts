@@ -7,10 +7,10 @@ import { test } from 'node:test';
 import { whatsmeowReader } from '#src/moving/whatsmeow/found.ts';
 import { madeDevice } from '#test/support/whatsmeow/made.ts';
 import { keysOf, sessionOf } from '#test/support/whatsmeow/paired.ts';
-import { options, readAll, storeOf, testPlaces, told } from '#test/support/whatsmeow/reading.ts';
+import { options, readAll, openTestFolder, storeOf, told } from '#test/support/whatsmeow/reading.ts';
 import { sqliteTarget } from '#test/support/whatsmeow/writer.ts';
 
-const places = await testPlaces();
+const scratch = await openTestFolder();
 
 const [ana, bia, carl] = ['5511999990061:3@s.whatsapp.net', '5511999990062:1@s.whatsapp.net', '5511999990063:2@s.whatsapp.net'] as const;
 const jidsAre = (jid: string) => `jid = '${jid}'`;
@@ -24,7 +24,7 @@ const brokenDevices: readonly (readonly [title: string, change: string, reason: 
 ];
 for (const [title, change, reason] of brokenDevices) {
   test(`whatsmeow rows: a device with ${title} is refused in words, and the others go on`, async () => {
-    const path = await storeOf(places.newFile(), [madeDevice(ana), madeDevice(bia), madeDevice(carl)], (target) =>
+    const path = await storeOf(scratch.newFile(), [madeDevice(ana), madeDevice(bia), madeDevice(carl)], (target) =>
       target.run(`update whatsmeow_device set ${change} where ${jidsAre(bia)}`),
     );
     assert.deepEqual((await readAll(whatsmeowReader, { path })).map(told), [
@@ -36,7 +36,7 @@ for (const [title, change, reason] of brokenDevices) {
 }
 
 test('whatsmeow rows: malformed, truncated and ownerless records are skipped and counted, and the session continues', async () => {
-  const path = await storeOf(places.newFile(), [madeDevice(ana)], async (target) => {
+  const path = await storeOf(scratch.newFile(), [madeDevice(ana)], async (target) => {
     const session = 'insert into whatsmeow_sessions (our_jid, their_id, session) values ($1, $2, $3)';
     await target.run(session, [ana, '5511988880061:0', Buffer.from([0x0a, 0x10])]);
     await target.run(session, [ana, '5511988880061:1', Buffer.from([0x0a, 0x11])]);
@@ -59,7 +59,7 @@ test('whatsmeow rows: malformed, truncated and ownerless records are skipped and
 
 test('whatsmeow rows: a device has only its own keys', async () => {
   const first = madeDevice(ana, new Map([['identity-key 5511988880061.0', Buffer.alloc(33, 5)]]));
-  const path = await storeOf(places.newFile(), [first, madeDevice(bia)]);
+  const path = await storeOf(scratch.newFile(), [first, madeDevice(bia)]);
   const names: (readonly string[])[] = [];
   for await (const one of whatsmeowReader.read(options({ path }))) names.push([...(await keysOf(sessionOf(one))).keys()].toSorted());
   const own = ['app-state-sync-key AAAAAQ==', 'pre-key 7'];
@@ -72,14 +72,14 @@ for (const [title, content, message] of [
   ['a file that is cut off', `SQLite format 3\0${'x'.repeat(300)}`, /cannot be read/],
 ] as const) {
   test(`whatsmeow store: ${title} is refused in words`, async () => {
-    const path = places.newFile();
+    const path = scratch.newFile();
     await writeFile(path, content);
     await assert.rejects(readAll(whatsmeowReader, { path }), { name: 'SourceFault', message });
   });
 }
 
 test('whatsmeow store: a database of another program is refused with a sentence', async () => {
-  const path = places.newFile();
+  const path = scratch.newFile();
   const target = sqliteTarget(path);
   await target.run('create table notes (text)');
   await target.close();
@@ -88,7 +88,7 @@ test('whatsmeow store: a database of another program is refused with a sentence'
 
 test('whatsmeow store: a text that is neither a path nor an address is refused with a sentence', async () => {
   await assert.rejects(readAll(whatsmeowReader, {}), { name: 'SourceFault', message: /--path or --url is missing/ });
-  await assert.rejects(readAll(whatsmeowReader, { path: join(places.folder, 'nowhere') }), {
+  await assert.rejects(readAll(whatsmeowReader, { path: join(scratch.folder, 'nowhere') }), {
     name: 'SourceFault',
     message: /names nothing/,
   });
@@ -98,11 +98,11 @@ test('whatsmeow store: a text that is neither a path nor an address is refused w
 test('whatsmeow store: copies of the source are deleted after it was read, and after a failure', async (t) => {
   // The test has its own temporary folder, because other test files import at the same time.
   const { TMPDIR: usual } = process.env;
-  process.env['TMPDIR'] = await places.newFolder();
+  process.env['TMPDIR'] = await scratch.newFolder();
   t.after(() => (usual === undefined ? delete process.env['TMPDIR'] : (process.env['TMPDIR'] = usual)));
   const copies = async () => (await readdir(tmpdir())).filter((name) => name.startsWith('dormouse-import-'));
-  await readAll(whatsmeowReader, { path: await storeOf(places.newFile(), [madeDevice(ana)]) });
-  const broken = places.newFile();
+  await readAll(whatsmeowReader, { path: await storeOf(scratch.newFile(), [madeDevice(ana)]) });
+  const broken = scratch.newFile();
   await writeFile(broken, `SQLite format 3\0${'x'.repeat(300)}`);
   await assert.rejects(readAll(whatsmeowReader, { path: broken }));
   assert.deepEqual(await copies(), []);
@@ -125,7 +125,7 @@ test('whatsmeow LIDs: names move to the LID if the library looks there, and exis
     ['tctoken 200000000000001@lid', token],
     ['tctoken 5511988880063@s.whatsapp.net', { token: Buffer.from([2]), timestamp: '1700000000' }],
   ]);
-  const path = await storeOf(places.newFile(), [madeDevice(ana, values)]);
+  const path = await storeOf(scratch.newFile(), [madeDevice(ana, values)]);
   for await (const one of whatsmeowReader.read(options({ path }))) {
     const keys = await keysOf(sessionOf(one));
     const named = (type: string) => [...keys.keys()].filter((name) => name.startsWith(type)).toSorted();

@@ -20,11 +20,11 @@ import {
   plain,
   sessionOf,
 } from '#test/support/whatsmeow/paired.ts';
-import { options, storeOf, testPlaces } from '#test/support/whatsmeow/reading.ts';
+import { options, openTestFolder, storeOf } from '#test/support/whatsmeow/reading.ts';
 import { createTables, postgresTarget, sqliteTarget, type Target, writeDevice } from '#test/support/whatsmeow/writer.ts';
 
 const database = await testDatabase();
-const places = await testPlaces();
+const scratch = await openTestFolder();
 let sandbox: TestSandbox;
 let cleanUp: () => Promise<void>;
 let device: PairedDevice;
@@ -73,10 +73,10 @@ const exact = ['pre-key', 'identity-key', 'app-state-sync-key', 'lid-mapping', '
 
 const hashes = async (): Promise<unknown> =>
   Promise.all(
-    (await readdir(places.folder)).toSorted().map(async (name) => [
+    (await readdir(scratch.folder)).toSorted().map(async (name) => [
       name,
       createHash('sha256')
-        .update(await readFile(join(places.folder, name)))
+        .update(await readFile(join(scratch.folder, name)))
         .digest('hex'),
     ]),
   );
@@ -85,7 +85,7 @@ for (const [title, place] of [
   [
     'an SQLite file',
     async () => {
-      const path = places.newFile();
+      const path = scratch.newFile();
       await filled(sqliteTarget(path));
       return { path };
     },
@@ -93,7 +93,7 @@ for (const [title, place] of [
   [
     'an SQLite file whose log was not moved into it',
     async () => {
-      const path = places.newFile();
+      const path = scratch.newFile();
       await filled(sqliteTarget(path, true));
       assert.notEqual((await stat(`${path}-wal`)).size, 0);
       return { path };
@@ -124,7 +124,7 @@ for (const [title, place] of [
 }
 
 test('whatsmeow store: pre-keys get ids above those of the source', async () => {
-  const path = places.newFile();
+  const path = scratch.newFile();
   await filled(sqliteTarget(path));
   const highest = Math.max(
     ...[...device.held.values.keys()].flatMap((name) => (name.startsWith('pre-key ') ? [Number(name.slice(8))] : [])),
@@ -135,7 +135,7 @@ test('whatsmeow store: pre-keys get ids above those of the source', async () => 
 });
 
 test('whatsmeow store: sessions under numbers are read under the LIDs that the library uses', async () => {
-  const path = await storeOf(places.newFile(), [device.held], (target) =>
+  const path = await storeOf(scratch.newFile(), [device.held], (target) =>
     target.run(`update whatsmeow_sessions set their_id = (select pn from whatsmeow_lid_map where their_id like lid || '_1:%') || substr(their_id, instr(their_id, ':'))
       where exists (select 1 from whatsmeow_lid_map where their_id like lid || '_1:%')`),
   );
@@ -145,7 +145,7 @@ test('whatsmeow store: sessions under numbers are read under the LIDs that the l
 });
 
 test('whatsmeow store: a schema from before LIDs lacks their table and columns, and has another format of jids', async () => {
-  const path = places.newFile();
+  const path = scratch.newFile();
   await storeOf(path, [device.held], undefined, 4);
   await only({ path }, async (one) => {
     assert.equal(one.creds.me?.id, device.held.creds.me?.id);
@@ -158,7 +158,7 @@ test('whatsmeow store: a schema from before LIDs lacks their table and columns, 
 });
 
 test('whatsmeow store: waiting messages are read, and old contacts and groups can read messages of the session', async () => {
-  const path = places.newFile();
+  const path = scratch.newFile();
   await filled(sqliteTarget(path));
   const { number, group, lidGroup } = device;
   const waiting = await Promise.all(

@@ -7,11 +7,11 @@ import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { createSources } from '#src/moving/sources.ts';
 import { madeDevice } from '#test/support/whatsmeow/made.ts';
-import { storeOf, testPlaces } from '#test/support/whatsmeow/reading.ts';
+import { openTestFolder, storeOf } from '#test/support/whatsmeow/reading.ts';
 import { sqliteTarget } from '#test/support/whatsmeow/writer.ts';
 
-const places = await testPlaces();
-const sources = createSources({ newPath: () => places.newFile(), maxBytes: 16 << 20 });
+const scratch = await openTestFolder();
+const sources = createSources({ newPath: () => scratch.newFile(), maxBytes: 16 << 20 });
 const ana = '5511999990081:3@s.whatsapp.net';
 
 const found = async (bytes: Uint8Array, from: string): Promise<readonly string[]> => {
@@ -26,7 +26,7 @@ const found = async (bytes: Uint8Array, from: string): Promise<readonly string[]
 };
 
 test('upload of whatsmeow: a database file, also a compressed one, is its devices', async () => {
-  const bytes = await readFile(await storeOf(places.newFile(), [madeDevice(ana)]));
+  const bytes = await readFile(await storeOf(scratch.newFile(), [madeDevice(ana)]));
   for (const from of ['whatsmeow', 'waha-gows', 'multidevice']) {
     assert.deepEqual(await found(bytes, from), ['5511999990081 5511999990081'], from);
     assert.deepEqual(await found(gzipSync(bytes), from), ['5511999990081 5511999990081'], from);
@@ -34,7 +34,7 @@ test('upload of whatsmeow: a database file, also a compressed one, is its device
 });
 
 test('upload of wuzapi: an archive with both databases is read, and a single one is refused with a sentence', async () => {
-  const folder = await places.newFolder();
+  const folder = await scratch.newFolder();
   await storeOf(join(folder, 'main.db'), [madeDevice(ana)]);
   const users = sqliteTarget(join(folder, 'users.db'));
   await users.run('create table users (id text primary key, name text, token text, jid text)');

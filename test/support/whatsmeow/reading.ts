@@ -25,14 +25,14 @@ export const readAll = (reader: Reader, given: Partial<SourceOptions>): Promise<
 
 export const told = (found: Found): string => (found.found === 'refused' ? `${found.name}: ${found.reason}` : found.name);
 
-export interface Places {
+export interface TestFolder {
   readonly folder: string;
   newFile(): string;
   newFolder(): Promise<string>;
 }
 
 /** Returns functions for files in a folder that is removed after the tests of the file. Call this at the top of a test file. */
-export const testPlaces = async (): Promise<Places> => {
+export const openTestFolder = async (): Promise<TestFolder> => {
   const folder = await mkdtemp(join(tmpdir(), 'whatsmeow-'));
   after(() => rm(folder, { recursive: true, force: true }));
   let count = 0;
