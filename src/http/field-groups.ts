@@ -138,8 +138,8 @@ const replaced = (value: unknown, groups: readonly Group[]): unknown => {
   );
   // Fields are compared in their original form, before their own objects are replaced.
   const order = Object.keys(fieldsOf(value));
-  const placeOf = ({ schema }: Group): number => order.findIndex((field) => Object.hasOwn(fieldsOf(schema), field));
-  const found = groupsOf(value, groups).toSorted((a, b) => placeOf(a) - placeOf(b));
+  const positionOf = ({ schema }: Group): number => order.findIndex((field) => Object.hasOwn(fieldsOf(schema), field));
+  const found = groupsOf(value, groups).toSorted((a, b) => positionOf(a) - positionOf(b));
   if (found.length === 0) return changed;
   const { type: _type, properties: _properties, required: _required, ...rest } = changed;
   const isGrouped = (field: string): boolean => found.some(({ schema }) => Object.hasOwn(fieldsOf(schema), field));
