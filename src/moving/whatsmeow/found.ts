@@ -75,19 +75,19 @@ const signalKeys = async function* (store: WhatsmeowStore, device: Row, now: num
   ];
   const map = await store.lidMap(device, [...sessionIds, ...identityIds, ...senders, ...tokenIds, ...contacts]);
   yield* mappingKeys(map);
-  const placed = (ids: readonly string[]) => {
+  const addressAmong = (ids: readonly string[]) => {
     const known = new Set(ids);
     return (row: Row) => libraryAddress(textIn(row, 'their_id'), map, (id) => known.has(id));
   };
-  const placeOf = { session: placed(sessionIds), identity: placed(identityIds) };
+  const addressOf = { session: addressAmong(sessionIds), identity: addressAmong(identityIds) };
   for await (const row of store.each(device, tables.identities, ['their_id', 'identity']))
     yield leftOut.try(tables.identities.name, () => {
-      const id = placeOf.identity(row);
+      const id = addressOf.identity(row);
       return id === null ? null : identityOf(row, id);
     });
   for await (const row of store.each(device, tables.sessions, ['their_id', 'session']))
     yield leftOut.try(tables.sessions.name, () => {
-      const id = row['session'] === null ? null : placeOf.session(row);
+      const id = row['session'] === null ? null : addressOf.session(row);
       return id === null ? null : sessionOf(row, id, now);
     });
   for await (const row of store.each(device, tables.senderKeys, ['chat_id', 'sender_id', 'sender_key']))
