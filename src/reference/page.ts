@@ -94,8 +94,8 @@ const whenAsked = (type: string, make: () => Promise<Buffer>): (() => Promise<Se
 };
 
 /**
- * Returns the script of the API reference, compressed with gzip. Rejects if the package cannot be read. The package holds the script as a text in a module,
- * whose import needs 100 ms and 35 MB. A thread imports the module, compresses the script (4.9 MB to 1.4 MB) and ends.
+ * Returns the script of the API reference, compressed with gzip. Rejects if the package cannot be read. The package contains the script as a text in a module.
+ * The import of this module needs 100 ms and 35 MB. A thread imports the module, compresses the script (4.9 MB to 1.4 MB) and ends.
  */
 const readBundle = async (): Promise<Buffer> => {
   const thread = new Worker(new URL('./bundle-thread.ts', import.meta.url));
