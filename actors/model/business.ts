@@ -64,7 +64,7 @@ export interface Product {
 /** The fields of `importer_address` in the platform's protocol. */
 type ImporterAddress = Readonly<Partial<Record<'street1' | 'street2' | 'city' | 'region' | 'postalCode' | 'countryCode', string>>>;
 
-/** The origin of a product. Some countries require it. */
+/** The origin of a product. Some countries require these fields. */
 export interface Compliance {
   readonly originCountry?: string;
   readonly importerName?: string;

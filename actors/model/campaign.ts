@@ -2,20 +2,20 @@
 import type { Preparation, Send } from './send.ts';
 
 /**
- * States of a campaign. `waiting`: before its start time or its first turn; `sending`: its first turn has come; `paused`: stopped by a call or by
- * itself; `deleting`: hidden from the interface while its rows are removed.
+ * States of a campaign. `waiting`: the gateway has not begun to send its messages. `sending`: the gateway has begun. `paused`: a call or a fault stopped
+ * the campaign. `deleting`: the interface hides the campaign while its rows are removed.
  */
 const campaignStatuses = ['waiting', 'sending', 'paused', 'done', 'deleting'] as const;
 export type CampaignStatus = (typeof campaignStatuses)[number];
 
 /**
- * States of a recipient. `sending`: the message is stored, and its frame may have left; `unknown`: the frame may have left without an answer, so
- * there is no retry; `skipped`: the contact opted out of campaigns.
+ * States of a recipient. `sending`: the message is stored, and its frame may have left. `unknown`: the frame may have left, but no answer came, and the
+ * gateway does not retry. `skipped`: the contact opted out of campaigns.
  */
 const recipientStates = ['waiting', 'sending', 'sent', 'failed', 'skipped', 'unknown'] as const;
 export type RecipientState = (typeof recipientStates)[number];
 
-/** A message of a campaign without its recipient, as it is stored until its turn. */
+/** A message of a campaign without its recipient. The message is stored in this form until it is sent. */
 export interface CampaignSend extends Preparation, Pick<Send, 'content' | 'mentions' | 'forward' | 'replyTo'> {
   readonly trackSource: string;
   readonly trackId: string;
@@ -49,7 +49,7 @@ export interface Campaign extends CampaignCounts {
   /** The client's own name or remark. */
   readonly info: string;
   readonly status: CampaignStatus;
-  /** The reason why the campaign paused itself or waits now; '' otherwise. */
+  /** The reason why the gateway paused the campaign, or why the campaign waits now; '' otherwise. */
   readonly reason: string;
   readonly scheduledFor: number;
   /** The shortest pause between two messages. In milliseconds. */
@@ -71,7 +71,7 @@ export interface CreatedCampaign {
   readonly duplicates: number;
   /** The number of recipients that no message can be sent to. Each has an error. */
   readonly failed: number;
-  /** An estimate in milliseconds. Answers that an older release stored lack it. */
+  /** An estimate of the time until the last message leaves. In milliseconds; absent in answers that an older release stored. */
   readonly remainingMs?: number;
 }
 

@@ -22,7 +22,7 @@ export const reactionCodes = ['all', 'basic', 'none'] as const;
 
 export type ReactionCodes = (typeof reactionCodes)[number];
 
-/** All facts of a channel except its id. Words of the platform are in lower case. New words pass unchanged. */
+/** All facts of a channel except its id. Constants of the platform are in lower case, including constants that this build does not know. */
 export interface ChannelFacts {
   /** `active`, `suspended`, `geosuspended`, `deleted`. */
   readonly state: string;

@@ -119,7 +119,7 @@ export type QuickReplyType = (typeof quickReplyTypes)[number];
 /** A text, or a file with a text, that people insert by a shortcut. */
 export interface QuickReply {
   readonly id: string;
-  /** True if the phone stores the quick reply. The phone stores texts alone; the gateway stores all other types. */
+  /** True if the phone stores the quick reply. The phone can store only texts. */
   readonly onPhone: boolean;
   readonly shortcut: string;
   readonly type: QuickReplyType;

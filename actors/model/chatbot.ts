@@ -1,7 +1,7 @@
 /** The chatbot: agents that answer, and triggers that start an agent or a quick reply. */
 import type { MediaKind } from './content.ts';
 
-/** The services that an agent can use. All speak the chat completions protocol of OpenAI; `custom` is any other service that speaks it. */
+/** The services that an agent can use. All of them use the chat completions protocol of OpenAI. `custom`: another service with this protocol. */
 export const agentProviders = ['openai', 'anthropic', 'gemini', 'deepseek', 'custom'] as const;
 
 type AgentProvider = (typeof agentProviders)[number];
@@ -34,7 +34,7 @@ export interface ChatbotAgent {
   readonly prompt: string;
   /** The limit of tokens in one answer; 0 for the gateway's own limit. */
   readonly maxTokens: number;
-  /** The temperature in percent: 100 is 1.0 in the protocol. Null for the provider's default. */
+  /** The options of the model, in percent: 100 is 1.0 in the protocol. Null for the provider's default. `diversity` is `top_p`. */
   readonly temperature: number | null;
   readonly diversity: number | null;
   readonly frequencyPenalty: number | null;
@@ -43,7 +43,7 @@ export interface ChatbotAgent {
   readonly signMessages: boolean;
   /** True if messages are marked as read when the agent answers them. */
   readonly readMessages: boolean;
-  /** The largest length of one message, in characters. A longer answer is split into several messages. No answer is split if 0. */
+  /** The largest length of one message; 0 for no limit. In characters. A longer answer is split into several messages. */
   readonly maxMessageLength: number;
   /** The time of typing before each message. In seconds. */
   readonly typingSeconds: number;
@@ -138,7 +138,7 @@ export interface ChatbotState {
   readonly answersCount: number;
 }
 
-/** The origin of a message that an agent wrote, without any key. Plain data in the form of the chat completions protocol. */
+/** The origin of a message that an agent wrote, without the API key. Plain data in the form of the chat completions protocol. */
 export interface AiMetadata {
   readonly agentId: string;
   readonly request: {

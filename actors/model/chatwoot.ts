@@ -9,7 +9,7 @@ export interface ChatwootInbox {
   readonly ignoreGroups: boolean;
   /** True if messages of agents begin with the agent's name. */
   readonly signMessages: boolean;
-  /** True if a resolved conversation stays resolved and the next message opens a new one. */
+  /** True if a resolved conversation stays resolved, and the next message opens a new conversation. */
   readonly newConversations: boolean;
   /** The last path segment of the URL to which Chatwoot posts. The segment is secret, and every caller that knows it may post. */
   readonly hook: string;
@@ -79,7 +79,7 @@ export interface ChatwootChat {
   readonly sourceId: string;
   /** The id of the conversation; 0 for none. */
   readonly conversationId: number;
-  /** Name and picture that the platform told last, or a mark if it told none yet (`untold`). */
+  /** The name and the picture that the platform reported last. Both are marks (`untold`) before the first report. */
   readonly name: string;
   readonly image: string;
 }
@@ -103,7 +103,7 @@ export interface ChatwootFile {
   readonly kind: string;
 }
 
-/** A message or deletion from Chatwoot that the gateway has to apply. Plain data, because it is stored until it is done. */
+/** A message or deletion from Chatwoot that the gateway has to apply. Plain data, because the item is stored until it is applied. */
 export type ChatwootNews = {
   readonly accountId: number;
   readonly inboxId: number;

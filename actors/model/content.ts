@@ -1,4 +1,4 @@
-/** The contents of messages: without a file, with one file, and those that people answer by a tap. */
+/** The contents of messages: contents without a file, contents with one file, and contents that people answer by a tap. */
 
 // Text messages and their link previews.
 
@@ -15,7 +15,7 @@ export interface TextContent {
   readonly text: string;
   /** The style of a status post. Other texts have none. */
   readonly style?: TextStyle;
-  /** The link preview. Null for none; 'auto' fetches the preview from the first link in the text. */
+  /** The link preview; null for none. 'auto' fetches the preview from the first link in the text. */
   readonly preview:
     | null
     | 'auto'
@@ -96,7 +96,7 @@ export interface EventFacts {
   readonly startsAt: number;
   /** The end of the event; null if the event has no end. In Unix seconds. */
   readonly endsAt: number | null;
-  /** The place. A place may have a name without coordinates. */
+  /** The place, which may have a name without coordinates; null for none. */
   readonly location: (Omit<Place, 'latitude' | 'longitude'> & Partial<Pick<Place, 'latitude' | 'longitude'>>) | null;
   readonly joinLink: string;
   /** True if the event is a call. The platform creates a link if the client gives none. */
@@ -111,7 +111,7 @@ export interface EventContent extends EventFacts {
   readonly kind: 'event';
 }
 
-/** New facts that replace all facts of an own event. An event is cancelled in the same way, with `isCancelled`. */
+/** New facts that replace all facts of an own event. With `isCancelled`, the event is cancelled. */
 export interface EventEditContent extends EventFacts {
   readonly kind: 'eventEdit';
   /** The id, in any form, of the message with the event. */
@@ -125,7 +125,7 @@ export const mediaKinds = ['image', 'video', 'videoplay', 'document', 'audio', '
 
 export type MediaKind = (typeof mediaKinds)[number];
 
-/** A file as the client names it. The gateway has not fetched or checked it. */
+/** A file as the client names it. The gateway has not yet fetched or checked the file. */
 export interface GivenFile {
   /** URL, data URL or base64. */
   readonly source: string;
@@ -153,7 +153,7 @@ export interface KeptFile {
   readonly filename: string;
 }
 
-/** A file that the gateway keeps for the instance, ready to be sent. Plain data, because it waits in the asynchronous queue. */
+/** A file that the gateway keeps for the instance, ready to be sent. Plain data, because messages in the asynchronous queue contain attachments. */
 export interface Attachment extends KeptFile {
   /** A small JPEG in base64; null if the file has no picture. */
   readonly thumbnail: string | null;
@@ -183,7 +183,7 @@ export interface TakenFile {
   readonly path: string;
   /** The size in bytes; never 0. */
   readonly size: number;
-  /** SHA-256 of the bytes in hex. Equal bytes are one file. */
+  /** SHA-256 of the bytes in hex. The gateway stores equal bytes once. */
   readonly hash: string;
   /** The type by content, never by file name or response header; `application/octet-stream` if the content is not recognised. */
   readonly mimetype: string;
@@ -218,7 +218,7 @@ export interface ButtonsContent {
   readonly text: string;
   readonly footer: string;
   readonly buttons: readonly Button[];
-  /** True for the form that is older than native flows. The old form has reply buttons only, and the platform refuses it for most accounts. */
+  /** True for the form that is older than native flows. The old form has reply buttons only, and the platform refuses the old form for most accounts. */
   readonly legacy: boolean;
 }
 

@@ -8,7 +8,7 @@ import type { Call, News } from './news.ts';
 import type { Result } from './result.ts';
 import type { EventType } from './webhook.ts';
 
-// Idempotency keys, with which a client repeats a send or the creation of a campaign without doing it twice (header `Idempotency-Key`).
+// Idempotency keys (header `Idempotency-Key`). A client that repeats a request with its key causes no second message and no second campaign.
 
 /** A client's idempotency key, as two digests. `hash` is the digest of the key itself. */
 export interface SendKey {
@@ -17,7 +17,7 @@ export interface SendKey {
   readonly request: string;
 }
 
-/** The result of a request with a key. The digest also covers the kind of request, so the key of a send never answers for a campaign. */
+/** The result of a request with a key. The digest covers the kind of request, so the key of a send is refused for a campaign. */
 export type DoneOnce = Message | CreatedCampaign;
 
 /** A key that was used; unique by (instance, hash). */
@@ -81,7 +81,7 @@ export type Entry =
   | { readonly kind: 'sendKey'; readonly key: UsedSendKey }
   /**
    * A new state of a campaign recipient. When a campaign message is stored or sent, the state of its recipient changes without this entry. `waiting`:
-   * the message did not leave, and the recipient gets another turn. No event.
+   * the message did not leave, and is sent later. No event.
    */
   | {
       readonly kind: 'recipient';
@@ -134,7 +134,7 @@ export type Entry =
   /**
    * A message was deleted for everyone. The message loses its content, gets the status `Deleted`, and makes a `messages_update` with that state. Only
    * the author and, in a group, its admins may delete a message. In channels the platform itself deletes posts. `forMe`: the account deleted the
-   * message, by any author, for itself alone.
+   * message of any author for itself alone.
    */
   | {
       readonly kind: 'deleted';
@@ -162,9 +162,9 @@ export type Entry =
       readonly at: number;
     }
   /**
-   * The account cleared a chat on the phone, or deleted it (`gone`). Messages up to `until` are removed. Messages that wait to be sent stay; with
+   * The account cleared a chat on the phone, or deleted it (`gone`). Messages up to `until` are removed. Messages that wait to be sent stay. With
    * `keepStarred`, starred messages stay too. A cleared chat has no last message and no unread messages, and makes a `chats` event. A deleted chat is removed
-   * as by `chatRemoved`. A chat with a newer message stays as it is.
+   * as by `chatRemoved`. If the chat has a newer message, only messages are removed.
    */
   | {
       readonly kind: 'chatErased';
@@ -215,7 +215,7 @@ export type Entry =
    */
   | { readonly kind: 'chat'; readonly chat: ChatPatch; readonly create: boolean; readonly tell?: 'chats' | 'contacts' }
   /**
-   * The whole list of blocked people. Their chats become blocked, and all other chats become free. Makes a `chats` event for each changed chat. A person whose
+   * The whole list of blocked people. Their chats become blocked, and all other chats unblocked. Makes a `chats` event for each changed chat. A person whose
    * number is not known has the LID as `chatId`.
    */
   | { readonly kind: 'blocklist'; readonly people: readonly PersonPair[] }
@@ -232,7 +232,7 @@ export type Entry =
       /** The transfer, in its last batch only. */
       readonly transfer?: HistoryTransfer;
     }
-  /** Adds the definition, or replaces the definition with the same id. No event. Labels, which have an event, come as `news` or `history`. */
+  /** Adds the definition, or replaces the definition with the same id. No event. Labels are recorded by `news` or `history`, which make events. */
   | { readonly kind: 'definition'; readonly definition: Definition }
   /** The definition was deleted. No event. */
   | { readonly kind: 'definitionGone'; readonly definition: Definition }

@@ -6,7 +6,7 @@
 // The route of a session to the platform.
 
 /**
- * The modes of the proxy settings. `custom`: a proxy of the owner. `internal`: the server's route, which is a managed proxy if there is a catalogue.
+ * The modes of the proxy settings. `custom`: a proxy of the owner. `internal`: the server's route, which is a managed proxy or a direct connection.
  * `none`: no proxy.
  */
 export const proxyModes = ['custom', 'internal', 'none'] as const;
@@ -59,8 +59,8 @@ export const maskedProxy = (url: string): string => {
 };
 
 /**
- * A city of the catalogue. `proxies` are address templates with `{country}`, `{state}`, `{city}` and `{session}`. Many providers select the place and
- * the exit by the user name.
+ * A city of the catalogue. `proxies` are address templates with `{country}`, `{state}`, `{city}` and `{session}`. Many providers choose the place and
+ * the exit address from the user name.
  */
 export interface ProxyCity {
   readonly value: string;
@@ -213,7 +213,7 @@ export interface Claim {
 export interface ClientVersionView {
   /** The version, such as `2.3000.1043857760`. */
   readonly version: string;
-  /** The origin of the version. `rolledBack`: the platform refuses the version of the last look-up, so an older one is used. */
+  /** The origin of the version. `rolledBack`: the platform refuses the version of the last look-up, so an older version is used. */
   readonly source: 'setting' | 'lookedUp' | 'builtIn' | 'rolledBack';
   /** The time of the last successful look-up; 0 if there was none. In Unix milliseconds. */
   readonly checkedAt: number;

@@ -14,7 +14,7 @@ export interface Message {
   readonly id: string;
   /** The id that the platform knows. */
   readonly messageId: string;
-  /** The phone jid if it is known, the group jid, or else the LID. */
+  /** The jid of a group. For a person, the phone jid if it is known, else the LID. */
   readonly chatId: string;
   readonly chatLid: string;
   readonly sender: string;
@@ -39,7 +39,7 @@ export interface Message {
   readonly text: string;
   /** The id of the quoted message. */
   readonly quoted: string;
-  /** In an edit: the id of the message that it edits. In an edited message: the id of its last edit. */
+  /** In an edit: the id of the edited message. In an edited message: the id of its last edit. */
   readonly edited: string;
   /** The id of the message to which this message reacts. */
   readonly reaction: string;

@@ -26,7 +26,7 @@ export interface User {
   readonly lastSignInAt: number;
 }
 
-/** The user of a session. `version` changes with the password, the role and the one-time codes, and the change ends the sessions of the former version. */
+/** The user of a session. `version` changes with the password, the role and the one-time codes. Each change ends the sessions of the former version. */
 export interface SessionUser extends Pick<User, 'id' | 'name' | 'role' | 'hasCode'> {
   readonly version: string;
 }
@@ -45,7 +45,7 @@ export interface OpenSession {
 }
 
 /**
- * The form of a name. Letters are in lower case, so that no two names differ in case alone. The first sign is a letter or a digit, so that no
+ * The form of a name. Letters are in lower case, so that no two names differ in case alone. The first character is a letter or a digit, so that no
  * spreadsheet reads a name as a formula.
  */
 const namePattern = /^[a-z0-9][a-z0-9._@-]{0,63}$/;
@@ -114,7 +114,7 @@ export interface AuditQuery {
   /** The range of times. `from` is included, `to` is not. In Unix milliseconds. */
   readonly from?: number;
   readonly to?: number;
-  /** Only entries before this id. */
+  /** Selects the entries with a lower id. */
   readonly before?: number;
   readonly limit: number;
 }

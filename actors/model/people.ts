@@ -43,7 +43,7 @@ export type ContactScope = (typeof contactScopes)[number];
 
 // Pictures of people and groups, as the platform shows them to the account.
 
-/** The kinds of pictures. `image`: the whole picture; `preview`: a small one. */
+/** The kinds of pictures. `image`: the whole picture; `preview`: a small picture. */
 export type PictureKind = 'image' | 'preview';
 
 /** The platform's answer about a picture. `hidden`: the account may not see the picture. */
@@ -163,7 +163,7 @@ export type GroupEvent =
     }
   /** The account joined this group. */
   | { readonly kind: 'entered'; readonly group: Group; readonly reason?: string }
-  /** A member changed the phone number. The stored group gets the new number, and the event shows no change. */
+  /** A member changed its phone number. The stored group gets the new number, and the event shows no change. */
   | { readonly kind: 'renamed'; readonly from: Person; readonly to: Person }
   /** The group was deleted. */
   | { readonly kind: 'deleted'; readonly reason: string }

@@ -40,12 +40,12 @@ export const reasons = [
   'notFound',
   'forbidden', // the account lacks a right, such as that of a group admin
   'conflict', // the current state does not allow the request
-  'capped', // the server holds as many connected instances as its limit allows
+  'capped', // this process has as many connected instances as its limit allows
   'limited', // too many requests, too early, or more than a limit allows; `retryAfter` says when a retry may work
   'refused', // the platform refused; `code` and `message` come from the platform
   'unknown', // the request left this process and no answer came; it may have taken effect
   'notSent', // the session is not connected; nothing left this process, and a retry is safe
-  'unavailable', // storage is away or the server is stopping; nothing left this process, and a retry is safe
+  'unavailable', // storage is away or the process is stopping; nothing left this process, and a retry is safe
   'notSupported', // the platform or this build cannot do it
 ] as const;
 
@@ -66,7 +66,7 @@ export interface Refusal {
   readonly limits?: Partial<AccountLimits>;
   /** The platform's id of the message that may have been sent. A client can look its status up later. */
   readonly messageId?: string;
-  /** The reasons why the server is not ready, in sentences. */
+  /** The reasons why the gateway is not ready, in sentences. */
   readonly causes?: readonly string[];
   /** The time until a retry may work. In seconds. */
   readonly retryAfter?: number;

@@ -177,12 +177,12 @@ export interface Try {
   readonly status: number;
   /** '' if the attempt succeeded. */
   readonly error: string;
-  /** The beginning of the body of a refusal. Only the last attempt of a delivery has it. */
+  /** The beginning of the body of a refusal. Only the last attempt of a delivery has this field. */
   readonly answer?: string;
 }
 
 /**
- * The states of a delivery. `waiting`: in its lane; `parked`: until its next attempt, or behind a parked row of its lane; `dead`: attempts used up;
+ * The states of a delivery. `waiting`: in its lane; `parked`: until its next attempt, or behind a parked row of its lane; `dead`: given up;
  * `delivered`: done.
  */
 export const deliveryStates = ['waiting', 'parked', 'dead', 'delivered'] as const;
