@@ -82,8 +82,8 @@ export interface CampaignStore {
   /** Counts the campaign messages after `since`. */
   sentSince(instance: InstanceId, since: number): Promise<number>;
   /**
-   * Changes the status of a campaign from one of `from` to `to`. Resolves with the former status, even if the status is not in `from` and stays. Resolves
-   * with null if there is no such campaign.
+   * Changes the status of a campaign to `to` if the current status is in `from`. Resolves with the status before the call in both cases; null if there is
+   * no such campaign.
    */
   change(claim: Claim, id: string, from: readonly CampaignStatus[], to: CampaignStatus, at: number): Promise<CampaignStatus | null>;
   /**
@@ -95,7 +95,7 @@ export interface CampaignStore {
   removeAll(claim: Claim, doneBefore: number | null): Promise<RemovedCampaigns>;
   /** Marks campaigns that finished before this time as `deleting`, at most `limit`, over all instances. Returns the number of marked campaigns. */
   expire(before: number, limit: number): Promise<number>;
-  /** Marks paused campaigns without a change since this time as `deleting`, at most `limit`, over all instances. Returns their number. */
+  /** Marks paused campaigns without a change since this time as `deleting`, at most `limit`, over all instances. Returns the number of marked campaigns. */
   expirePaused(before: number, limit: number): Promise<number>;
 }
 

@@ -109,15 +109,15 @@ export interface ChatwootStore {
    */
   addReply(claim: Claim, inbox: string, news: ChatwootNews, at: number, most: number): Promise<boolean>;
   /**
-   * Returns the first items of conversations of these instances, ordered by the time when they are due. Returns at most `limit` items, and at most
+   * Returns the first item of each conversation of these instances, in the order in which the items are due. Returns at most `limit` items, and at most
    * `ofInstance` items of one instance.
    */
   replies(instances: readonly InstanceId[], limit: number, ofInstance: number): Promise<readonly ChatwootReply[]>;
   /** Returns the instances with stored news. */
   replying(): Promise<readonly InstanceId[]>;
   /**
-   * Records an attempt before it begins. `begun` is the number of the attempt. Returns false if the item failed or was removed since it was read. The
-   * caller must not send such an item.
+   * Records an attempt before it begins. `begun` is the number of the attempt. Returns false if the item failed or was removed since the read. The
+   * caller must then not send the item.
    */
   beginReply(claim: Claim, reply: Pick<ChatwootReply, 'seq' | 'begun'>): Promise<boolean>;
   /** Postpones an item to a later time and stores its progress. Resets `begun` to 0. Keeps a failure that was stored meanwhile. */

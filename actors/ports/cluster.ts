@@ -54,7 +54,7 @@ export interface KnownNode {
   readonly ended: boolean;
   /** The time since the node joined. */
   readonly age: number;
-  /** The number of instances by cause that the node took within the last hour and still has. */
+  /** The number of instances that the node took within the last hour and still has, by cause. */
   readonly taken: Readonly<Partial<Record<LeaseCause, number>>>;
 }
 
@@ -114,18 +114,18 @@ export type NameHolder = Pick<LiveNode, 'incarnation' | 'until'>;
 
 export interface LeaseStore {
   /**
-   * Registers the node with a lease of this length. Resolves with null if the node has joined. Resolves with the holder if another
-   * live incarnation than this one and `former` uses the name. The leases of a replaced incarnation are void. Safe to repeat.
+   * Registers the node with a lease of this length. Resolves with null if the node has joined. Resolves with the holder if a live
+   * incarnation other than this one and `former` uses the name. The leases of a replaced incarnation are void. Safe to repeat.
    */
   join(node: NodeState, ms: number, former: string | null): Promise<NameHolder | null>;
   /**
-   * Renews the lease of the node for `ms` from now, and with it the node's leases of instances. Returns false if another node ended the lease, or if
-   * another incarnation uses the name.
+   * Renews the lease of the node for `ms` from now. This also renews the node's leases of instances. Returns false if another node ended the lease, or
+   * if another incarnation uses the name.
    */
   renew(node: NodeState, ms: number): Promise<boolean>;
   /**
-   * Ends the lease of a node without a renewal since `until`, so that its instances are free. The caller must have seen no renewal for a whole lease
-   * by its own monotonic clock, because the clock of the database may step. Returns false if the lease was renewed or ended meanwhile.
+   * Ends the lease of a node without a renewal since `until`, so that other nodes can take its instances. The caller must have seen no renewal for a
+   * whole lease by its own monotonic clock, because the clock of the database may step. Returns false if the lease was renewed or ended meanwhile.
    */
   end(holder: NameHolder): Promise<boolean>;
   /** Removes the node and its leases. */

@@ -73,8 +73,8 @@ export interface FileStore {
   /** Removes at most `limit` files without use since `before` (Unix milliseconds), the longest unused first. Returns the number of removed files. */
   removeUnused(before: number, limit: number): Promise<number>;
   /**
-   * Works like `removeUnused`, but only for files whose bytes are in this store. It frees the disk of a node whose files are in a folder of its own. Does the
-   * same as `removeUnused` if all bytes are in this store.
+   * Works like `removeUnused`, but only for files whose bytes are in this store. Frees the disk of a node that keeps its files in a folder of its own. If all
+   * bytes are in this store, both methods do the same.
    */
   removeUnusedHere(before: number, limit: number): Promise<number>;
   /** Removes a batch of the files of one instance. Returns the number of removed files; 0 if none are left. */
@@ -135,9 +135,9 @@ export interface FileRows {
   removeOf(instance: InstanceId, limit: number): Promise<readonly Blob[]>;
 }
 
-// Files on their way into messages.
+// Preparation of files for messages, and of pictures for groups, people and products.
 
-/** Pictures for the platform: of a group or a person (`portrait`, square) or of a product (in its own proportions). */
+/** Prepares pictures. `portrait`: a square picture of a group or a person. `product`: a picture of a product, which keeps its proportions. */
 export interface Portraits {
   /** Makes a JPEG from a URL, a data URL or base64. Refuses like `Attachments.take`, and with `notConvertible` for a file that is no picture. */
   take(instance: InstanceId, source: string, as: 'portrait' | 'product'): Promise<Result<Uint8Array>>;
@@ -146,7 +146,7 @@ export interface Portraits {
 export interface Attachments {
   /**
    * Fetches a file from the client's source, prepares it for its kind, and keeps it for the instance. Refuses with `invalid` if the source has no
-   * usable file, and with `tooLarge` or `notConvertible`. `limited`: too many files are in preparation. `unavailable`: the server stops. `notFound`:
+   * usable file, and with `tooLarge` or `notConvertible`. `limited`: too many files are in preparation. `unavailable`: the process stops. `notFound`:
    * the instance was removed meanwhile. Rejects with `FilesUnavailable` if a disk or the store fails. Time, bytes and memory are bounded. A failure leaves no
    * file behind.
    */

@@ -24,7 +24,7 @@ export interface WebhookStore {
   all(): Promise<readonly Webhook[]>;
   /** Returns the existing webhooks among these ids. */
   some(ids: readonly string[]): Promise<readonly Webhook[]>;
-  /** Adds or replaces the webhook. `epoch` is that of its instance, or 0 for a global webhook. Rejects with `EpochLost` for a former owner. */
+  /** Adds or replaces the webhook. `epoch`: the epoch of its instance; 0 for a global webhook. Rejects with `EpochLost` for a former owner. */
   save(webhook: Webhook, epoch: number): Promise<void>;
   /** Disables the webhook if it still has this address. Changes no other field, because another change may be under way. Fails like `save`. */
   disable(webhook: Pick<Webhook, 'id' | 'instanceId' | 'url'>, epoch: number): Promise<void>;
@@ -57,7 +57,7 @@ export interface RemovalStore {
   pending(): Promise<readonly Removal[]>;
   /** Removes one batch. Returns false if no rows are left. Safe to repeat, also after a crash. */
   removePiece(removal: Removal | AccountRemoval): Promise<boolean>;
-  /** Ends an interrupted removal of an instance's rows. The next removal begins with the first rows, because later rows may precede its last batch. */
+  /** Forgets the position of an interrupted removal. The next removal of the instance begins at the first row, because new rows may precede the position. */
   rewind(id: InstanceId): void;
 }
 
@@ -87,9 +87,9 @@ export interface ChangeLook {
   readonly changes: readonly Change[];
   /** The last version that a transaction has taken, committed or not. */
   readonly latest: number;
-  /** The number of the oldest open transaction; equal to `next` if none is open. `changes` contains the commits of all earlier numbers. */
+  /** The number of the oldest open transaction; equal to `next` if none is open. `changes` includes every commit with a lower number. */
   readonly oldest: number;
-  /** The number of the next transaction. No transaction with this number or a higher number had begun to write. */
+  /** The lowest number that PostgreSQL has not assigned. A transaction that begins to write after this query gets this number or a higher number. */
   readonly next: number;
   /** The setting `adminTokenSetting`; null if the setting is absent. */
   readonly admin: string | null;
@@ -127,6 +127,6 @@ export interface StepStore {
   append(batch: readonly { readonly instanceId: InstanceId; readonly steps: readonly object[] }[], most: number): Promise<void>;
   /** Returns the steps, oldest first. An earlier release may have written them, so the reader must check each step. */
   read(instance: InstanceId): Promise<readonly unknown[]>;
-  /** Returns the last eight steps of several instances, unchecked as those of `read`. Leaves out instances without steps. */
+  /** Returns the last eight steps of each instance. Leaves out instances without steps. The reader must check each step, as for `read`. */
   last(instances: readonly InstanceId[]): Promise<ReadonlyMap<InstanceId, readonly unknown[]>>;
 }

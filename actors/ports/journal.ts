@@ -11,12 +11,12 @@ export interface UnrenderedEvent extends Pick<GatewayEvent, 'id' | 'type' | 'mes
   readonly error: unknown;
 }
 
-/** A message whose short id another message has already. The message is stored and published under another short id. */
+/** A message that is stored and published under another short id, because another message already has its short id. */
 export interface RenamedMessage extends Pick<Message, 'messageId' | 'chatId' | 'id'> {}
 
 /** The outcome of one commit. */
 export interface Committed {
-  /** The events to publish. An event of an earlier commit without an answer is included, and its deliveries are not. */
+  /** The events to publish, including events of an earlier commit without an answer. `deliveries` lacks the deliveries of these earlier events. */
   readonly events: readonly GatewayEvent[];
   readonly deliveries: readonly Delivery[];
   /** Absent if all events were rendered. */

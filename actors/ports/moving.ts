@@ -43,7 +43,7 @@ export interface ArrivingSession {
   /** The end of the last connection with these keys. In Unix milliseconds. Absent if the source does not store it. */
   readonly endedAt?: number;
   /**
-   * Reads the chats and messages of the session. The caller may call it once, and only before it requests the next session. Absent if the source
+   * Reads the chats and messages of the session. The caller may call `rows` once, and only before the request for the next session. Absent if the source
    * has no chats and messages. The iteration may throw a `SourceProblem`.
    */
   readonly rows?: () => AsyncIterable<ArchivedRows>;
@@ -70,7 +70,7 @@ export interface MovingSources {
    * `SourceProblem`.
    */
   receive(upload: AsyncIterable<Uint8Array>, source: UploadedSource): Promise<Result<AsyncIterable<Arrival>>>;
-  /** Writes sessions as a sealed archive. `hasRows`: true if the archive includes the rows of the sessions, which older versions cannot read. */
+  /** Writes sessions as a sealed archive. `hasRows`: true if the archive includes the rows of the sessions. Older releases cannot read such an archive. */
   archive(sessions: AsyncIterable<LeavingSession>, passphrase: string, hasRows: boolean): AsyncIterable<Uint8Array>;
 }
 
@@ -86,7 +86,7 @@ export interface LeavingSession {
   readonly proxy: string;
   readonly webhooks: readonly MovedWebhook[];
   readonly settings: InstancePatch;
-  /** Settings that an archive does not take over, one sentence each. */
+  /** Settings that an archive does not contain, one sentence each. */
   readonly lost: readonly string[];
   readonly credentials: string;
   /** The end of the last connection. In Unix milliseconds. */
@@ -98,7 +98,7 @@ export interface LeavingSession {
 
 /** The data that is stored in one transaction with a session. */
 export interface Landing {
-  /** The new instance of the session, which the transaction inserts; null if the instance is stored. */
+  /** The new instance of the session, which the transaction inserts; null for a stored instance. */
   readonly fresh: InstanceRecord | null;
   /** True if the session replaces an older copy of the same session in the instance. The keys of that copy are deleted. */
   readonly replaces: boolean;
@@ -110,8 +110,8 @@ export interface Landing {
 
 export interface SessionStore {
   /**
-   * Stores a session in a new instance, in one without a session, or in place of an older copy, all or nothing. `elsewhere`: another instance has the session by
-   * now, and nothing was stored. Rejects with `EpochLost` for a former owner.
+   * Stores a session, all or nothing: in a new instance, in an instance without a session, or in place of an older copy of the session. `elsewhere`: another
+   * instance already has the session, and nothing was stored. Rejects with `EpochLost` for a former owner.
    */
   land(claim: Claim, landing: Landing): Promise<'stored' | 'elsewhere'>;
   /** Resolves when all data of a former session is deleted. The caller must wait for this before `land`. */

@@ -45,8 +45,8 @@ export interface UserStore {
   /** Adds a user without a one-time code. Answers `taken` if the name exists, and `full` if there are `most` users. */
   add(user: User & { readonly password: string; readonly version: string }, most: number): Promise<'added' | 'taken' | 'full'>;
   /**
-   * Changes a user, gives it the new version and ends its sessions, in one statement. Returns null if there is no such user, or if `expected` is given
-   * and differs from the stored version.
+   * Changes a user, stores the new version, and ends the sessions of the user, in one statement. Returns null if there is no such user, or if `expected`
+   * is given and differs from the stored version.
    */
   change(id: string, change: UserChange, version: string, expected?: string): Promise<User | null>;
   /** Removes a user and its sessions. Returns the removed user; null if there is none. */
@@ -121,7 +121,7 @@ export interface AuditStore {
   add(notes: readonly AuditNote[]): Promise<void>;
   find(query: AuditQuery): Promise<AuditPage>;
   /**
-   * Removes at most `limit` entries, and returns their number: entries from before `before` (Unix milliseconds), and the oldest ones beyond `most`. Entries
+   * Removes at most `limit` entries, and returns their number: entries from before `before` (Unix milliseconds), and the oldest beyond `most` entries. Entries
    * of instance tokens are counted apart from those of administrators, so that requests with a token cannot displace the entries of administrators.
    */
   expire(before: number, most: number, limit: number): Promise<number>;
@@ -221,8 +221,8 @@ export interface FigureStore {
     readonly limit: number;
   }): Promise<readonly FigureStep[]>;
   /**
-   * Removes at most `limit` rows. These are rows from before this time (Unix milliseconds), and rows from more than two days after it. A clock that
-   * was ahead wrote the latter rows. Returns the number of removed rows.
+   * Removes at most `limit` rows: rows from before `before` (Unix milliseconds), and rows from more than two days after `before`, which a clock that was
+   * ahead wrote. Returns the number of removed rows.
    */
   expire(before: number, limit: number): Promise<number>;
 }

@@ -87,12 +87,12 @@ export interface OpenOptions {
 }
 
 /**
- * The connection of one instance to the platform. An instance has one link for all its connections. The link outlives the actors that use it, and
- * closing the link is all that is needed after any error.
+ * The connection of one instance to the platform. An instance has one link for all its connections. The link outlives the actors that use it.
+ * After an error, the caller only has to close the link.
  */
 export interface PlatformLink {
   /**
-   * Starts connecting and reports through `emit`. Never throws. A failure is a `platform.closed` fact. The caller may call it only while the link is
+   * Starts connecting and reports through `emit`. Never throws. A failure is a `platform.closed` fact. The caller may call `open` only while the link is
    * closed: before the first `open`, after `close` resolved, or after `platform.closed`.
    */
   open(options: OpenOptions, emit: (fact: PlatformFact) => void): void;
@@ -127,7 +127,7 @@ export interface PlatformLink {
    */
   perform<N extends OperationName>(operation: Operation<N>, control: OperationControl): Promise<Outcome<AnswerOf<N>>>;
   /**
-   * Returns the id under which a chat is kept, for any spelling, from memory. `certain`: no other id is possible; otherwise `chat.resolve` queries
+   * Returns the id under which a chat is stored, for any spelling, from memory. `certain`: no other id is possible. Otherwise `chat.resolve` queries
    * storage. `forms`: the ids under which the platform may know the number, the most likely first. The list is empty for groups, LIDs and other ids
    * without a look-up. Refuses (`invalid`) a number that is not valid.
    */
@@ -176,8 +176,8 @@ export interface LinkHost {
    */
   accountOf(owner: string): 'same' | 'change' | 'refused';
   /**
-   * Empties the instance for another account. Rejects with a `StorageFailure` during an outage of the database, and when `isCurrent` returns false, because the
-   * connection was given up. Safe to repeat.
+   * Empties the instance for another account. Rejects with a `StorageFailure` during an outage of the database, or if `isCurrent` returns false. A result of
+   * false means that the connection was given up. Safe to repeat.
    */
   beginAnew(identity: Identity, isCurrent: () => boolean): Promise<void>;
 }

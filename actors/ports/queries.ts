@@ -24,7 +24,7 @@ import type {
 export interface MessageQuery {
   /** A short id or a platform id. Each may have the prefix `<owner>:`. */
   readonly id?: string;
-  /** Any form of a chat id that the interface returns: number, jid or LID, with or without a device or `<owner>:` in front. */
+  /** Any form of a chat id that the interface returns: a number, a jid or a LID. The device and the prefix `<owner>:` are optional. */
   readonly chatId?: string;
   readonly trackSource?: string;
   readonly trackId?: string;
