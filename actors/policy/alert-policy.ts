@@ -193,8 +193,8 @@ const words: Readonly<Record<AlertKind, readonly [one: string, many: string]>> =
 const kinds = Object.keys(words) as readonly AlertKind[];
 
 /**
- * Returns a text that users may have written as one safe line. Removes line breaks and bidirectional control characters, and shortens a long text. Splits
- * `://`, so that mail clients make no links of such addresses.
+ * Returns a text as one safe line, because users may have written the text. Removes line breaks and bidirectional control characters, and shortens a long
+ * text. Splits `://`, so that mail clients make no links of such addresses.
  */
 const line = (text: string, most: number): string => {
   const flat = text
@@ -231,7 +231,7 @@ export const subjectOf = ({ troubles, well, counts }: AlertMessage): string => {
   return `Dormouse: ${[...(parts.length === 0 ? [] : [parts.join(', ') + cut]), ...over].join('; ') || (well.length === 0 ? 'a test' : '')}`;
 };
 
-/** Returns the whole text of a message. A message without troubles is a test. */
+/** Returns the whole text of a message. A message that reports neither troubles nor their ends is a test. */
 export const textOf = (message: AlertMessage, baseUrl: string): string => {
   const { troubles, well, counts } = message;
   if (counts.troubles + counts.well === 0) return `This is a test of the alerts of ${baseUrl}. Nothing is wrong.`;

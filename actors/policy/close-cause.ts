@@ -81,7 +81,7 @@ export interface Situation {
   readonly unknownLimit: number;
   /** The number of takeovers (440) within the window, including the current one. */
   readonly takeOvers: number;
-  /** The time at which this process paired the session; 0 if it did not. In Unix milliseconds. */
+  /** The time at which this process paired the session; 0 if the session was not paired in this process. In Unix milliseconds. */
   readonly pairedAt: number;
   readonly now: number;
 }
@@ -99,14 +99,14 @@ const unavailable = means('connectionLost', 'backOff', 'the platform is unavaila
 const rejected = means('rejected', 'refuse', 'the platform refused the session');
 /**
  * Since 2026-08 the platform removes devices that look like an unofficial app, and restricts the account for 24 hours (EvolutionAPI/evolution-api
- * 2693, devlikeapro/waha 2136). A removal by hand has the same stanza, so only the time since the pairing distinguishes the two.
+ * 2693, devlikeapro/waha 2136). A removal by hand has the same stanza, so only the time since the pairing distinguishes the two causes.
  */
 const removedEarly = means(
   'loggedOut',
   'loggedOut',
   'logged out from another device soon after linking: if nobody removed the device on the phone, the platform did, and it is best to wait 24 hours before linking again',
 );
-/** The time after a pairing within which a removal may be the platform's. In milliseconds. */
+/** The time after a pairing within which the platform itself may have removed the device. In milliseconds. */
 const earlyMs = 15 * 60_000;
 
 const unknown = means('unknownError', 'backOff', 'closed for an unknown reason');
@@ -175,8 +175,8 @@ const expiry = (close: Close, now: number): number | undefined => {
 const ofUpgrade = (close: Close): boolean => close.data?.['stage'] === 'upgrade';
 
 /**
- * Returns true if the platform refused a login because of a fault of its own. The library also gives the code 500 to stream errors without a code. Such
- * a close has no reason.
+ * Returns true if the platform refused a login because of a fault of its own. The library also reports stream errors without a code as
+ * 500, but without `data.reason`.
  */
 const ofLoginFault = (close: Close): boolean => close.code === 500 && close.data?.['reason'] === '500';
 

@@ -25,7 +25,7 @@ export const isWebAddress = (text: string, schemes = web): boolean =>
 
 // The limits of buttons, lists and carousels, and the display limits of phones.
 
-/** A message has at most `buttons` buttons. Some phones show at most `replies` replies, or `links` buttons that open a link, call or copy, but no mixture. */
+/** A message has at most `buttons` buttons. Some phones show at most `replies` reply buttons, or at most `links` other buttons, and never both kinds. */
 const most = { buttons: 10, replies: 3, links: 2, cardButtons: 3, cards: 10 } as const;
 
 const countsOf = ({ buttons }: Pick<ButtonsContent, 'buttons'>) => {
@@ -169,7 +169,7 @@ const rules: { readonly [K in SendContent['kind']]?: Rule<Extract<SendContent, {
 export const contentProblem = (content: SendContent): string | null =>
   (rules[content.kind] as Rule<SendContent> | undefined)?.(content) ?? null;
 
-// The limits of channel posts in the platform's apps: texts, polls, and files that are neither round videos nor view-once.
+// The limits of channel posts in the platform's apps. A post is a text, a poll or a file. Round videos and view-once files are not possible.
 
 const taken: ReadonlySet<SendContent['kind']> = new Set(['text', 'poll', 'media']);
 

@@ -10,7 +10,7 @@ import type { Time } from '../ports.ts';
 export interface Gate {
   /**
    * Resolves when the instance may start its handshake. An abort removes the instance from the queue and rejects. `isDoubtful`: true if the last
-   * failure of the instance was one of its proxy.
+   * failure of the instance was a failure of its proxy.
    */
   admit(id: string, signal: AbortSignal, isDoubtful?: boolean): Promise<void>;
   /** Releases the handshake slot of this instance after any outcome. Idempotent. */
@@ -32,8 +32,8 @@ export interface GateLimits {
 }
 
 /**
- * The largest number of doubtful instances inside the gate while others wait. A proxy that does not answer holds a slot until its time-out. The sessions of
- * one such proxy must not take all slots, so one slot is always left free for a newcomer.
+ * The largest number of doubtful instances inside the gate while other instances wait. A proxy that does not answer occupies a slot until its time-out. The
+ * sessions of one such proxy must not take all slots. If there are several slots, doubtful instances therefore leave one free.
  */
 const mostDoubtful = 2;
 
@@ -48,9 +48,9 @@ interface Ticket {
 interface Barrier {
   readonly reason: string;
   readonly tries: number;
-  /** The earliest time of the next canary. */
+  /** The earliest time of the next canary. In milliseconds, by the monotonic clock. */
   readonly until: number;
-  /** The instance that tries now. */
+  /** The instance that tries to connect now; null if none does. */
   readonly canary: string | null;
 }
 
@@ -62,7 +62,7 @@ class NodeGate implements Gate {
   readonly #inside = new Set<string>();
   /** Doubtful instances inside the gate. */
   readonly #doubtful = new Set<string>();
-  /** Times of the newest admissions, at most as many as one second allows. */
+  /** Times of the newest admissions by the monotonic clock, at most as many as one second allows. */
   readonly #entries: number[] = [];
   #barrier: Barrier | null = null;
   #timer: unknown = null;
@@ -144,7 +144,7 @@ class NodeGate implements Gate {
     }
   }
 
-  /** Returns the place in the line of the next instance to admit, or the end of the line if none may enter. */
+  /** Returns the index in `#line` of the next instance to admit; the length of `#line` if none may enter. */
   #first(): number {
     const other = this.#line.findIndex(({ isDoubtful }) => !isDoubtful);
     const most = Math.max(1, Math.min(other < 0 ? Infinity : mostDoubtful, this.#limits.atOnce - 1));

@@ -40,7 +40,7 @@ const filled = ({ tokens, at }: Bucket, { burst, every }: Pace, now: number): Bu
   at: now,
 });
 
-/** Takes `count` tokens, or none. `wait`: milliseconds until there are enough tokens; 0 if they were taken. More than `burst` are never taken. */
+/** Takes `count` tokens, or none. `wait`: milliseconds until there are enough tokens; 0 if they were taken. A `count` above `burst` always fails. */
 export const takeToken = (bucket: Bucket, pace: Pace, now: number, count = 1): { readonly bucket: Bucket; readonly wait: number } => {
   const current = filled(bucket, pace, now);
   if (current.tokens >= count) return { bucket: { ...current, tokens: current.tokens - count }, wait: 0 };
@@ -85,7 +85,7 @@ const count = (counts: Map<string, number>, name: string, by: number): void => {
 /** The slots and the waiting callers of one host. */
 class HostSlots {
   taken = 0;
-  /** The share of one holder while others wait. */
+  /** The largest number of slots of one holder while other holders wait. */
   readonly #share: number;
   readonly #takenBy = new Map<string, number>();
   /** The waiting callers by holder, in the order in which the holders take turns. No line is empty. */
@@ -115,7 +115,7 @@ class HostSlots {
     else this.#lines.set(holder, { waiting: [resolve], next: 0 });
   }
 
-  /** Occupies a slot for the next caller, and resolves its promise. At most two holders can have their share, so the loop skips at most two. */
+  /** Occupies a slot for the next caller, and resolves its promise. At most two holders can have their share, so the loop skips at most two holders. */
   admit(): void {
     for (const [holder, line] of this.#lines) {
       if (this.#lines.size > 1 && (this.#takenBy.get(holder) ?? 0) >= this.#share) continue;
@@ -147,8 +147,8 @@ export class Slots {
   }
 
   /**
-   * Takes a slot. Returns null if a slot was free, else a promise that resolves with the next slot. The caller must free every slot. A holder has at most
-   * half of the slots of a host while other holders wait, but may use all slots alone.
+   * Takes a slot. Returns null if a slot was free, else a promise that resolves with the next slot. The caller must free every slot. A holder alone may
+   * use all slots of a host. While other holders wait, a holder with half of the slots gets no further slot.
    */
   take(host: string, holder = ''): Promise<void> | null {
     const slots = this.#slotsOf(host);

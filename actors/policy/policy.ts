@@ -57,7 +57,7 @@ export interface Policy {
   readonly autoDownload: AutoDownload;
   readonly chatwoot: ChatwootPolicy;
   readonly webhooksPerInstance: number;
-  /** The largest number of lead tags, and of quick replies in the gateway, for one instance. */
+  /** The largest number of lead tags of one instance, and of quick replies that the gateway stores for the instance. */
   readonly definitionsPerInstance: number;
   readonly adminRotateCooldown: number;
   /** The bounds of the audit log. `age`: unlimited if 0. `most`: the largest number of entries of instance tokens, and of all other callers. */
@@ -182,7 +182,7 @@ export interface DeliveryPolicy {
   /** The memory limit for one webhook and instance: rows, and bytes of their bodies. Further rows wait in the database. */
   readonly inMemory: number;
   readonly inMemoryBytes: number;
-  /** The longest `Retry-After` that is obeyed. A longer one is cut to this value. */
+  /** The longest `Retry-After` that is obeyed. A longer value is cut to this limit. */
   readonly retryAfterMax: number;
   /** The largest number of posts in flight: for all webhooks together, and for one host. */
   readonly atOnce: SlotLimits;

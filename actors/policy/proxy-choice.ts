@@ -89,7 +89,7 @@ const through = (url: string, managed: boolean): Route => ({ via: 'proxy', url, 
 const serverRoute = ({ managedUrl }: ProxySettings, direct: boolean): Route =>
   managedUrl === '' ? { via: direct ? 'direct' : 'nowhere' } : through(managedUrl, true);
 
-/** Returns the route. `primary`: use the owner's proxy although the fallback is active. */
+/** Returns the route. `primary`: true to use the owner's proxy although the fallback is active. */
 export const routeOf = (settings: ProxySettings, direct: boolean, primary = false): Route => {
   if (settings.mode === 'custom' && (primary || settings.fallbackSince === null)) return through(settings.url, false);
   if (settings.mode === 'none') return { via: direct ? 'direct' : 'nowhere' };

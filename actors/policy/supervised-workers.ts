@@ -24,7 +24,7 @@ interface SupervisionInput {
 export interface WorkerInput {
   /** The name in the crash count. Workers with one name share a count. */
   readonly name: string;
-  /** Runs until no work is left. Never called again before it has settled. */
+  /** Runs until no work is left. Called again only after the last call has settled. */
   run(): Promise<void> | void;
   /** Additional fields of the worker's log lines. */
   readonly fields?: object;
@@ -36,7 +36,7 @@ class Worker {
   readonly #count: () => void;
   #recent: readonly number[] = [];
   #running = false;
-  /** True if the worker has to run again. A wake during a run sets it, because the run may have looked for work before the wake. */
+  /** True if the worker has to run again. A wake during a run sets this field, because the run may have looked for work before the wake. */
   #again = false;
   #restart: unknown = null;
   #stopped = false;
@@ -85,7 +85,7 @@ class Worker {
     this.wake();
   }
 
-  /** Stops the worker. A current run continues to its end, and no other follows. Idempotent. */
+  /** Stops the worker. A current run continues to its end, and no further run begins. Idempotent. */
   stop(): void {
     this.#stopped = true;
     this.#surroundings.time.clearTimeout(this.#restart);
