@@ -98,7 +98,7 @@ export interface PostOperations {
     readonly input: { readonly channel: string; readonly serverId: number; readonly text: string; readonly messageId: string };
     readonly answer: null;
   };
-  /** Replaces the text or caption of a post. `mediaId`: the platform's id of an uploaded file that replaces the former one; '' for none. */
+  /** Replaces the text or caption of a post. `mediaId`: the platform's id of an uploaded file that replaces the former file; '' for none. */
   'post.edit': { readonly input: Change & { readonly text: string; readonly mediaId: string }; readonly answer: ChangedPost };
   /** Deletes a post for everyone. */
   'post.delete': { readonly input: Change; readonly answer: ChangedPost };

@@ -28,7 +28,7 @@ export interface GroupOperations {
   };
   /**
    * Returns a group, from memory unless `fresh`. `link`: include the code of the invite link. `requests`: include the people who asked to join. The
-   * platform gives both to admins only. Otherwise the code is absent and `requests` is null.
+   * platform gives both to admins only. For all other members the code is absent and `requests` is null.
    */
   'group.get': {
     readonly input: { readonly groupId: string; readonly fresh: boolean; readonly link: boolean; readonly requests: boolean };

@@ -16,7 +16,7 @@ export interface MessageOperations {
     readonly input: { readonly message: Message; readonly to?: string };
     readonly answer: { readonly at: number; readonly serverId?: number };
   };
-  /** Reacts to a message; an empty text removes the reaction. The id may have any form. Returns the reaction. */
+  /** Reacts to a message. An empty text removes the reaction. The id may have any form. Returns the reaction. */
   'message.react': { readonly input: { readonly id: string; readonly text: string }; readonly answer: Message };
   /** Replaces the text of an own message. Returns the edit, which is a message of its own. */
   'message.edit': { readonly input: { readonly id: string; readonly text: string }; readonly answer: Message };
@@ -39,7 +39,7 @@ export interface MessageOperations {
     };
     readonly answer: { readonly requestId: string };
   };
-  /** Deletes a message for everyone: an own message, or any message in a group as its admin. `at`: the time in Unix milliseconds. */
+  /** Deletes a message for everyone: an own message, or any message of a group if the account is its admin. `at`: the time in Unix milliseconds. */
   'message.delete': { readonly input: { readonly id: string }; readonly answer: { readonly messageId: string; readonly at: number } };
   /**
    * Downloads the file of a message, or of the message that it quotes, checks the file, and stores it in a temporary folder. The caller keeps or
