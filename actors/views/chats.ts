@@ -30,7 +30,7 @@ export interface ChatMethods {
   /** Changes the chat on the phone and in storage, and returns the changed chat. Refuses notes (`notSupported`) for accounts that are no business. */
   changeChat(id: InstanceId, number: string, change: ChatChange): Promise<Result<Chat>>;
   /**
-   * Sets the time after which new messages disappear, in seconds; 0 for never. Stores the chat if it is new, and returns it. Refuses with `notFound` for
+   * Sets the time after which new messages disappear, in seconds; 0 for never. Stores a new chat, and returns the chat. Refuses with `notFound` for
    * a number without an account, and if another call removed the chat meanwhile.
    */
   setChatTimer(id: InstanceId, number: string, seconds: number): Promise<Result<Chat>>;
@@ -64,7 +64,7 @@ export interface LeadMethods {
   /** Returns the lead tags. Columns of the board come first, in their order. */
   leadTags(id: InstanceId): Promise<readonly Kept<'leadTag'>[]>;
   /**
-   * Creates, changes or deletes a tag, and returns all tags. Chats store tags by name: a rename updates the chats with the tag, and a deleted tag
+   * Creates, changes or deletes a tag, and returns all tags. Chats store tags by name. A rename updates the chats with the tag, and a deleted tag
    * stays in its chats. Refuses with `notFound` for an unknown id, `conflict` for a name in use, or `limited` beyond the limit of tags.
    */
   editLeadTag(id: InstanceId, edit: LeadTagEdit): Promise<Result<readonly Kept<'leadTag'>[]>>;
@@ -92,8 +92,8 @@ export interface LabelsChanged {
 }
 
 /**
- * A change of a quick reply. `id`: '' creates one. If `onPhone` is absent, a stored quick reply stays on the phone or in the gateway. A new text of a
- * business account is then created on the phone, and every other new quick reply in the gateway.
+ * A change of a quick reply. `id`: '' creates one. If `onPhone` is absent, a stored quick reply is not moved. A new text of a business account is
+ * then created on the phone, and every other new quick reply in the gateway.
  */
 export interface QuickReplyEdit {
   readonly id: string;
@@ -121,9 +121,9 @@ export interface DefinitionMethods {
   reloadLabels(id: InstanceId, whole: boolean): Promise<Result<'started' | 'underWay'>>;
   quickReplies(id: InstanceId): Promise<readonly Kept<'quickReply'>[]>;
   /**
-   * Creates, changes or deletes a quick reply, and returns all of them. Texts of business accounts are stored on the phone, and texts of all other accounts
-   * in the gateway. Refuses with `notFound` for an unknown id, or `conflict` if another quick reply has the shortcut. `invalid`: the quick reply would have
-   * to move between phone and gateway. `notSupported`: a text on the phone of an account that is no business.
+   * Creates, changes or deletes a quick reply, and returns all quick replies. Refuses with `notFound` for an unknown id, or with `conflict` if another quick
+   * reply has the shortcut. `invalid`: a field is not valid, or the quick reply would move between phone and gateway. `limited`: the gateway stores too many.
+   * `notSupported`: a text on the phone of an account that is no business.
    */
   editQuickReply(id: InstanceId, edit: QuickReplyEdit): Promise<Result<readonly Kept<'quickReply'>[]>>;
 }

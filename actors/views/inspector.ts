@@ -113,7 +113,7 @@ export interface Step {
   readonly cause: StepCause;
 }
 
-/** The condition of a part. `ok`: working. `busy`: busy or waiting. `off`: absent. `trouble`: in trouble. */
+/** The condition of a part. `ok`: working. `busy`: busy or waiting. `off`: not in use. `trouble`: failing. */
 export type PartState = 'ok' | 'busy' | 'off' | 'trouble';
 
 /** A part of an instance, such as its recorder or one of its couriers. */
@@ -121,7 +121,7 @@ export interface Part {
   /** `supervisor`, `link`, `operations`, `recorder`, `recordKeeper`, `queue`, `campaigns` (while a campaign is active) or `courier.<webhook>`. */
   readonly id: string;
   readonly state: PartState;
-  /** A description in words. */
+  /** The condition in a few words, for people. */
   readonly note: string;
   /** The number of items that wait in the part. */
   readonly waiting: number;
@@ -216,7 +216,7 @@ export interface ActorPage {
   readonly next: string;
   /** Nodes that did not answer. Instances of these nodes are shown as this node knows them. Absent without a cluster. */
   readonly silent?: readonly string[];
-  /** Warnings about this server for the operator; absent if there are none. */
+  /** Warnings about this process for the operator; absent if there are none. */
   readonly warnings?: readonly string[];
 }
 
@@ -254,13 +254,13 @@ export interface ActorChanges {
 }
 
 export interface WatchEnd {
-  /** Called once when the instance is removed, the admin token is replaced, or the server stops. No call follows it. */
+  /** Called once when the instance is removed, the admin token is replaced, or the process stops. The watcher gets no further call. */
   onEnd(): void;
 }
 
 /** An event that an administrator may send to an instance. No event loses data. */
 export type ActorEvent =
-  /** Closes and reopens the connection, or opens one. */
+  /** Closes and reopens the connection. Without a connection, only opens a connection. */
   | { readonly type: 'reconnect' }
   | { readonly type: 'hibernate' }
   | { readonly type: 'wake' }

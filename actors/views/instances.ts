@@ -36,7 +36,7 @@ export interface InstanceView {
 
 /** The additional fields in the answers of a disconnect and of a removal. */
 export interface Unlinked {
-  /** The reason why the phone still lists the device, so that a person has to remove it there; '' if the phone does not list the device. */
+  /** The reason why the phone still lists the device, which a person must then remove on the phone; '' if the phone does not list the device. */
   readonly stillLinked: string;
 }
 
@@ -60,7 +60,7 @@ export interface InstanceMethods {
   /** Returns the instance as the node that owns it sees it. */
   current(id: InstanceId): Promise<InstanceView | null>;
   /**
-   * Starts pairing or connecting. The same request joins a pairing in progress; another request restarts the pairing. Resolves with the requested
+   * Starts pairing or connecting. The same request joins a pairing in progress. Another request restarts the pairing. Resolves with the requested
    * result (a QR, the code for the number, a connection) or a refusal, within some seconds.
    */
   connect(
@@ -159,10 +159,10 @@ export interface ProxyMethods {
   proxies(): Promise<readonly (ProxyView & { readonly view: InstanceView })[]>;
   /**
    * Tests the proxy, then stores it. `restarted`: the running session reconnects through the gate with the same credentials. Refuses with
-   * `unavailable` if the server has no working managed proxy, or with `conflict` if no other proxy is left to rotate to.
+   * `unavailable` if no managed proxy works, or with `conflict` if no other proxy is left to rotate to.
    */
   changeProxy(id: InstanceId, change: ProxyChange): Promise<Result<ProxyView & { readonly restarted: boolean; readonly rotated: boolean }>>;
-  /** Returns the catalogue. Refuses (`unavailable`) if the server has none. */
+  /** Returns the catalogue. Refuses (`unavailable`) if the gateway has no catalogue. */
   proxyCatalogue(): Result<ProxyCatalogue>;
 }
 

@@ -40,11 +40,11 @@ export interface GivenKey {
   readonly request: string;
 }
 
-/** Fields of every send in addition to the content (`POST /send/text` and its siblings). */
+/** Fields of every send in addition to the content (`POST /send/text` and the other routes that send). */
 export interface SendOptions extends Preparation {
   readonly trackSource: string;
   readonly trackId: string;
-  /** True if the call stores the message and returns at once. The message is sent when its turn comes. */
+  /** True if the call stores the message and returns at once. The asynchronous queue then sends the message. */
   readonly async: boolean;
   /** The name of the operation that the client called. Returned as `sendFunction`. */
   readonly label: string;
@@ -128,7 +128,7 @@ export interface HistoryAsk {
   readonly requestId: string;
   /** True to search only before a stored message. */
   readonly exact: boolean;
-  /** True to repeat the request under the alternative address of the chat if the phone finds nothing under the first. */
+  /** True to repeat the request under the alternative address of the chat if the phone finds nothing under the first address. */
   readonly alternates: boolean;
   /** The time for which the caller waits for the phone's answer. In milliseconds; 0 for no wait. */
   readonly wait: number;
@@ -167,7 +167,7 @@ export interface DownloadWish {
   readonly messageId: string;
   /** True to download the file of the quoted message. */
   readonly quoted: boolean;
-  /** Conversion of audio to MP3. `no`: none. `can`: if this machine is able to convert. `must`: as `can`, but refuses if it is not able to. */
+  /** Conversion of audio to MP3. `no`: does not convert. `can`: converts if this machine can. `must`: refuses if this machine cannot convert. */
   readonly mp3: 'can' | 'must' | 'no';
   /** True to transcribe speech to text. A transcription needs an API key. */
   readonly transcribe: boolean;
@@ -177,7 +177,7 @@ export interface DownloadWish {
 
 export interface Download {
   readonly file: KeptFile;
-  /** True if the gateway had the file already, so that the platform was not asked. */
+  /** True if the gateway already had the file, and did not ask the platform. */
   readonly cached: boolean;
   readonly transcription?: string;
 }
@@ -198,7 +198,7 @@ export interface CampaignInput {
   /** The shortest pause between two messages. In milliseconds. */
   readonly delayMin: number;
   readonly delayMax: number;
-  /** The start time. In Unix milliseconds; a time in the past starts the campaign at once. */
+  /** The start time. A time in the past starts the campaign at once. In Unix milliseconds. */
   readonly scheduledFor: number;
   /** The message for recipients without a message of their own. */
   readonly shared: CampaignSend | null;
@@ -235,8 +235,7 @@ export interface CampaignMethods {
    */
   continueCampaign(id: InstanceId, campaign: string): Promise<Result<null>>;
   /**
-   * Deletes a campaign. No other call returns the campaign any more, and its rows are deleted in the background. Sent messages stay in their
-   * chats.
+   * Deletes a campaign. Later calls do not return the campaign, and its rows are deleted in the background. Sent messages stay in their chats.
    */
   deleteCampaign(id: InstanceId, campaign: string): Promise<Result<null>>;
   /** Deletes campaigns that finished at least `doneFor` milliseconds ago, or all campaigns if null. */

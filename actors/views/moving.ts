@@ -14,7 +14,7 @@ export interface ImportedSession {
   readonly instance: InstanceId;
   /** The token of this instance; '' without an instance. */
   readonly token: string;
-  /** The number of the account in digits; '' if it could not be read. */
+  /** The phone number of the account in digits; '' if the number could not be read. */
   readonly number: string;
   readonly keys: number;
   /** The numbers of chats and messages of an archive that this import added to the instance. */
@@ -68,8 +68,8 @@ export interface ExportRequest {
 
 export interface MovingMethods {
   /**
-   * Imports sessions one after the other, disconnected, and then the chats and messages of each if the source has them. A fault of one session does
-   * not stop the import of the other sessions.
+   * Imports sessions one after the other, each followed by its chats and messages if the source has them. The imported sessions are disconnected. A fault
+   * of one session does not stop the import of the other sessions.
    */
   importSessions(upload: AsyncIterable<Uint8Array>, request: ImportRequest): Promise<Result<readonly ImportedSession[]>>;
   /** Returns the bytes of an archive. Refuses before the first byte, with `notFound`, or with `conflict` for a session that runs. */

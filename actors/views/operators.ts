@@ -54,7 +54,7 @@ export interface UserMethods {
   removeUser(id: string): Promise<Result<User>>;
   /**
    * Checks a name, a password and a one-time code. Every failure has the same refusal (`forbidden`), and takes as long for an unknown name as for a
-   * known one. Refuses with `limited` after too many wrong guesses for a name.
+   * known name. Refuses with `limited` after too many wrong guesses for a name.
    */
   authenticateUser(credentials: Credentials): Promise<Result<SessionUser>>;
   /** Replaces the own password. Ends the sessions of the user. */

@@ -7,15 +7,15 @@ import type { ContactPage, ContactQuery, GroupQuery, NamedGroup } from '../ports
 export interface CheckedNumber {
   /** The number as the client wrote it. */
   readonly query: string;
-  /** The chat id of the account or group. For a number without an account, the chat id that the number would have; '' if it is not valid. */
+  /** The chat id of the account or group. For a number without an account, the chat id that the number would have; '' if `query` is not valid. */
   readonly chatId: string;
   readonly lid: string;
-  /** Null if the platform gave no answer. */
+  /** Null if the platform gave no answer, or if only the LID of a person is known. */
   readonly exists: boolean | null;
   /** The name of a verified business, if it is known. */
   readonly businessName: string;
   readonly groupName: string;
-  /** The reason why there is no answer; '' if there is one. */
+  /** The reason why `query` cannot be checked, or why a group does not count as existing; '' otherwise. */
   readonly error: string;
 }
 
@@ -65,14 +65,14 @@ export interface ContactMethods {
 export interface GroupMethods {
   /**
    * Returns the stored groups of the account, also without a connected session. Queries the platform first if the groups were never listed, or with
-   * `force`. A `force` soon after another has no effect.
+   * `force`. A second `force` within `Policy.groups.forceEvery` has no effect.
    */
   listGroups(
     id: InstanceId,
     query: GroupQuery & { readonly force: boolean },
   ): Promise<Result<{ readonly groups: readonly Group[]; readonly total: number }>>;
   /**
-   * Sets the picture of a group from a URL, a data URL or base64; '' removes it. Refuses like a file of a message if the picture is not valid.
+   * Sets the picture of a group from a URL, a data URL or base64; '' removes the picture. Refuses an invalid picture as `Portraits.take` does.
    * Returns the group; null if the group is unknown.
    */
   setGroupPicture(id: InstanceId, groupId: string, source: string): Promise<Result<Group | null>>;
@@ -107,6 +107,6 @@ interface ProductInput {
 }
 
 export interface BusinessMethods {
-  /** Adds a product to the account's catalog, or changes one. Refuses like a file of a message if the picture is not valid. */
+  /** Adds a product to the account's catalog, or changes the product with `input.id`. Refuses an invalid picture as `Portraits.take` does. */
   saveProduct(id: InstanceId, input: ProductInput): Promise<Result<Product>>;
 }

@@ -127,7 +127,7 @@ export interface NodeView {
   readonly leaseMs: number;
   /** The time since the node last renewed its lease. In milliseconds. */
   readonly renewedMs: number;
-  /** The number of instances by cause that the node took within the last hour and still has. */
+  /** The number of instances that the node took within the last hour and still has, by cause. */
   readonly taken: KnownNode['taken'];
 }
 
@@ -167,11 +167,11 @@ export interface ServerMethods {
    * the node does not answer.
    */
   drainNode(name: string): Promise<Result<null>>;
-  /** Returns the instance of a token, or null. The time does not depend on the number of instances. */
+  /** Returns the instance of a token, or null. The cost does not grow with the number of instances. */
   authenticate(token: string): InstanceId | null;
   /** Looks up an unknown token in the database, because another node may just have created the token. */
   lookUp(token: string): Promise<InstanceId | null>;
-  /** Returns true if the instance exists. Asks the database if this node does not know the id, because another node may just have created it. */
+  /** Returns true if the instance exists. Asks the database if this node does not know the id, because another node may just have created the instance. */
   exists(id: InstanceId): Promise<boolean>;
   isAdmin(token: string): boolean;
   /** False before the instances are loaded, and while the process stops. New work is then answered with 503. */

@@ -133,13 +133,13 @@ export interface WebhookMethods {
   /** Replays deliveries, and returns their number. */
   replay(owner: InstanceId | null, filter: ReplayFilter): Promise<Result<number>>;
   /**
-   * Posts a marked event outside the queue. An absent `type` means `test`, which is not an event type of the interface. Refuses a second test of an
-   * owner while the first is under way.
+   * Posts an event that is marked as a test, without the outbox. An absent `type` means `test`, which is not an event type of the interface. Refuses a second
+   * test of an owner while the first test is under way.
    */
   testWebhook(owner: InstanceId | null, input: { readonly webhook?: string; readonly type?: string }): Promise<Result<WebhookTest>>;
   /**
    * Subscribes to all events of the instance that are committed from now on, in order. Calls `onEnd` once when the token rotates, the instance is
-   * removed or the server stops. Calls `onGap` each time that events from another node were lost.
+   * removed or the process stops. Calls `onGap` each time that events from another node were lost.
    */
   subscribe(id: InstanceId, onEvent: (event: GatewayEvent) => void, onEnd: () => void, onGap?: () => void): () => void;
   /**
