@@ -46,11 +46,11 @@ export interface CourierHost {
 }
 
 export type CourierEvent =
-  /** Hands over committed rows. Without any, rows may wait in the outbox. */
+  /** Hands over committed rows. An empty list means that rows may wait in the outbox. */
   | { readonly type: 'delivery.added'; readonly rows: readonly Delivery[] }
   /** Reports a change of the configuration of the webhook. */
   | { readonly type: 'delivery.changed' }
-  /** Reports that rows were dropped from the outbox, which may still be in memory. */
+  /** Reports that rows were dropped from the outbox. The courier may still have these rows in memory. */
   | { readonly type: 'delivery.trimmed' }
   /** Makes the courier forget all rows, including those under way, and read the outbox again. */
   | { readonly type: 'delivery.replaced' }
@@ -61,11 +61,11 @@ export type CourierEvent =
 
 /** The state of a courier. */
 export interface CourierView {
-  /** Rows in memory. */
+  /** The number of rows in memory. */
   readonly waiting: number;
   /** True if more rows are due than are in memory. */
   readonly isBehind: boolean;
-  /** Lanes under way, and their limit. */
+  /** The number of lanes with a row under way (`used`), and the limit (`of`). */
   readonly lanes: { readonly used: number; readonly of: number };
   /** True if no post is under way, and no delivered row is left in the outbox. */
   readonly isQuiet: boolean;

@@ -1,7 +1,7 @@
 /**
- * Delivers the events of one instance to one webhook. The courier takes rows from its window on the outbox and posts them concurrently by lane. A
- * failed row holds its lane until it is delivered or given up, so that a chat stays in order. After the quick retries the row waits in the outbox,
- * not in memory.
+ * Delivers the events of one instance to one webhook. The courier takes rows from its window on the outbox and posts different lanes concurrently. A
+ * failed row holds its lane until the row is delivered or given up, so that a chat stays in order. After the quick retries the row waits in the
+ * outbox, not in memory.
  */
 import { EpochLost, StorageFailure, type Attempt, type Cuts } from '../ports.ts';
 import type { Claim, Delivery, LastAttempt, Webhook } from '../model.ts';
@@ -31,7 +31,7 @@ export class Courier {
   readonly #requests: WebhookRequests;
   /** Timers of quick retries and of retries of storage. */
   readonly #timers = new Set<unknown>();
-  /** The time of the next early retry of held lanes, by the monotonic clock; 0 while the receiver does not fail or no lane is held. */
+  /** The time of the next early retry of held lanes, by the monotonic clock; 0 if the last attempt succeeded, or if no lane is held. */
   #earlyAt = 0;
   /** Fires when the circuit lets a probe through, when an early retry of held lanes is due, or when the lease of the instance is checked again. */
   readonly #probe: Alarm;
@@ -79,7 +79,7 @@ export class Courier {
       if (event.type === 'delivery.asked') return event.answer(this.view);
       if (event.type === 'delivery.lost') return this.stop();
       if (event.type === 'delivery.added') return this.#window.add(event.rows);
-      // A new configuration may have fixed the fault, so the receiver gets a fresh chance.
+      // Closes the circuit, because the new configuration may have removed the cause of the failures.
       if (event.type === 'delivery.changed') {
         this.#circuit.reset();
         this.#window.readEarly();
@@ -114,7 +114,7 @@ export class Courier {
     return { instanceId, epoch: host.epoch(instanceId) };
   }
 
-  /** Runs every call from outside, so that an exception crashes only this courier. */
+  /** Runs the work of an event, a timer or a finished post, so that an exception crashes only this courier. */
   #guard(fn: () => void): void {
     try {
       if (!this.#isStopped) fn();
@@ -150,7 +150,7 @@ export class Courier {
     });
   }
 
-  /** Returns the webhook, or null if nothing may be sent to it now. */
+  /** Returns the webhook; null if nothing may be posted to the webhook now. */
   #receiving(): Webhook | null {
     const { host, instanceId, webhookId } = this.#input;
     const webhook = this.#isStopped || !host.owns(instanceId) ? null : host.webhook(webhookId);
@@ -203,9 +203,9 @@ export class Courier {
   }
 
   /**
-   * Retries parked rows that hold lanes before their time, if the last attempt at the receiver failed. Each probe of an open circuit is such a retry. With a
-   * closed circuit, the early retries are as far apart as the longest pause between probes. Without early retries, a single chat would wait for hours although
-   * its receiver works again.
+   * Retries the parked rows of held lanes early, if the last attempt at the receiver failed. Each probe of an open circuit is an early retry. With a closed
+   * circuit, the time between early retries is the longest pause between probes. Without early retries, a single chat would wait for hours although its
+   * receiver works again.
    */
   #tryHeld(): void {
     const { failures, isOpen } = this.#circuit;
@@ -275,7 +275,7 @@ export class Courier {
     );
   }
 
-  /** Returns null if the event cannot be rendered. The event is then set aside, so that it does not block its lane. */
+  /** Returns null if the event cannot be rendered. The event is then set aside, so that the event does not block its lane. */
   #sendingOf(row: Delivery, webhook: Webhook): Sending | null {
     const { time, sender, receiver, connector } = this.#host;
     if (webhook.chatwoot) return () => connector.deliver(webhook, row);

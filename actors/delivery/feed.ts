@@ -25,7 +25,7 @@ export class Feed {
     for (const listener of this.#listeners) this.#call(() => listener.onEvent(event));
   }
 
-  /** Ends all listeners, because the token changed, the instance is gone, or the server stops. */
+  /** Ends all listeners, because the token changed, the instance is gone, or the process stops. */
   end(): void {
     const all = [...this.#listeners];
     this.#listeners.clear();

@@ -39,8 +39,8 @@ export class FinishedDeliveries {
   }
 
   /**
-   * Removes all rows whose removal is not under way. The port gathers the rows of several couriers in one statement. Resolves with the numbers of the rows.
-   * If the call rejects, the rows wait as before.
+   * Removes all rows whose removal is not under way. The port gathers the rows of several couriers in one statement. Resolves with the sequence
+   * numbers of the rows. If the call rejects, the rows wait as before.
    */
   async takeOut(): Promise<readonly number[]> {
     const [claim, rows] = [this.#claim(), this.#waiting];

@@ -3,7 +3,7 @@ import type { Delivery } from '../model.ts';
 
 export class Lanes {
   readonly #lanes = new Map<string, Delivery[]>();
-  /** Lanes whose head waits for its turn, in the order in which they became ready. */
+  /** Lanes whose head can be taken, in the order in which the lanes became ready. */
   readonly #ready = new Set<string>();
   /** The sequence numbers of the rows in memory. */
   readonly #known = new Set<number>();
@@ -132,7 +132,7 @@ export class HeldLanes {
     this.#fresh = new Set(this.#parking);
   }
 
-  /** Replaces the names by the lanes that are held in the outbox, and keeps the lanes that became held meanwhile. */
+  /** Replaces the held lanes by the lanes that are held in the outbox. Lanes that became held during the read stay held. */
   endRead(names: readonly string[]): void {
     this.#names = new Set([...names, ...this.#fresh]);
   }

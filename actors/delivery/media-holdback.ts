@@ -15,8 +15,8 @@ export interface MediaHoldbackHost {
   /** Waits for the recorder, as `Recorder.recorded` does. */
   recorded(): Promise<boolean>;
   /**
-   * Starts the download of the file of a message. Returns null if there is no file, or the settings exclude it. Resolves with null if the download failed.
-   * Never rejects.
+   * Starts the download of the file of a message. Returns null if there is no file, or if the settings exclude the file. Resolves with null if the
+   * download failed. Never rejects.
    */
   fetch(message: Message): Promise<KeptFile | null> | null;
   /** Reports a file that came too late for the event of its message. */

@@ -36,7 +36,7 @@ export interface WindowHost {
 
 /**
  * Returns a clock in Unix milliseconds that starts with the wall clock and runs with the monotonic clock. A step of the wall clock neither lengthens nor
- * shortens a wait. Another process that reads a time of this clock may be off by the step.
+ * shortens a wait. For another process, a stored time of this clock may be off by the step.
  */
 const steadyClock = (time: Pick<Time, 'now' | 'monotonic'>): (() => number) => {
   const ahead = time.now() - time.monotonic();
@@ -57,7 +57,7 @@ export class OutboxWindow {
   #isBehind = true;
   /** True if the next page includes rows that are parked for later. The first page includes them, because the state of the receiver is unknown. */
   #isEarly = true;
-  /** Ended rows that the outbox still stores as parked. In the outbox these rows hold their lanes until they are removed, so no page is read before. */
+  /** Ended rows that the outbox still stores as parked. No page is read until these rows are removed, because they still hold their lanes in the outbox. */
   readonly #gone = new Set<number>();
   /** The page that is read now. The page is old if rows were committed meanwhile. Such rows may be missing both in the page and in memory. */
   #page: 'none' | 'current' | 'old' = 'none';
@@ -72,7 +72,7 @@ export class OutboxWindow {
     this.#due = new Alarm(host.time, () => this.#dueNow(), this.#now);
   }
 
-  /** Rows in memory. */
+  /** The number of rows in memory. */
   get size(): number {
     return this.#lanes.size;
   }
@@ -118,7 +118,7 @@ export class OutboxWindow {
     this.#host.changed();
   }
 
-  /** Makes the next page include rows that are parked for later, if there may be any, because the receiver may be back. */
+  /** Makes the next page include rows that are parked for later, because the receiver may be back. Has no effect if no such row can exist. */
   readEarly(): void {
     if (this.#held.isEmpty && !this.#isBehind) return;
     this.#isEarly = true;
@@ -138,7 +138,7 @@ export class OutboxWindow {
     );
   }
 
-  /** Takes the head of a ready lane, or returns null. The lane stays taken until the row comes back by one of the methods below. */
+  /** Takes the head of a ready lane, or returns null. The lane stays taken until `putBack`, `release`, `finish`, `park` or `leave`. */
   take(): Delivery | null {
     return this.#lanes.take();
   }
@@ -227,20 +227,23 @@ export class OutboxWindow {
       isOld = this.#page === 'old';
       this.#isBehind = more || isOld || lanes.length === mostHeld;
       isRead = true;
-      // A parked row that is already due is on this page and under way. This row hides later parked rows until it is removed, so the alarm looks again
-      // after a pause.
+      // A parked row that is already due is on this page and under way. Until the row is removed, `next` is its time, not the time of a later row. The
+      // window therefore reads again after a pause.
       if (next !== null && !this.#isStopped) this.#ringAt(Math.max(next, this.#now() + storageRetryMs));
     } finally {
       if (isEarly && !isRead) this.#isEarly = true;
       this.#page = 'none';
       this.#leftMeanwhile.clear();
     }
-    // A full page of rows that are all leaving the outbox adds nothing. The next page is read when these rows are removed. If a row has left meanwhile, its
-    // removal has already been reported, so the next page is read now.
+    // If all rows of a full page are leaving the outbox, the page adds nothing. The next page is read when these rows are removed. If a row was removed
+    // during the read, its removal has already been reported, so the next page is read now.
     if (added > 0 || isOld || isStale) this.#host.changed();
   }
 
-  /** Parks rows until the time of the row that holds their lane, so that the next page begins behind them. Rows of lanes in memory have their turn soon. */
+  /**
+   * Parks rows until the time of the row that holds their lane, so that the next page begins after these rows. Rows of lanes in memory are not parked,
+   * because they are posted soon.
+   */
   async #hold(held: readonly HeldRow[]): Promise<void> {
     const rows = held.filter(({ lane }) => !this.#lanes.has(lane));
     if (rows.length === 0) return;

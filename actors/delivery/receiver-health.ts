@@ -139,19 +139,19 @@ export type NextStep =
   | { readonly kind: 'retry'; readonly delay: number }
   /** Postpones the row in the outbox. The lane is held until the row is delivered or given up. */
   | { readonly kind: 'park'; readonly delay: number }
-  /** Ends the row as a dead letter, because its attempts are used up. */
+  /** Ends the row as a dead letter. The row gets no further attempt. */
   | { readonly kind: 'giveUp' }
   /** Disables the webhook, because the receiver answered 410 (Gone). The deliveries of the webhook stay. */
   | { readonly kind: 'disable' };
 
-/** Returns the next step. `attempts` includes the failed one. `random` in [0, 1) adds jitter. */
+/** Returns the next step. `attempts` includes the failed attempt. `random` in [0, 1) adds jitter. */
 export function stepAfter(policy: DeliveryPolicy, attempts: number, outcome: FailedAttempt, random: number): NextStep {
   if (outcome.status === 410) return { kind: 'disable' };
   const { quick, slow, retryAfterMax } = policy;
   const isQuick = attempts < quick.length;
   const base = isQuick ? quick[attempts] : slow[attempts - quick.length];
-  // `waits`: the event needs an earlier event of its lane. After the quick attempts, that event will not come any more, so the row is given up and does not
-  // hold its lane.
+  // `waits`: the event needs an earlier event of its lane. After the quick attempts, the earlier event is considered lost. The row is then given up, so that
+  // the row does not hold its lane.
   if (base === undefined || (outcome.waits && !isQuick)) return { kind: 'giveUp' };
   const asked = Math.min((outcome.retryAfter ?? 0) * 1000, retryAfterMax);
   const delay = Math.max(asked, (outcome.laneAfter ?? 0) * 1000, between(base * 0.8, base * 1.2, random));

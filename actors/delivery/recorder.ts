@@ -1,8 +1,9 @@
 /**
  * Writes the entries of an instance to the journal in order and in batches, and retries while the database is unavailable.
  *
- * A batch costs hardly more than a single entry, so all entries of one turn of the event loop form one batch. A busy recorder waits a few milliseconds more
- * for each batch, unless a caller waits for an entry. Uncommitted entries survive a crash of the worker. The restarted worker commits these entries.
+ * All entries of one turn of the event loop form one batch, because a batch costs hardly more than a single entry. A busy recorder waits a few
+ * milliseconds more for each batch, unless a caller waits for an entry. Uncommitted entries survive a crash of the worker. The restarted worker commits
+ * these entries.
  *
  * The history that a phone sends takes seconds to store. Steps of a send overtake the history, because no step depends on the history.
  */
@@ -55,8 +56,8 @@ interface Item {
 /** Kinds of entries that are steps of a send. */
 const stepsOfSends: ReadonlySet<Entry['kind']> = new Set(['queued', 'composed', 'sendKey', 'status']);
 /**
- * Returns true if the item may be committed before parts of the history that were taken earlier. A receipt may belong to a message of the history, and no
- * caller waits for a receipt. Receipts therefore do not overtake.
+ * Returns true if the item may be committed before parts of the history that were taken earlier. Receipts never overtake, because a receipt may belong to a
+ * message of the history. No caller waits for a receipt, so `settle` is null.
  */
 const overtakes = ({ entry, settle }: Item): boolean => settle !== null && stepsOfSends.has(entry.kind);
 const isPast = ({ entry }: Item): boolean => entry.kind === 'history';
@@ -67,7 +68,7 @@ const sizeOf = (entry: Entry): number => {
   return entry.kind === 'status' ? entry.messageIds.length : 1;
 };
 
-/** Returns true if the entry may be dropped when the database is unavailable for long. Messages are never dropped. */
+/** Returns true if the entry may be dropped while `droppableLimit` or more entries wait. Messages are never dropped. */
 const droppable = (entry: Entry): boolean =>
   (entry.kind === 'news' && entry.news.type === 'presence') || (entry.kind === 'event' && entry.type === 'presence');
 const droppableLimit = 1000;
@@ -98,7 +99,7 @@ export class Recorder {
   #group: Item[] = [];
   /** True if a commit of the batch began. Its outcome is unknown after a crash. */
   #begun = false;
-  /** True if a caller left a batch whose commit failed. The database may have stored the entry of this caller all the same. */
+  /** True if an urgent entry left a batch whose commit failed. The database may have stored this entry nevertheless. */
   #isUnreported = false;
   #working = false;
   /** True if entries arrived during the last commit. */
@@ -174,7 +175,7 @@ export class Recorder {
   stop(): void {
     this.#retryPause.end();
     this.#gatherPause.end();
-    // A worker that crashed does not restart after a stop, so it cannot count its entries as lost itself.
+    // A crashed worker does not restart after a stop. Its entries are therefore counted as lost here.
     if (!this.#working && this.waiting > 0) this.#loseAll();
   }
 
@@ -183,7 +184,7 @@ export class Recorder {
     return this.#away !== null;
   }
 
-  /** The reason why entries wait although the database answers; '' if there is no fault. The readiness check of the server shows it. */
+  /** The reason why entries wait although the database answers; '' if there is no fault. The readiness check shows this reason. */
   get trouble(): string {
     if (this.#away === null || this.waiting === 0) return '';
     if (this.#away instanceof StorageBroken) return this.#away.message;
@@ -246,7 +247,7 @@ export class Recorder {
     if (this.#items.length > 0 && this.#busy && !awaited && maxWait > 0) await this.#gatherPause.wait(maxWait);
   }
 
-  /** Returns how many entries at the head of the line form a batch of at most `maxBatch` items. */
+  /** Returns how many entries at the head of `#items` form a batch of at most `maxBatch` items (`sizeOf`). */
   #fitting(): number {
     let room = this.#input.limits.maxBatch;
     const over = this.#items.findIndex(({ size }) => (room -= size) < 0);

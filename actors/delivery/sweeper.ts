@@ -28,7 +28,7 @@ const ranks: Readonly<Record<EventType, number>> = {
 /** Types in the order in which they are dropped. */
 const classes: readonly (readonly EventType[])[] = [0, 1, 2, 3].map((rank) => eventTypes.filter((type) => ranks[type] === rank));
 
-/** The ages and the past deliveries are checked once in this many sweeps. */
+/** The number of sweeps after which ages and past deliveries are checked again. */
 const roundsPerForget = 6;
 
 /** The largest number of batches of one kind for one webhook in a sweep. The limit lets a sweep reach all webhooks. */
@@ -241,7 +241,7 @@ export class Sweeper {
     return this.#inPieces(async () => (await this.#host.deliveries.forget(webhookId, dead, { rows: Math.max(0, rows), before })) === 0);
   }
 
-  /** Runs batches until one returns true, which means that nothing is left, or until the limit of the sweep is reached. */
+  /** Runs batches until a batch returns true (nothing is left), or until `piecesPerRound` batches have run. */
   async #inPieces(piece: () => Promise<boolean>): Promise<void> {
     for (let count = 0; count < piecesPerRound; count += 1) if (await piece()) return;
   }

@@ -12,7 +12,7 @@ interface Ask<T> {
   readonly settle: PromiseWithResolvers<void>;
 }
 
-/** The pause after each batch, in which more requests can join the next one. */
+/** The pause after each batch, in which more requests can join the next batch. */
 export interface Rest {
   readonly pause: Pick<Pause, 'wait' | 'cut'>;
   /** The length of the pause. In milliseconds. */
@@ -41,7 +41,7 @@ export class MicroBatch<T> {
     this.#rest = rest;
   }
 
-  /** Adds items to the next batch. Resolves when they are done. */
+  /** Adds items to the next batch. Resolves when `work` has handled these items. */
   add(items: readonly T[]): Promise<void> {
     if (items.length === 0) return Promise.resolve();
     const settle = Promise.withResolvers<void>();

@@ -2,14 +2,14 @@
 import type { Delivery, LastAttempt, Try } from '../model.ts';
 import type { Attempt } from '../ports.ts';
 
-/** The largest number of kept attempts. The usual schedule has 11. */
+/** The largest number of kept attempts. The default schedule has 11 attempts. */
 const mostTries = 12;
 /** The largest length of a kept error. In characters. */
 const errorLength = 200;
 
 const withoutAnswer = ({ answer: _answer, ...one }: Try): Try => one;
 
-/** Appends an attempt, and drops the oldest one if the list is full. Only the new attempt keeps the answer of the receiver. */
+/** Appends an attempt, and drops the oldest attempt if the list is full. Only the new attempt keeps the answer of the receiver. */
 export function withTry(before: readonly Try[] | undefined, outcome: Attempt, at: number, ms: number): readonly Try[] {
   const made: Try = outcome.ok
     ? { at, ms, status: outcome.status, error: '' }

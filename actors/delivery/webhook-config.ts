@@ -92,7 +92,7 @@ const actions: Readonly<Record<string, (situation: Situation, input: WebhookInpu
     input.id === '' ? checked(fill(fresh(situation, false), input)) : refuse('invalid', 'id must not be sent when a webhook is added'),
   update,
   delete: remove,
-  // Without an action, an id means an update. Without both, the request changes the managed webhook.
+  // Without an action, an id means an update. Without an action and an id, the request changes the managed webhook.
   '': (situation, input) => (input.id === '' ? simple(situation, input) : update(situation, input)),
 };
 
@@ -138,7 +138,7 @@ const objectionOf = (headers: Readonly<Record<string, string>>): string | null =
   return null;
 };
 
-/** Returns the new secret and headers. Absent fields keep their values. An empty secret or an empty set of headers removes the old one. */
+/** Returns the new secret and headers. Absent fields keep their values. An empty secret or an empty set of headers removes the stored value. */
 export function privateOf(before: Private, input: WebhookInput, signer: Signer): Result<Private> {
   const { secret, headers = before.headers } = input;
   const objection = objectionOf(headers) ?? (typeof secret === 'string' && secret !== '' ? signer.objection(secret) : null);
