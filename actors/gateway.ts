@@ -115,7 +115,7 @@ export interface RunningGateway extends Gateway {
   readonly madeAdminToken: string | null;
   /** Restores the sessions after a start. Commands work meanwhile. */
   restore(): Promise<void>;
-  /** Reports the end of an outage of the database. Deliveries may wait of which no courier knows. */
+  /** Reports the end of an outage of the database. The outbox is then searched for deliveries that no courier knows. */
   storageBack(): void;
   /** Moves sessions to other nodes before a stop, within the given number of milliseconds. Has no effect without a cluster. */
   drain(ms: number): Promise<void>;
@@ -134,7 +134,8 @@ const amongNodes = (gateway: RunningGateway, { cluster, registry, dispatcher, po
       async hook(hook, body) {
         // Chatwoot does not repeat a post. Another node may just have created the connector, so the webhooks are read again before the post is refused.
         if (dispatcher.webhooks.hooked(hook) === null) await cluster.refreshed();
-        // Chatwoot shows a message as failed if its post is refused or late. This node handles a post without news, so it never waits for a moving session.
+        // This node handles a post without news, so that the post never waits for a moving session. Chatwoot shows a message as failed if its post is
+        // refused or late.
         return chatwootNews(ports, body) === null ? null : (dispatcher.webhooks.hooked(hook)?.instanceId ?? null);
       },
     },

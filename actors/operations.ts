@@ -50,7 +50,7 @@ export interface OperationControl {
 }
 
 /**
- * The outcome of an operation. `entries`: facts that the handler learned and the gateway must store, because the recorder is the only writer. The
+ * The outcome of an operation. `entries`: facts for the recorder to store. A handler itself stores nothing, because the recorder is the only writer. The
  * reason of a refusal says if the request may have taken effect (`Refusal`).
  */
 export type Outcome<Answer> =

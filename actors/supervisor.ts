@@ -97,7 +97,7 @@ export class Supervisor {
     this.downloads = this.#createDownloads();
     this.#faults = new CommonFaults({ gate: this.#gate, registry, rule: policy.outage, time });
     const open = (): boolean => this.accepting;
-    // In a cluster, each takeover handles the unfinished work of the former owner. The restore then has no such work to look for, hence `since` is 0.
+    // In a cluster, each takeover handles the unfinished work of the former owner. With `since` 0, the restore finds no such work.
     this.#restore = new Restore({ ports, registry, since: cluster ? 0 : this.since, open });
     this.outboxSearch = this.#createOutboxSearch(open);
     this.#capacity = new Capacity({ max: policy.maxConnected, registry, open, restore: this.#restore });
@@ -265,7 +265,7 @@ export class Supervisor {
     this.#tellReaders((reader) => reader.forget?.(id));
   }
 
-  /** Attaches a reader, which is told of committed events, live sessions, and gained and lost instances (`InstanceReader`). */
+  /** Attaches a reader, which receives committed events, live sessions, and gained and lost instances (`InstanceReader`). */
   attach(reader: InstanceReader): void {
     this.#readers.push(reader);
   }

@@ -1,7 +1,7 @@
 /** Waits with an end, and a mutex for each key. No part of the gateway waits without a limit for an external system. */
 import { StorageFailure, type Time } from './ports.ts';
 
-/** The delay before work is retried that failed with a `StorageFailure`. In milliseconds. */
+/** The delay before a retry of work that failed with a `StorageFailure`. In milliseconds. */
 export const storageRetryMs = 1_000;
 
 /** The state of work when a wait for it ends. `late`: the time limit was reached, and the work continues without a waiter. */
