@@ -61,7 +61,7 @@ export const removeAction = (name: ActionName, about: readonly string[], value: 
 /** Returns the id under which phones index a chat. For a person, it is the LID if known. The mapping must already be in `directory`. */
 export const indexOfChat = (directory: Directory, chatId: string): string => (isPerson(chatId) && directory.lid(chatId)) || chatId;
 
-/** Stars a message, or removes its star. `jid`: the chat, as phones index it. Phones name the author only in groups, and never the own account. */
+/** Stars a message, or removes its star. `jid`: the chat, as phones index it. The record names the author only in groups, and only for messages of others. */
 export const starAction = (jid: string, { id, fromMe, participant }: WAMessageKey, starred: boolean): Mutation =>
   setAction('star', [jid, id ?? '', fromMe === true ? '1' : '0', participant ?? '0'], { starAction: { starred } });
 
@@ -103,7 +103,7 @@ const writers: { readonly [K in Kind]: (change: Of<K>, about: About) => Mutation
   mute: ({ until }, { jid }) => [
     setAction('mute', [jid], { muteAction: until === 0 ? { muted: false } : { muted: true, muteEndTimestamp: until } }),
   ],
-  // `1`: starred messages are deleted too. `0`: the phone keeps the files of the messages.
+  // In the index, `1` deletes starred messages too, and `0` makes the phone keep the files of the messages.
   clear: (_change, about) => [setAction('clearChat', [about.jid, '1', '0'], { clearChatAction: { messageRange: rangeOf(about) } })],
   delete: (_change, about) => [setAction('deleteChat', [about.jid, '1'], { deleteChatAction: { messageRange: rangeOf(about) } })],
   note: ({ text }, { jid, now }) => [

@@ -65,7 +65,7 @@ const entriesOfMutations = (mutations: readonly Mutation[], directory: Directory
     .flatMap((mutation) => read(mutation, directory))
     .flatMap((event) => fromBaileys(event, directory, noReadings));
 
-/** The largest number of attempts at a patch. The platform's own client makes as many. */
+/** The largest number of attempts at a patch. The platform's own client has the same limit. */
 const rounds = 5;
 
 export interface SharedState {
@@ -76,7 +76,7 @@ export interface SharedState {
    * the library's query.
    */
   patch(mutations: readonly [Mutation, ...Mutation[]]): Promise<Outcome<null>>;
-  /** Synchronises in the background the collections whose last patch has no known outcome. Call this when the session becomes live. */
+  /** Synchronises in the background the collections whose last patch has no known outcome. Call this after the login. */
   opened(): void;
   /** Synchronises collections. Missed changes are reported. Throws the errors of the library's query. */
   refresh(collections: readonly WAPatchName[]): Promise<void>;
@@ -270,7 +270,7 @@ class LiveSharedState implements SharedState {
   }
 }
 
-/** The refusal before the first synchronisation, at which the phone shares its keys. */
+/** The text of a refusal while the phone has not shared its keys. The phone shares them at the first synchronisation. */
 const noKeys = 'history sync still in progress, try again in a moment';
 
 export const createSharedState = (parts: SharedStateParts): SharedState => new LiveSharedState(parts);
