@@ -71,8 +71,8 @@ export class Communities {
   }
 
   /**
-   * Updates the memberships after an entry. Returns the subgroups whose view may have changed: another community, another name of the community, or
-   * another announcement group.
+   * Updates the memberships after an entry. Returns the subgroups whose view may have changed, because they have another community, or because the name or
+   * the announcement group of their community changed.
    */
   #concerned(entry: Entry): readonly string[] {
     if (entry.kind === 'group') return this.#whole(entry.group.id, entry.group);

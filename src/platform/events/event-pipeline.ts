@@ -71,9 +71,9 @@ export interface EventPipeline {
 }
 
 const noReadings: ReadonlyMap<string, Reading> = new Map();
-/** Presence events are dropped while this many events wait. Other events are limited by the acknowledgements that the inbox holds. */
+/** Presence events are dropped while this many events wait. Other events have no such limit, because the inbox limits unacknowledged stanzas. */
 const presenceLimit = 1_000;
-/** The number of contacts whose last name is cached. The cache may hold twice as many. */
+/** The cache keeps the latest names of at least this many contacts, and of at most twice as many. */
 const namesKept = 500;
 
 /** Returns the addresses of a message for which the message does not give the other form (number or LID). */
@@ -126,7 +126,7 @@ const jidsOf = (event: QueuedEvent): string[] => {
 };
 
 /**
- * The number of cached polls and events. The cache may hold twice as many. In a backlog, votes and answers directly follow their poll or event, which is
+ * The cache keeps at least this many polls and events, and at most twice as many. In a backlog, votes and answers directly follow their poll or event, which is
  * not stored yet.
  */
 const holdersKept = 100;
@@ -232,7 +232,7 @@ class LookUp {
 class Conversion {
   readonly #options: EventPipelineOptions;
   readonly #holders: Holders;
-  /** The last entry with the name of each contact, as JSON. Every message repeats the name of its sender, and only a new name becomes an entry. */
+  /** The latest entry with the name of each contact, as JSON. Every message repeats the name of its sender, and only a new name becomes an entry. */
   readonly #names = new LruMap<string>(namesKept);
 
   constructor(options: EventPipelineOptions, holders: Holders) {
@@ -272,7 +272,7 @@ class Conversion {
     const { directory } = this.#options;
     if (event.name === 'first-state') return fromFirstState(event.data, directory);
     const entries = fromBaileys(event, directory, readings);
-    // A saved contact is no repetition: another change of its name may have come from the API or with the shared state.
+    // Repeated names are dropped only from `contacts.update`. A repeated `contacts.upsert` may change a name that the API has set since.
     return event.name === 'contacts.update' ? entries.filter((entry) => this.#isNewName(entry)) : entries;
   }
 

@@ -128,7 +128,7 @@ export class ChannelList {
     this.#parts = parts;
   }
 
-  /** Queries the list in the background if there is none, or if it is too old. Call this when the session becomes live. */
+  /** Queries the list in the background if there is none, or if it is too old. Call this after the login. */
   opened(): void {
     this.#refreshOld().catch((error: unknown) => this.#parts.stumbled('channels', error));
   }

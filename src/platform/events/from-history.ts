@@ -24,7 +24,7 @@ const viewBytes: Readonly<Record<Past['of'], number>> = {
 /** Work in slices. The caller yields to the event loop after each slice. */
 type Sliced<T> = Generator<void, T>;
 
-/** The number of messages that one slice converts. A slice measures twice as many items. It takes a few milliseconds. */
+/** The number of messages that one slice converts. A slice that only measures items has twice as many. Each slice takes a few milliseconds. */
 const sliceOf = 100;
 
 /** Returns the size of an item in the event, in bytes. The encoded form and the chat of a message are not part of the event. */

@@ -41,7 +41,7 @@ interface GroupCacheParts extends StoredGroups {
   readonly keys: Pick<GroupKeys, 'apply' | 'listed'>;
 }
 
-/** The number of groups whose members are in memory. The cache may hold twice as many. A group with 1,000 members takes 200 KB. */
+/** The cache keeps the members of at least this many groups, and of at most twice as many. A group with 1,000 members takes 200 KB. */
 const membersKept = 250;
 /**
  * The delay of the read of names after a login, because many sessions may log in at once. An event that needs the names reads them before. In milliseconds.
@@ -74,7 +74,7 @@ const metadataOf = (group: Group): GroupMetadata => ({
 
 const changeIn = (entry: Entry): GroupChange | null => (entry.kind === 'news' && entry.news.type === 'groups' ? entry.news.group : null);
 
-/** Returns the group that an entry concerns; '' for an entry that concerns no group. */
+/** Returns the id of the group that an entry concerns; '' for an entry that concerns no group. */
 const aboutGroup = (entry: Entry): string => {
   if (entry.kind === 'group') return entry.group.id;
   return entry.kind === 'groupGone' ? entry.groupId : (changeIn(entry)?.groupId ?? '');
@@ -142,7 +142,7 @@ export class GroupCache {
 
   /**
    * Reads the names after a delay, unless an event needs them before. After the read, queries the list of groups if there is none, or if it is too
-   * old. Call this when the session becomes live.
+   * old. Call this after the login.
    */
   opened(): void {
     const read = (): unknown => this.unread()?.catch((error: unknown) => this.#parts.stumbled('groups', error));
@@ -246,7 +246,7 @@ export class GroupCache {
     else if (change?.kind === 'members' && change.action === 'join' && !this.#names.has(id)) this.#missed(id, change.people);
   }
 
-  /** Queries a group that the account has joined, if the platform reported only the change of members. */
+  /** Queries an unknown group if the account is among the people that joined. The platform then reported only the new members, and not the group. */
   #missed(id: string, people: Parameters<typeof includesPerson>[0]): void {
     const { pn, lid } = this.#parts.directory().me;
     if (includesPerson(people, { id: '', pn, lid })) void this.getIfReadable(id);

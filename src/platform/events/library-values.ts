@@ -6,10 +6,11 @@ import { bare, type Directory, isLid, isMe, isPerson } from '../wire/jid.ts';
 
 // The pairs of number and LID that a session sees. They become entries, because a chat that began under the LID belongs to the number.
 
-/** The number of pairs in memory. The cache may hold twice as many. */
+/** The cache keeps at least this many pairs, and at most twice as many. */
 const kept = 10_000;
 /**
- * The time after which a pair is reported again, in milliseconds. A message from before the pair was known may have created a chat under the LID meanwhile.
+ * The time after which a pair is reported again, in milliseconds. Meanwhile, a message that was sent before the pair was known may have created a chat
+ * under the LID.
  */
 const againMs = 3_600_000;
 
@@ -117,8 +118,8 @@ export const numberOf = (value: unknown): number => {
 };
 
 /**
- * Converts a value to JSON. Bytes become base64, and 64-bit integers become numbers. Absent fields and empty lists are left out. Levels below 40 are cut off.
- * Messages of the protocol have about 20 levels.
+ * Converts a value to JSON. Bytes become base64, and 64-bit integers become numbers. Absent fields and empty lists are left out. Levels deeper than 40 are cut
+ * off. Messages of the protocol have about 20 levels.
  */
 export const contentJson = (value: unknown, depth = 0): unknown => {
   if (typeof value !== 'object' || value === null) return value;

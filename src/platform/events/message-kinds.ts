@@ -86,7 +86,7 @@ const labelsOf = (message: proto.IMessage): string =>
     .filter((text) => text !== '')
     .join('|');
 
-/** Returns the id of the tapped part. It is among the parameters. Without this parameter, returns the name of the native flow. */
+/** Returns the id of the tapped part, which is the parameter `id`. If this parameter is missing, returns the name of the native flow. */
 const answeredId = ({ nativeFlowResponseMessage }: proto.Message.IInteractiveResponseMessage): string => {
   const params = paramsOf(nativeFlowResponseMessage?.paramsJson);
   return textAt(params, 'id') || (nativeFlowResponseMessage?.name ?? '');
