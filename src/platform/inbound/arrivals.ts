@@ -5,10 +5,10 @@ import type { Directory } from '../wire/jid.ts';
 import { isFromOwnPhone, isPhoneOnly } from './forgeries.ts';
 import type { DurableInbox } from './durable-inbox.ts';
 
-// The selection of history parts. The library calls `historyWanted` before it fetches a part, and `reportArrivals` calls it before the durable inbox waits for
-// one.
+// The selection of history parts. The library calls `historyWanted` before it fetches a part. `reportArrivals` calls `historyWanted` before the durable inbox
+// waits for a part.
 
-/** Returns true for recent history. A full history has years of messages. */
+/** Returns true for a part of the history that the library can process. Returns false for a full history, which has years of messages. */
 export const historyWanted = ({ syncType }: proto.Message.IHistorySyncNotification): boolean =>
   syncType !== proto.HistorySync.HistorySyncType.FULL && PROCESSABLE_HISTORY_TYPES.some((known) => known === syncType);
 
@@ -43,7 +43,7 @@ export const reportArrivals = (inbox: Inbox, event: BaileysEvent, { directory, f
       continue;
     }
     const history = message && getHistoryMsg(message);
-    // A missing file keeps its message in the log for up to weeks. Only the account's own phone may cause this.
+    // A missing file keeps its message in the log for up to 30 days. Only the account's own phone may cause this.
     if (history && historyWanted(history) && fromOwnPhone) {
       files.expect(history);
       inbox.fetching(key.id ?? '', nameOf(history));

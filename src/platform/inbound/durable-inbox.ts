@@ -26,7 +26,7 @@ export interface InboxLimits {
    * downloaded.
    */
   readonly handling: number;
-  /** Pauses before each retry of a message whose file could not be fetched. After them the message waits for the next connection. In milliseconds. */
+  /** Pauses before each retry of a message whose file could not be fetched. After the last retry the message waits for the next connection. In milliseconds. */
   readonly again: readonly number[];
   /** The largest number of messages that wait for a retry of their file. A history has some dozens of files. Beyond this limit a message is not retried. */
   readonly files: number;
@@ -82,7 +82,7 @@ export const usualLimits: InboxLimits = {
 };
 /** The limit for `whenFetched`, in milliseconds. */
 const longestFetch = 1_000;
-/** The age from which the media hosts have deleted the file of a message, so it is not fetched again. In milliseconds. */
+/** The age of a message from which the media hosts have deleted its file. The file is then not fetched again. In milliseconds. */
 const filesKept = 30 * 86_400_000;
 
 /** Replaces the library's listeners on its socket by `take`. Throws if the library has other listeners than expected. */
@@ -309,8 +309,7 @@ export class DurableInbox {
     try {
       for (const item of this.#queue) {
         const logged = item.logged === null ? null : await item.logged;
-        // The inbox yields to the event loop. A handler may wait only for promises that are already resolved. Without this turn, a backlog would then block the
-        // loop.
+        // The inbox yields to the event loop before each stanza. Otherwise a backlog would block the loop if the handlers wait only for resolved promises.
         await this.#options.turn();
         if (this.#closed) break;
         if (logged === null) this.#passOn(item);
@@ -335,7 +334,7 @@ export class DurableInbox {
     void this.#call(kind, held).then((isDone) => isDone || isHandled || this.#release(weightOf(node)));
   }
 
-  /** Calls the library's handler, or acknowledges a repeated stanza. Resolves with false if this rejected. Never rejects. */
+  /** Calls the library's handler, or acknowledges a repeated stanza. Resolves with false if the call rejected. Never rejects. */
   async #call(kind: Item['kind'], node: BinaryNode): Promise<boolean> {
     const { handlers, confirm, acknowledge } = this.#options;
     try {
@@ -379,7 +378,7 @@ export class DurableInbox {
     if (this.#again.size >= this.#limits.files && !this.#again.has(logged)) return false;
     const pause = this.#limits.again[tries];
     if (pause === undefined || this.#closed) {
-      // The message waits in the log for the next connection, and takes no room among those that are tried on this one.
+      // The message waits in the log for the next connection. It no longer counts towards the limit of waiting messages.
       this.#again.delete(logged);
       return true;
     }

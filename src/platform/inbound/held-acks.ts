@@ -28,7 +28,10 @@ export const withHeldAck = ({ attrs, content }: BinaryNode, handled: () => void)
   };
 };
 
-/** Removes the attribute `offline` of stanzas from an absence. The library would queue them, and its handler would return before they are handled. */
+/**
+ * Removes the attribute `offline`, which marks a stanza that the platform kept while the session was away. The library would queue a marked stanza, and its
+ * handler would return before the stanza is handled.
+ */
 export const unmarked = (node: BinaryNode): BinaryNode => {
   const { offline, ...attrs } = node.attrs;
   return offline === undefined ? node : { ...node, attrs };

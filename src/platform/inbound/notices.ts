@@ -125,7 +125,7 @@ export interface IdentitiesParts {
   now(): number;
 }
 
-/** The number of people in memory whose identity key a message has replaced. The cache may hold twice as many. The notice of the change may arrive later. */
+/** The cache keeps at least this many people whose identity key a message has replaced. The notice of the change may arrive later. */
 const remembered = 500;
 
 /**
@@ -269,8 +269,8 @@ class Refills {
     const before = creds.firstUnuploadedPreKeyId;
     await this.#sock.uploadPreKeys(count);
     const after = creds.firstUnuploadedPreKeyId;
-    // If the library was already uploading, the call only waited for that upload, and fewer ids are new: they are not noted. If an attempt failed, more ids are
-    // new: only the last `count` were uploaded.
+    // If the library was already uploading, the call only waited for that upload. Fewer ids are then new, and they are not noted. If an attempt failed, more
+    // ids are new, but only the last `count` of them were uploaded.
     if (after - before >= count) await this.#spent.uploaded(after - count, after - 1);
   }
 }

@@ -15,7 +15,7 @@ import { bare, isChannel, isLid, isPerson, statusJid, userOf } from '../wire/jid
 import { type Identities, withOwnNotifications, withPreKeyNotices } from './notices.ts';
 import type { Handlers } from './durable-inbox.ts';
 
-// Stanzas of channels. The library reads neither the number of a post, nor if the post is new, changed or deleted. It expects forms of
+// Stanzas of channels. The library reads neither the number of a post nor the mark that says if the post is new, changed or deleted. It expects forms of
 // notifications that the platform does not send.
 
 interface Readers {
