@@ -39,8 +39,8 @@ export interface AuthState {
   /** Notes that a person (by LID if known) got a privacy token with a message. `at`: Unix milliseconds. */
   tokenIssued(jid: string, at: number): void;
   /**
-   * Delays the storing of versions of the shared state. After a version is set, `stored` is called, and the version is stored when it resolves with true. The
-   * changes of a version must be stored first, because the platform never repeats them. If it resolves with false, the old version stays stored.
+   * Delays the storing of versions of the shared state. After a version is set, `stored` is called. The version is stored when `stored` resolves with true. If
+   * `stored` resolves with false, the old version stays stored. The platform never repeats the changes of a version, so they must be stored before it.
    */
   holdVersions(stored: () => Promise<boolean>): void;
   readonly patches: PatchNotes;
@@ -74,12 +74,12 @@ interface AuthOptions {
 }
 
 /**
- * The number of cached keys, including absent keys. The cache may hold twice as many. An idle session has a few dozen keys. A busy session has the
+ * The limit of cached keys, including absent keys. The cache may contain twice as many. An idle session has a few dozen keys. A busy session has the
  * keys of the last hours.
  */
 const cacheLimit = 500;
 /**
- * The limit for the size of the cached keys, in bytes of their stored texts. The cache may hold twice as many bytes. A Signal session has 0.9 to 1.4 KB, so 500
+ * The limit for the size of the cached keys, in bytes of their stored texts. The cache may have twice as many bytes. A Signal session has 0.9 to 1.4 KB, so 500
  * of them fit. Values of busy groups are larger: the map of a group of 500 has 17 KB, and a sender key with skipped messages has up to 200 KB.
  */
 const cacheBytes = 1024 * 1024;
@@ -166,7 +166,7 @@ class SessionKeys {
     return type === memoryType ? this.#copied(known) : known;
   }
 
-  /** Copies maps for the library. It adds the receivers of a message before it has their keys, and after a failed send it sets no map. */
+  /** Copies maps, because the library adds receivers to its map before the send. A failed send must leave the cached map unchanged. */
   #copied(maps: Record<string, unknown>): Record<string, unknown> {
     const copies = Object.entries(maps).map(([group, map]) => [group, { ...(map as DeviceMap) }] as const);
     for (const [, copy] of copies) this.#isWritten(copy);

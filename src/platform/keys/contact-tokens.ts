@@ -15,7 +15,7 @@ export interface ContactToken {
   readonly at: number;
 }
 
-/** The id under which the library lists the people with a token. It removes their expired tokens. */
+/** The id under which the library lists the people with a token. The library removes expired tokens of the listed people. */
 const listKey = '__index';
 /** A token is valid in the week of its issue and in the three weeks after it (tulir/whatsmeow `tctoken.go`). */
 const week = 604_800;
@@ -51,7 +51,7 @@ export const keepToken = async (keys: Store, lid: string, { token, at }: Contact
 /** The id of the library's list. The list has the key type of the tokens. */
 const indexKey = '__index';
 export const tokenPageType = 'gateway-token-page';
-/** The number of pages. With 5,000 contacts a page has 5 KB. A start reads all pages with the other keys that it needs first. */
+/** The number of pages. With 5,000 contacts a page has 5 KB. Each start of a session reads all pages (`warmTypes` in `auth-state.ts`). */
 const pages = 32;
 
 type Page = readonly string[];
@@ -83,7 +83,7 @@ const printOf = (page: Page): string => (page.length === 0 ? '' : hash('sha256',
 /** The pages of the list in the store. */
 class TokenPages {
   readonly #store: SignalKeyStore;
-  /** The fingerprint of each page at its last read or write; null before the first. */
+  /** The fingerprint of each page at its last read or write; null before the first read or write. */
   #prints: readonly string[] | null = null;
   #hasWhole = true;
   #writes = 0;

@@ -20,8 +20,8 @@ export interface Page {
 /** The number of names in a page. Each finished stanza writes its page, so a page is small: 200 bytes on average. */
 const pageSize = 16;
 /**
- * The number of pages in the ring. Together they have 4,096 names. At the highest rate, so many stanzas arrive in five seconds. A connection that loses
- * acknowledgements for a longer time ends.
+ * The number of pages in the ring. Together they have 4,096 names, which is the number of stanzas in five seconds at the highest rate. A connection that
+ * loses acknowledgements for a longer time ends.
  */
 const pageCount = 256;
 /**
@@ -68,7 +68,7 @@ export class FinishedNames {
     this.#changed.add(this.#at);
   }
 
-  /** Puts the changes since the last call: each changed page under its position in the ring, and null for each dropped page. */
+  /** Hands the changes since the last call to `put`: each changed page under its position in the ring, and null for each dropped page. */
   save(put: (id: string, page: Page | null) => void): void {
     for (const at of this.#changed) {
       const page = this.#opened.get(at);
@@ -91,7 +91,7 @@ export class FinishedNames {
     if (page !== undefined && page.names.size < pageSize) return page;
     this.#at += 1;
     const next = { begun: this.#now(), names: new Set<string>() };
-    // The old page is dropped before the new page is changed. It may have the same position in the ring, and the order of the changes is kept.
+    // The old page is dropped before the new page is changed. If both have the same position in the ring, the later change is the one that is stored.
     for (const [at, { begun }] of this.#opened) if (at <= this.#at - pageCount || begun < next.begun - pageAge) this.#drop(at);
     this.#opened.set(this.#at, next);
     return next;

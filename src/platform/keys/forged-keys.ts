@@ -4,7 +4,7 @@ import { proto, type SignalKeyStore, type WASocket } from '@whiskeysockets/baile
 import { LruMap } from '#src/base/lru-map.ts';
 import { addressesOf, bare, type Directory } from '../wire/jid.ts';
 
-/** The number of people in memory. The cache may hold twice as many. */
+/** The cache keeps at least this many people, and at most twice as many. */
 const most = 500;
 
 export interface KeyJudge {

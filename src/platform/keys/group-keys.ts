@@ -102,7 +102,7 @@ export class GroupKeys {
     return renewed.done;
   }
 
-  /** Resolves when all key changes from earlier entries are put. Rejects if the storage was unavailable until the connection ended. */
+  /** Resolves when all key changes from earlier entries are set in the key store. Rejects if the storage was unavailable until the connection ended. */
   async settled(): Promise<void> {
     await Promise.all(this.#running);
     if (this.#failed) throw new Error('the keys of a group could not be changed');

@@ -100,7 +100,7 @@ export class InboundLog {
   readonly #plaintexts = new Map<string, Uint8Array>();
   /** Messages that the library has finished. Their entries may not be stored yet. */
   #finishing: Finishing[] = [];
-  /** The `seq` of each suspicious message whose first try since the crash is not counted yet. */
+  /** The `seq` of each message that arrived before this run or before the last crash, and that has no counted try. */
   #untried: number[] = [];
   #suspicious: boolean;
   #working = false;
@@ -217,8 +217,8 @@ export class InboundLog {
 
   /**
    * Counts a try in the storage. Call this before a message is handed to the library, so that a message which crashes the process is not tried for ever.
-   * The first tries of all messages are counted with one write. From the second try on, each message is counted when its turn comes, so that only
-   * the messages up to the crash are counted.
+   * The first tries of all messages are counted with one write. From the second try on, each message is counted directly before its own try.
+   * Then only the messages up to the crash are counted.
    */
   async trying(message: Logged): Promise<void> {
     const { vault, instance, epoch, writer } = this.#options;

@@ -43,7 +43,7 @@ const storePreKeys = async (keys: FreshPreKeys, write: (changes: readonly KeyCha
   }
 };
 
-/** Makes and stores credentials. They are stored after the last key, so a crash may leave keys without credentials, but never the reverse. */
+/** Makes and stores credentials. The credentials are stored last, so a crash may leave keys without credentials, but never the reverse. */
 export const makeCredentials = async (options: {
   readonly vault: Vault;
   readonly instance: string;

@@ -22,8 +22,8 @@ type Mapping = ReturnType<SocketConfig['makeSignalRepository']>['lidMapping'];
 
 const kept = 500;
 /**
- * The number of entries that the library's cache keeps. The cache may hold twice as many. The cache must have room for all members of a large group, with
- * two entries each.
+ * The library's cache keeps at least this many entries, and at most twice as many. The cache must have room for all members of a large group, with two
+ * entries each.
  */
 const cached = 10_000;
 
@@ -77,7 +77,7 @@ export const rememberLids = (mapping: Mapping): void => {
 };
 
 // The merge of sessions. When the library learns that a number and a LID are one person, it moves the sessions from the number to the LID, and overwrites
-// those under the LID. The contact may continue to use either session, and messages in an overwritten one cannot be decrypted. So both are kept.
+// those under the LID. The contact may continue to use either session. Messages of an overwritten session cannot be decrypted, so both are kept.
 
 interface StoredSession {
   readonly indexInfo: { readonly used: number; readonly closed: number };

@@ -16,7 +16,7 @@ const noteId = 'note';
 const day = 86_400_000;
 /** The time for which a key stays after it left the platform, in milliseconds. The platform keeps a message that it could not deliver for 30 days. */
 const keptMs = 60 * day;
-/** The longest time that counts between two notices. It keeps a clock that jumps forward from making all keys look old. In milliseconds. */
+/** The longest time that counts between two notices. Without this limit, a clock that jumps forward would make all keys look old. In milliseconds. */
 const longestMs = 30 * day;
 /** The minimum time between two marks. It limits the size of the note. In milliseconds. */
 const markMs = day;
@@ -83,7 +83,7 @@ interface SpentKeysParts {
   now(): number;
 }
 
-/** Keeps the note of one session. The caller must wait for each call before the next one. */
+/** Updates the stored note of one session, and deletes old keys. The caller must wait for each call before the next one. */
 export class SpentKeys {
   readonly #parts: SpentKeysParts;
 
