@@ -196,7 +196,7 @@ class KeptVersions implements ClientVersions {
     return versionOf(candidates.find((revision) => !this.#refused.has(revision)) ?? candidates[0] ?? compiled[2]);
   }
 
-  /** Plans the next look-up: a day after a success, or an hour after a failure. */
+  /** Plans the next look-up: `everyMs` after a success, or at most an hour after a failure. */
   #plan(): void {
     const { time, everyMs } = this.#input;
     if (this.#closed) return;

@@ -2,10 +2,10 @@
 import { S_WHATSAPP_NET, type WASocket } from '@whiskeysockets/baileys';
 import type { LastFrame } from '../wire/frames.ts';
 
-/** The longest pause between two pings, which is the library's. In milliseconds. */
+/** The longest pause between two pings. The library has the same pause. In milliseconds. */
 const longestPauseMs = 30_000;
 
-/** The time in which the platform answers a ping. The library uses the same time. In milliseconds. */
+/** The time that the platform has to answer a ping. The library allows the same time. In milliseconds. */
 const answerMs = 5_000;
 
 interface KeepAliveParts {
@@ -35,7 +35,7 @@ export class KeepAlive {
   /** Begins the pings. Call this after the handshake. Does nothing after the end, because a handshake may be reported late. */
   begin(): void {
     if (this.#ended) return;
-    // Half a minute is the pause of the library. A connection counts as dead at the ping after one without an answer.
+    // At each ping, the connection counts as dead if no frame arrived in the last `pauseMs + answerMs`.
     const pauseMs = Math.min(longestPauseMs, this.#parts.silenceMs / 3);
     clearInterval(this.#pings);
     this.#pings = setInterval(() => {

@@ -94,7 +94,7 @@ interface RecordLibrary {
 }
 
 const kept = 5;
-/** The type of receiving chains in libsignal (`chain_type.js`). */
+/** The type of receiving chains (`src/chain_type.js` of libsignal). */
 const receiving = 2;
 
 let areChainsBounded = false;

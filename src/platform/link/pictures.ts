@@ -158,7 +158,7 @@ export class SmallPictures {
     if (this.#kept.get(instance)?.name === name || this.#wanted.get(instance) === name) return;
     this.#wanted.set(instance, name);
     const bytes = await fetched(url, downloads).catch(() => null);
-    // A conversion on a busy machine may miss its time limit, and the next login may be weeks away.
+    // The conversion is retried once. On a busy machine it may miss its time limit, and the next login may be weeks away.
     const converted = bytes && ((await previews.picture(bytes, false)) ?? (await previews.picture(bytes, false)));
     const jpeg = converted?.small;
     // The picture may have been changed or removed meanwhile.

@@ -86,8 +86,8 @@ export const refuseAccounts = (
 };
 
 /**
- * Removes the device of this session from the account. Resolves when the platform confirms it. The library's `logout` waits only for the kernel, so that a
- * connection without a peer would count.
+ * Removes the device of this session from the account. Resolves when the platform confirms the removal. The library's `logout` waits only until the kernel has
+ * the bytes, and would succeed even over a dead connection.
  */
 export const removeDevice = async (sock: WASocket): Promise<void> => {
   const removal = { tag: 'remove-companion-device', attrs: { jid: sock.authState.creds.me?.id ?? '', reason: 'user_initiated' } };

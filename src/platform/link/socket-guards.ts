@@ -154,7 +154,7 @@ const releaseQueries = (sock: WASocket): void => {
 
 /**
  * Rejects queries that the platform does not answer in time. The library resolves them with `undefined`, which reads like an empty answer: no groups, no
- * refusal, the usual audience. The error has the code of a time-out, so that an operation ends as not known.
+ * refusal, the usual audience. The error has the code of a time-out, so that the outcome of an operation is `unknown`.
  */
 export const rejectUnanswered = (sock: Pick<WASocket, 'query'>): void => {
   const query = sock.query.bind(sock);
