@@ -21,7 +21,7 @@ const blocklistQuery = (type: 'get' | 'set', content?: BinaryNode[]): BinaryNode
   ...(content ? { content } : {}),
 });
 
-/** Reads the blocked people, by number if known, and builds the entry that marks their chats and no others. */
+/** Reads the blocked people, by number if known. Builds the entry that marks their chats as blocked, and all other chats as not blocked. */
 const blocked = async (connection: LiveConnection): Promise<{ readonly ids: readonly string[]; readonly entries: readonly Entry[] }> => {
   const { sock, directory } = connection;
   const list = getBinaryNodeChild(await sock.query(blocklistQuery('get')), 'list');
@@ -146,7 +146,7 @@ export const chatHandlers: Handlers<ChatOperations> = {
 const noNumber = refuse('invalid', 'a contact is saved by its number');
 
 export const contactHandlers: Handlers<ContactOperations> = {
-  // Contacts are indexed by number. The record also has the LID, so that other devices learn the pair.
+  // Contacts are indexed by number. The record also has the LID, so that other devices get the pair of number and LID.
   'contact.save': async (connection, { chatId, name }) => {
     if (!isPerson(chatId)) return noNumber;
     const lidJid = await lidOf(connection, chatId);

@@ -57,7 +57,7 @@ const silent: ReadonlySet<OperationName> = new Set([
   'channel.find',
 ]);
 
-/** Operations without the deadline of their caller. A send ends with its acknowledgement or with the connection. A download has its own limits. */
+/** Operations without the deadline of their caller. A send waits for its acknowledgement, and a download for its file. Both have their own limits. */
 const selfTimed: ReadonlySet<OperationName> = new Set(['message.transmit', 'message.download']);
 
 /** Returns true for an operation that uploads a file. Uploads have their own time limit, which allows for a slow network. */

@@ -41,7 +41,7 @@ const numbered = (name: string, value: number): BinaryNode['attrs'] => (value > 
 
 type Page = Outcome<ReturnType<typeof listedPosts>>;
 
-/** Reads the newest posts, or the posts before the post number `before` if it is above 0. */
+/** Reads the newest posts. If `before` is above 0, reads the posts before the post with this number. */
 const pageOf = async (connection: LiveConnection, channel: string, count: number, before: number): Promise<Page> => {
   const attrs = { type: 'jid', jid: channel, count: String(count), ...numbered('before', before) };
   const answer = await ask(connection, personServer, 'get', 'messages', attrs);

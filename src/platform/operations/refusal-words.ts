@@ -91,7 +91,7 @@ export const wishes: Readonly<Record<OperationName, string>> = {
 
 type Reasons = Readonly<Record<number, string>>;
 
-/** Reasons for the codes of every request. */
+/** Reasons by the platform's code, for every operation. */
 const general: Reasons = {
   400: 'it does not accept the request in this form, or one of its values',
   401: 'the account has no right to it',
@@ -112,7 +112,7 @@ const noPicture = 'it does not accept the picture, which must be a JPEG and not 
 const groupAdmins = 'only admins of the group may do it, and the account is none';
 const noGroup = 'the group does not exist, or the account is not a member of it';
 
-/** Reasons for the codes of single operations. */
+/** Reasons by the platform's code, for single operations. They replace those of `general`. */
 const particular: Readonly<Partial<Record<OperationName, Reasons>>> = {
   'account.changePrivacy': { 400: 'it does not know this value of the setting', 406: 'it does not know this value of the setting' },
   'account.picture': { 400: noPicture, 406: noPicture },
@@ -136,7 +136,7 @@ export const reasonOf = (name: OperationName, code: number, detail: string): str
   return reason === undefined ? `it answered with error ${told}` : `${reason} (${told})`;
 };
 
-/** Operations that send a message about another message. Their refusals have the text of a refused message. */
+/** Operations that change something by sending a message. Their refusals have the text of a refused message. */
 const revisions: ReadonlySet<OperationName> = new Set([
   'chat.timer',
   'message.react',

@@ -207,7 +207,7 @@ const answersOf = (users: readonly BinaryNode[]): ReadonlyMap<string, Answer> =>
     const type = contact?.attrs['type'];
     if (type === undefined || childOf(contact, 'error')) continue;
     const asked = textOf(contact).replace(/@.*/, '').replaceAll(/\D/g, '') || userOf(named);
-    // The platform hides the number of people with a username (WhiskeySockets/Baileys 2742). Their number is the requested one.
+    // The platform hides the number of people with a username (WhiskeySockets/Baileys 2742). The requested number is then used.
     const id = named === '' && isLid(jid) && asked !== '' ? personJid(asked) : named;
     const there = type === 'in' && isPerson(id);
     const lid = isLid(jid) ? jid : bare(childOf(user, 'lid')?.attrs['val']);
