@@ -217,7 +217,7 @@ export const mediaStream = (part: MediaPart, asked: MediaRequest): AsyncIterable
 
 /** The dependencies of downloads that all connections share. */
 export interface Downloads {
-  /** Writes a stream to a new file, when it is the turn of the instance. Rejects with the errors of the stream, and then leaves no file. */
+  /** Writes a stream to a new file, when the instance has a free slot. Rejects with the errors of the stream, and then leaves no file. */
   receive(
     bytes: AsyncIterable<Uint8Array>,
     options: { readonly instance: string; readonly filename: string; readonly maxBytes: number; readonly signal: AbortSignal },

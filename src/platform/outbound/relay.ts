@@ -36,7 +36,7 @@ const failure = (error: unknown, jid: string, { sock, hasForgedKeys }: LiveConne
 /** Returns the address for a message. A person's LID is used if known, because migrated accounts receive messages only by LID. */
 const addressOf = ({ me, lid }: Directory, jid: string): string => (isPerson(jid) && jid !== me.pn ? lid(jid) || jid : jid);
 
-/** Returns the attribute with the number of a person that is addressed by LID. It is absent if the number is unknown, for example with a username. */
+/** Returns the attribute with the number of a person that is addressed by LID. It is absent for an unknown number, such as that of a person with a username. */
 const namedNumber = ({ pn, me }: Directory, jid: string): Readonly<Record<string, string>> => {
   const number = isLid(jid) && jid !== me.lid ? pn(jid) : '';
   return number === '' ? {} : { peer_recipient_pn: number };

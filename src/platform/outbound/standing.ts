@@ -5,7 +5,7 @@ import { within } from '#actors/waiting.ts';
 import { systemTime } from '#src/base/system-time.ts';
 import { askMex, closeOf, type Json, mexNews, objectOf } from '../wire/outcomes.ts';
 
-/** The query for the limit of new chats: the present form of the platform's client, and then its former form. */
+/** Two forms of the query for the limit of new chats: the form of the platform's present client, and the form of its former client. */
 const capQueries = [
   ['27910975521856601', 'INDIVIDUAL_NEW_CHAT_MSG_THREAD'],
   ['24503548349331633', 'INDIVIDUAL_NEW_CHAT_MSG'],

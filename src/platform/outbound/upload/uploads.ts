@@ -135,7 +135,7 @@ export class Uploads {
     }
   }
 
-  /** Uploads a file with at most two attempts. The second uses another host if there is one. A refused permission is renewed once, without counting. */
+  /** Uploads a file with at most two attempts, on two hosts if possible. The first renewal of a refused permission does not count as an attempt. */
   async #upload(file: PutTarget['file'], folder: string, signal: AbortSignal): Promise<Result<HostedFile>> {
     const { dispatcher, limits } = this.#parts;
     let hosts = await unless(signal, this.#hosts.current());
