@@ -63,9 +63,9 @@ export const testProxy = (parts: TunnelParts, to: URL): Promise<string> => {
     response.resume();
     resolve('');
   });
-  // Without this listener, an unexpected 101 would end the request without an event.
+  // With this listener, Node reports an unexpected 101. Without it, Node would only destroy the connection.
   request.once('upgrade', () => resolve(awayText));
-  // The listener also ignores errors after the result, when the connection is closed during the request.
+  // After the result, the request is destroyed. This listener then ignores the error of the destroyed request.
   request.on('error', () => resolve(failure || awayText));
   request.once('close', () => resolve(failure || awayText));
   request.end();

@@ -85,7 +85,7 @@ export interface LiveRoute {
   readonly guarded: Dispatcher | undefined;
   /** The dispatcher for the library's downloads; undefined for the default dispatcher. */
   readonly fetchDispatcher: Dispatcher | undefined;
-  /** Returns the close of a connection; a close with the reason `proxyFailed` if the proxy caused it. */
+  /** Returns the close unchanged. If the proxy caused the close, returns a close with the reason `proxyFailed`. */
   judged(close: Close): Close;
   /** Idempotent. */
   close(): void;

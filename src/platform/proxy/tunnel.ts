@@ -21,7 +21,7 @@ interface ConnectRequest {
   readonly lookup: LookupFunction | undefined;
   readonly host: string;
   readonly port: number;
-  /** Aborts the exchange. It has no effect on the finished connection. */
+  /** Aborts the exchange. Do not abort after the exchange, because the abort would destroy the finished connection. */
   readonly signal: AbortSignal;
 }
 
@@ -132,7 +132,7 @@ export interface TunnelParts {
 
 const notAllowed = 'its address is not allowed (see ALLOW_PRIVATE_PROXIES)';
 
-/** Texts by the code of a network error. */
+/** Texts by the code of a network error or of a `ConnectFailure`. */
 const texts: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'it refuses connections',
   ECONNRESET: 'it broke the connection off',
