@@ -7,7 +7,7 @@ import type { Socket } from 'node:net';
 // A fair FIFO scheduler for small tasks of all sessions. It yields to the event loop between two turns.
 
 interface TurnLimits {
-  /** The number of tasks that every turn may run. */
+  /** The number of tasks that even the shortest turn may run. */
   readonly least: number;
   /** Approximate processor time of a task. In milliseconds. */
   readonly cost: number;
@@ -131,7 +131,7 @@ export interface ScheduledSocket {
   resume(): void;
 }
 
-/** A socket is paused while this many of its frames wait. */
+/** A socket is paused when this many of its frames wait, and resumed when none waits. */
 const mostWaiting = 64;
 /** Events that wait for a turn. The end of the connection waits too, so that its listeners are called after all earlier frames. */
 const events = ['message', 'error', 'close'] as const;

@@ -117,8 +117,8 @@ export const addressesOf = (directory: Directory, ...jids: readonly (string | nu
 };
 
 /**
- * Returns the form of a number under which the account knows the person: its own number, a number with a known LID, or the number of one of `members`.
- * Returns null for an unknown person.
+ * Returns the form of a number under which the account knows the person: the number of the account itself, a number with a known LID, or the number of one
+ * of `members`. Returns null for an unknown person.
  */
 export const knownForm = (directory: Directory, jid: string, members: readonly Person[] = []): string | null =>
   formsOf(jid).find((form) => isMe(directory, form) || directory.lid(form) !== '' || members.some(({ pn }) => pn === form)) ?? null;

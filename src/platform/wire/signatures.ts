@@ -30,7 +30,7 @@ const power = (base: bigint, exponent: bigint): bigint => {
 const fromLittleEndian = (bytes: Uint8Array): bigint => BigInt(`0x${Buffer.from(bytes.toReversed()).toString('hex')}`);
 const toLittleEndian = (value: bigint): Buffer => Buffer.from(Buffer.from(value.toString(16).padStart(64, '0'), 'hex').toReversed());
 
-/** Converted keys by their bytes. The signers of certificates and of a group's messages repeat. */
+/** Edwards keys by the bytes of their Montgomery form. The same signers sign many certificates and group messages. */
 const converted = new LruMap<Buffer>(1000);
 
 /** Returns a copy of the Edwards form of a Montgomery key. */
@@ -130,7 +130,7 @@ interface SignalCurve {
   verifySignature(key: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean;
 }
 
-/** The error for a signed pre-key that its owner did not sign. */
+/** The error for a signed pre-key whose signature is not valid for the identity key of its owner. */
 export class ForgedKeys extends Error {
   override readonly name = 'ForgedKeys';
 }

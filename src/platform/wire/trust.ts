@@ -48,7 +48,7 @@ const fetchRoots = async (address: string, timeoutMs: number): Promise<Roots> =>
 /** The host from which the library downloads files for which the platform names only a path, such as snapshots of the shared state. */
 const realMediaHost = 'mmg.whatsapp.net';
 
-/** Redirects connections to the real media host to that of the simulated platform. */
+/** Redirects connections from the real media host to the media host of the simulated platform. */
 const inSandbox = ({ hostname, port }: URL): NonNullable<MediaTrust>['redirect'] => {
   const instead = { hostname, port, host: `${hostname}:${port}`, servername: '' };
   return (options) => (options.hostname === realMediaHost ? { ...options, ...instead } : options);

@@ -19,7 +19,7 @@ interface LoggedStanza {
 export interface VaultChange {
   readonly credentials?: string;
   readonly keys: readonly KeyChange[];
-  /** Numbers of stanzas whose messages are stored. They are deleted from the log. */
+  /** The `seq` of each stanza whose message is stored. These stanzas are deleted from the log. */
   readonly handled?: readonly number[];
   /** True if no caller waits for the write. It may then share a statement with writes of other sessions. */
   readonly isPatient?: boolean;
@@ -47,8 +47,8 @@ export interface Vault {
   /** Counts one more try for these stanzas. Rejects like `write`. */
   tried(instance: string, epoch: number, seqs: readonly number[]): Promise<void>;
   /**
-   * Reads the logged stanzas in order. Leaves out stanzas with `tries` or more tries, and stanzas in damaged rows. `aside` is the number of both. They are
-   * deleted after a month.
+   * Reads the logged stanzas in order. Leaves out stanzas with `tries` or more tries, and stanzas in damaged rows. `aside` is the number of stanzas that are
+   * left out. These stanzas are deleted after 30 days.
    */
   logged(
     instance: string,
