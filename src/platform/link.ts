@@ -47,7 +47,7 @@ import { within } from '#actors/waiting.ts';
 import { LruMap } from '#src/base/lru-map.ts';
 import { systemTime } from '#src/base/system-time.ts';
 
-/** The parts of uploads that all links share. `remembered`: the number of uploads of one link that may be reused. */
+/** The parts of uploads that all links share. `remembered`: the number of recent uploads that one link keeps for reuse. */
 export interface SharedUploads extends Pick<UploadParts, 'files' | 'sealing' | 'limits' | 'dispatcher'> {
   readonly remembered: number;
 }
@@ -102,7 +102,7 @@ const offline: Directory = {
 export class BaileysLink implements PlatformLink {
   readonly #parts: LinkParts;
   readonly #host: LinkHost;
-  /** The number of the generation. Each `open` and `close` increments it. Reports of an older generation are dropped. */
+  /** The number of the present generation. Each `open` and `close` increments it. Reports of an older generation are dropped. */
   #generation = 0;
   #session: Session | null = null;
   /** The keys of the session. They stay in memory between the two connections of a pairing, and until all changes are stored. */
@@ -274,7 +274,7 @@ export class BaileysLink implements PlatformLink {
   async #stored(): Promise<{ auth: AuthState; timers: readonly ChatTimer[]; version: WAVersion }> {
     const { vault, preKeys, log, now, timers, versions } = this.#parts;
     const { id: instance, epoch } = this.#host;
-    // If the storage is slow, the keys of an abandoned pairing code may still be in memory.
+    // The keys of an abandoned pairing code are dropped. If the storage is slow, they may still be in memory.
     if (this.#auth && isAbandoned(this.#auth.state.creds)) this.#forget();
     const onLost = (error: unknown): void => this.#onLost(error);
     const parts = { vault, instance, epoch, preKeys, log, suspicious: !this.#orderly, now, onLost };
@@ -294,7 +294,7 @@ export class BaileysLink implements PlatformLink {
     return answer !== 'refused';
   }
 
-  /** Returns the route of a new connection, or a close with the reason for which there is none. */
+  /** Returns the route of a new connection. If no route is possible, returns a close with the reason. */
   #route(media: MediaTrust): LiveRoute | Close {
     const { url, uploads, guarded, proxies } = this.#parts;
     const route = this.#host.route();

@@ -114,7 +114,7 @@ export const createPlatform = (options: PlatformOptions): BaileysPlatform => {
   Buffer.poolSize = slab;
   const { followsDeletions = true } = options;
   const { chance, pictures: delays = pictureDelays, inboundBytes = usualLimits.bytes, versions = builtInVersion, ...parts } = options;
-  // Without HTTP/2, an upload never waits for another on the same connection.
+  // Without HTTP/2, an upload never waits for another upload on the same connection.
   const dispatcher = new Agent({ allowH2: false });
   const guarded = new Agent({ allowH2: false, connect: { lookup: options.mediaLookup } });
   const uploads = { ...parts.uploads, dispatcher };
