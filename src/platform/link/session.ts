@@ -297,7 +297,7 @@ class LiveSession implements Session {
   }
 
   #onConnection(update: BaileysEventMap['connection.update']): void {
-    // When a connection ends, the queries of its login end too. The library may then report a login, which must be ignored.
+    // The queries of a login end with their connection. The library may then report a login, which must be ignored.
     const isOver = this.#cause !== null || !this.#sock.ws.isOpen;
     if (update.qr !== undefined && !isOver) {
       clearTimeout(this.#deadline);
