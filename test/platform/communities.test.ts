@@ -44,6 +44,20 @@ test('communities: the announcement group is reported to its siblings', () => {
   assert.deepEqual(told(learned), { 'one@g.us': { ...town, defaultGroup }, [defaultGroup]: { ...town, defaultGroup } });
 });
 
+test('communities: a notice of links keeps the announcement group, and its siblings hear of its removal', () => {
+  const defaultGroup = 'news@g.us';
+  const sub = { type: 'sub_group', reason: '', groups: [{ id: defaultGroup, subject: 'News' }] };
+  const removals = [news('town@g.us', { kind: 'unlinked', ...sub }), { kind: 'groupGone', groupId: defaultGroup }] satisfies Entry[];
+  for (const removal of removals) {
+    const { communities } = setup();
+    const facts = { parent: 'town@g.us' };
+    communities.apply([whole('one@g.us', facts), whole(defaultGroup, { ...facts, isDefaultSubgroup: true })]);
+    assert.deepEqual(communities.apply([news('town@g.us', { kind: 'linked', ...sub })]), []);
+    assert.deepEqual(communities.of('one@g.us'), { ...town, defaultGroup });
+    assert.deepEqual(told(communities.apply([removal])), { [defaultGroup]: null, 'one@g.us': town });
+  }
+});
+
 test('communities: links and unlinks are accepted from both sides', () => {
   const { communities } = setup();
   const parent = { type: 'parent_group', reason: '', groups: [{ id: 'town@g.us', subject: 'Town' }] };

@@ -90,7 +90,8 @@ export class Communities {
       case 'unlinked': {
         const ids = change.groups.map(({ id }) => id);
         const [groups, parent] = change.type === 'parent_group' ? [[groupId], ids[0] ?? ''] : [ids, groupId];
-        return change.type === 'sibling_group' ? [] : groups.flatMap((id) => this.#move(id, change.kind === 'linked' ? parent : '', false));
+        if (change.type === 'sibling_group') return [];
+        return groups.flatMap((id) => (change.kind === 'linked' ? this.#link(id, parent) : this.#move(id, '', false)));
       }
       default:
         return [];
@@ -102,6 +103,11 @@ export class Communities {
     return parent === undefined ? renamed : [...renamed, ...this.#move(id, parent, isDefaultSubgroup)];
   }
 
+  /** Applies a notice of a link. The notice does not say which group is the announcement group, so a known one stays. */
+  #link(id: string, parent: string): readonly string[] {
+    return this.#memberships.get(id)?.parent === parent ? [] : this.#move(id, parent, false);
+  }
+
   /** Moves a group to a community, and returns the subgroups whose view changes. `parent`: '' for no community. */
   #move(id: string, parent: string, isDefault: boolean): readonly string[] {
     const known = this.#memberships.get(id);
@@ -109,14 +115,13 @@ export class Communities {
     if (parent === '') this.#memberships.delete(id);
     else this.#memberships.set(id, { parent, isDefault });
     // The views of all subgroups contain the announcement group, so they change with it.
-    return isDefault || known?.isDefault ? [id, ...this.#groupsOf(parent)] : [id];
+    return isDefault || known?.isDefault ? [id, ...this.#groupsOf(parent), ...this.#groupsOf(known?.parent ?? '')] : [id];
   }
 
   #gone(id: string): readonly string[] {
     const left = this.#groupsOf(id);
     for (const group of left) this.#memberships.delete(group);
     this.#pictures.delete(id);
-    const wasMember = this.#memberships.delete(id);
-    return wasMember ? [...left, id] : left;
+    return [...left, ...this.#move(id, '', false)];
   }
 }
