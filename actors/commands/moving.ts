@@ -52,8 +52,9 @@ const objectionTo = (record: InstanceRecord, { identity }: ArrivingSession): str
 };
 
 /**
- * Returns the target of a session that the instance already has. The copy whose last connection ended later has the newer keys, and replaces the other copy. A
- * session of unknown age replaces only an exported copy, in an instance that the import names with `into` (`isNamed`).
+ * Returns the target of a session that the instance already has. The copy whose last connection ended later has the newer keys, and replaces the other copy. In
+ * an instance that the import names with `into` (`isNamed`), an exported copy is replaced by any other copy: the age of the source may be unknown, and an
+ * export with `stop` ends a connection with older keys at a later time.
  */
 const sameSession = (host: Host, record: InstanceRecord, { endedAt }: ArrivingSession, isNamed: boolean): Target => {
   const { id, lastDisconnect, lastDisconnectCause, accountLeaves } = record;

@@ -58,13 +58,28 @@ export async function* linesOfRows(pieces: AsyncIterable<ArchivedRows>): AsyncIt
   yield JSON.stringify({ endOfRows: total } satisfies RowLine);
 }
 
+/** The lines of one part of a session: its keys, or its rows. `ended` is true after the last line of the part. */
+interface Part {
+  ended: boolean;
+}
+
+/** Skips the lines that a reader of the part left, because the caller never started it or ended it early, or because it failed. */
+const skipRest = async (lines: AsyncIterator<string>, part: Part, last: 'end' | 'endOfRows'): Promise<void> => {
+  while (!part.ended) {
+    const { value, done } = await lines.next();
+    if (done === true) throw damaged;
+    part.ended = (lineIn(value) as Record<string, unknown>)[last] !== undefined;
+  }
+};
+
 /** Reads the rows of one session up to the line that counts them. Throws `SourceFault` if rows are missing. */
-export async function* rowsIn(lines: AsyncIterator<string>): AsyncIterable<ArchivedRows> {
+export async function* rowsIn(lines: AsyncIterator<string>, part: Part): AsyncIterable<ArchivedRows> {
   for (let count = 0; ;) {
     const { value, done } = await lines.next();
     if (done === true) throw damaged;
     const { of, rows, endOfRows } = lineIn(value) as RowLine;
     if (endOfRows !== undefined) {
+      part.ended = true;
       if (endOfRows !== count) throw damaged;
       return;
     }
@@ -165,12 +180,13 @@ type Line = Partial<Head> & {
 const lineOf = (text: string): Line => lineIn(text) as Line;
 
 /** Yields the keys of one session up to its last line. The sentences of that line are added to `notes`. */
-async function* keysOf(lines: AsyncIterator<string>, notes: string[]): AsyncIterable<SessionKey> {
+async function* keysOf(lines: AsyncIterator<string>, notes: string[], part: Part): AsyncIterable<SessionKey> {
   for (let count = 0; ;) {
     const { value, done } = await lines.next();
     if (done === true) throw damaged;
     const { keys, end, notes: late = [] } = lineOf(value);
     if (end !== undefined) {
+      part.ended = true;
       if (end !== count) throw damaged;
       notes.push(...textsOf(late));
       return;
@@ -244,11 +260,15 @@ export async function* sessionsIn(text: AsyncIterable<string>): AsyncIterable<Fo
       const { session, settings, rows: hasRows = false } = lineOf(value);
       if (session === undefined || settings === undefined) throw damaged;
       const notes = [...textsOf(recordOf(session)['notes'])];
-      const [keys, rows] = [keysOf(lines, notes), hasRows ? rowsIn(lines) : null];
-      yield sessionOf({ session, settings }, { notes, keys: () => keys, ...(rows && { rows: () => rows }) });
-      // Lines remain if the caller never started the reader, or ended it early.
-      for await (const _ of keys);
-      if (rows) for await (const _ of rows);
+      const [keyPart, rowPart] = [{ ended: false }, { ended: !hasRows }];
+      const keys = () => keysOf(lines, notes, keyPart);
+      const rows = async function* (): AsyncIterable<ArchivedRows> {
+        await skipRest(lines, keyPart, 'end');
+        yield* rowsIn(lines, rowPart);
+      };
+      yield sessionOf({ session, settings }, { notes, keys, ...(hasRows && { rows }) });
+      await skipRest(lines, keyPart, 'end');
+      await skipRest(lines, rowPart, 'endOfRows');
     }
   } finally {
     await lines.return?.();

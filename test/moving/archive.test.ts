@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openLines, sealLines } from '#src/moving/archive.ts';
-import { linesOfFound, linesOfLeaving, sessionsIn } from '#src/moving/archived.ts';
+import { linesOfFound, linesOfLeaving, linesOfRows, sessionsIn } from '#src/moving/archived.ts';
 import { encodeCredentials, encodeKey } from '#src/platform/keys/key-codec.ts';
 import { runId, runType, skipInSessions } from '#src/platform/keys/unclean-runs.ts';
 import { noSettings, SourceFault, type FoundSession, type SessionKey } from '#src/moving/session.ts';
@@ -99,6 +99,23 @@ test('archive: sessions are read back with their keys, also if the keys of one a
     names.push(session.name, session.name === 'b' && session.found === 'session' ? await all(session.keys()) : null);
   }
   assert.deepEqual(names, ['a', null, 'b', many.slice(0, 3)]);
+});
+
+test('archive: the next session is read after a damaged key, and after readers that ended early', async () => {
+  const keys = Array.from({ length: 120 }, (_, at) => preKey(at + 1));
+  const rows = () => of({ of: 'chats', rows: [{ id: '1' }] } as const, { of: 'chats', rows: [{ id: '2' }] } as const);
+  const [head = '', ...others] = await all(linesOfFound({ ...found('a', keys), rows }));
+  const first = [head, '{"keys":[["pre-key","1","no JSON"]]}', ...others, ...(await all(linesOfRows(rows())))];
+  const text = [...first, ...(await all(linesOfFound(found('b', keys.slice(0, 3)))))];
+  const names: unknown[] = [];
+  for await (const session of sessionsIn(of(...text))) {
+    assert.equal(session.found, 'session');
+    if (session.found !== 'session') continue;
+    if (session.name === 'a') await assert.rejects(all(session.keys()), /a pre-key/);
+    for await (const piece of session.rows?.() ?? []) if (piece.rows.length > 0) break;
+    names.push(session.name, session.name === 'b' ? await all(session.keys()) : null);
+  }
+  assert.deepEqual(names, ['a', null, 'b', keys.slice(0, 3)]);
 });
 
 test('archive: a session with a missing line of keys is refused', async () => {

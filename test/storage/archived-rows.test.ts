@@ -54,7 +54,7 @@ const restore = async (id: string, pieces: readonly ArchivedRows[]): Promise<Rec
       yield* pieces;
     })(),
   )[Symbol.asyncIterator]();
-  for await (const piece of rowsIn(lines))
+  for await (const piece of rowsIn(lines, { ended: false }))
     added[piece.of] = (added[piece.of] ?? 0) + (await journal.addArchived({ instanceId: id, epoch }, piece));
   return added;
 };
