@@ -47,6 +47,8 @@ const membersKept = 250;
  * The delay of the read of names after a login, because many sessions may log in at once. An event that needs the names reads them before. In milliseconds.
  */
 const readNamesMs = 250;
+/** The longest wait for the facts of one group. It is shorter than the deadline of an operation, which needs the facts. In milliseconds. */
+const answerMs = 10_000;
 /** The largest number of groups of a list that are converted in one turn of the event loop. */
 const mostInTurn = 25;
 
@@ -191,7 +193,7 @@ export class GroupCache {
 
   /** Queries one group from the platform, and records it if the account is a member. Rejects with the library's errors. */
   async fetch(jid: string): Promise<Group> {
-    const answer = await this.#ask(jid, { tag: 'query', attrs: { request: 'interactive' } });
+    const answer = await this.#ask(jid, { tag: 'query', attrs: { request: 'interactive' } }, answerMs);
     const node = getBinaryNodeChild(answer, 'group');
     if (node === undefined) throw new Error('the platform answered without a group');
     const group = groupOfNode(node, this.#parts.directory());
@@ -293,8 +295,9 @@ export class GroupCache {
     return group;
   }
 
-  #ask(to: string, content: BinaryNode): Promise<BinaryNode> {
-    return this.#parts.sock().query({ tag: 'iq', attrs: { to, xmlns: 'w:g2', type: 'get' }, content: [content] });
+  /** `timeoutMs`: undefined for the library's time-out. */
+  #ask(to: string, content: BinaryNode, timeoutMs?: number): Promise<BinaryNode> {
+    return this.#parts.sock().query({ tag: 'iq', attrs: { to, xmlns: 'w:g2', type: 'get' }, content: [content] }, timeoutMs);
   }
 
   #refreshBehind(): void {

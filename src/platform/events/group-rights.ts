@@ -32,9 +32,14 @@ const hasRight = ({ key, message }: WAMessage, group: Group | null, directory: D
 /** The pauses before further queries of a group about which the platform did not answer. Later events of the session wait meanwhile. In milliseconds. */
 const pauses = [1_000, 5_000, 15_000] as const;
 
+/** The time after an unsuccessful series of queries in which the same group is queried without pauses. In milliseconds. */
+const givenUpMs = 60_000;
+
 export class SenderRights {
   readonly #options: Pick<MemberNumbersOptions, 'group'> & { readonly directory: Directory };
   readonly #closing = new AbortController();
+  /** The time until which a group is queried without pauses. */
+  readonly #givenUp = new LruMap<number>(100);
 
   constructor(options: Pick<MemberNumbersOptions, 'group'> & { readonly directory: Directory }) {
     this.#options = options;
@@ -56,7 +61,8 @@ export class SenderRights {
   }
 
   async #group(jid: string): Promise<Group | null> {
-    for (const ms of pauses) {
+    const isGivenUp = performance.now() < (this.#givenUp.get(jid) ?? 0);
+    for (const ms of isGivenUp ? [] : pauses) {
       try {
         return await this.#options.group(jid);
       } catch (error) {
@@ -67,7 +73,9 @@ export class SenderRights {
       if (this.#closing.signal.aborted) return null;
     }
     // One group may not hold up the session for ever, and a deletion without a proof must not count.
-    return ifKnown(this.#options.group(jid));
+    const known = await ifKnown(this.#options.group(jid));
+    if (known === null) this.#givenUp.set(jid, performance.now() + givenUpMs);
+    return known;
   }
 }
 
