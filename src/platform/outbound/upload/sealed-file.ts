@@ -97,8 +97,8 @@ const onDisk = async (file: KeptFile, keys: SealKeys, { files, sealing }: SealPa
     const copy = await sealing.seal(source.path, keys, signal);
     return { ...copy, hash: Buffer.from(copy.hash), bytes: (offset) => fileBytes(copy.path, offset) };
   } catch (error) {
-    // The error does not say whether the stored file or its encrypted copy failed.
-    if (!signal.aborted) await files.readThrough(file);
+    // Only a lack of room certainly concerns the encrypted copy. Any other error may come from the stored file.
+    if (!signal.aborted && !/\b(?:ENOSPC|EDQUOT)\b/.test(String(error))) await files.readThrough(file);
     throw error;
   } finally {
     await source.release();
