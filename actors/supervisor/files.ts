@@ -41,9 +41,9 @@ const isMimetype = (text: string): boolean => /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(?:\
 
 const goneText = 'the file was removed meanwhile';
 
-/** The longest wait of a client for the turn of its file. Clients give up after 30 s. In milliseconds. */
+/** The longest wait of a client for a file while other files of the instance wait for their turn. Many clients give up after 30 s. In milliseconds. */
 const turnMs = 25_000;
-const lateTurn = refuse('unavailable', 'too many files are being downloaded: this one has its place in the queue, ask for it again later', {
+const lateTurn = refuse('unavailable', 'too many files are being downloaded: ask for this one again later', {
   retryAfter: 30,
 });
 
@@ -98,8 +98,7 @@ export class Downloads {
   }
 
   /**
-   * Waits for a fetch for at most `turnMs`. Returns true if files of the instance wait for their turns then. The fetch goes on in both cases, so that the file
-   * keeps its place.
+   * Waits for a fetch for at most `turnMs`. Returns true if files of the instance wait for their turns then. The fetch goes on in both cases.
    */
   async #isLate(id: InstanceId, fetching: Promise<unknown>): Promise<boolean> {
     const { time, downloadsWaiting } = this.#host.ports;
