@@ -11,6 +11,7 @@ import { dayMs, quietFor, type CampaignPolicy } from '../policy/campaign-policy.
 import { FileUnreadable, StorageFailure, type DueMessage, type Time } from '../ports.ts';
 import type { SupervisedWorker, WorkerInput } from '../policy/supervised-workers.ts';
 import { Pause, storageRetryMs } from '../waiting.ts';
+import { givenUp, Patience, type Sending } from './queue.ts';
 
 /** A recipient whose message is due. */
 export type DueRecipient = NonNullable<DueMessage['recipient']>;
@@ -21,7 +22,7 @@ export type DueRecipient = NonNullable<DueMessage['recipient']>;
  * cannot be sent now, for example because the connection ended, and the recipient waits. `waitMs`: nothing may be sent for this many milliseconds. `stop`: no
  * campaign of the account can continue, for this reason.
  */
-export type SendEnd = 'left' | 'settled' | 'refused' | 'fileless' | 'later' | { readonly waitMs: number } | { readonly stop: string };
+export type SendEnd = 'left' | 'settled' | 'refused' | 'fileless' | Exclude<Sending, 'done'> | { readonly stop: string };
 
 export interface CampaignHost {
   readonly time: Time;
@@ -43,7 +44,7 @@ export interface CampaignHost {
   wake(): number | null;
   send(campaign: Campaign, recipient: DueRecipient): Promise<SendEnd>;
   /** Stores the outcome of a recipient. */
-  give(campaign: Campaign, recipient: DueRecipient, state: 'waiting' | 'unknown', error: string): Promise<void>;
+  give(campaign: Campaign, recipient: DueRecipient, state: 'waiting' | 'unknown' | 'failed', error: string): Promise<void>;
   /** Stores the status of a campaign and its event. Rejects with `StorageFailure`. */
   mark(campaign: Campaign, status: 'sending' | 'done'): Promise<void>;
   /** Stores the reason why the due campaigns wait, or '' if they do not wait. Sends one event for each campaign whose reason changed. */
@@ -101,6 +102,7 @@ export class CampaignRunner {
   #isResumed = false;
   /** True if the pause after the last message is over. The time of that message is unknown. */
   readonly #isRested: boolean;
+  readonly #patience: Patience;
   /** The number of consecutive refusals of the platform. */
   #refusals = 0;
   /** The number of consecutive messages of each campaign whose files could not be taken. */
@@ -115,6 +117,7 @@ export class CampaignRunner {
     this.#host = host;
     this.#isRested = isRested;
     this.#pause = new Pause(host.time);
+    this.#patience = new Patience(host.time);
     this.#worker = host.supervise({ name: 'campaigns', run: () => this.#work() });
   }
 
@@ -221,6 +224,7 @@ export class CampaignRunner {
       if (campaign.reason !== '') await this.#host.rest('');
       return this.#send(campaign, recipient);
     }
+    this.#patience.reset();
     const next = wake() ?? 'look';
     this.#awaySince ??= time.monotonic();
     // A short reconnect is not reported.
@@ -248,7 +252,12 @@ export class CampaignRunner {
   async #send(campaign: Campaign, recipient: DueRecipient): Promise<Next> {
     if (campaign.status === 'waiting') await this.#host.mark(campaign, 'sending');
     const end = await this.#attempt(campaign, recipient);
-    if (typeof end === 'object' && 'waitMs' in end) return end.waitMs;
+    if (typeof end === 'object' && 'waitMs' in end) {
+      if (end.obstacle === undefined || !this.#patience.isOver(end.obstacle)) return end.waitMs;
+      await this.#host.give(campaign, recipient, 'failed', givenUp[end.obstacle.why]);
+      return 0;
+    }
+    this.#patience.reset();
     if (typeof end === 'object') return this.#stopAll(end.stop);
     if (end === 'later') return this.#host.live() ? storageRetryMs : 0;
     if (end === 'settled') return 0;
@@ -275,19 +284,15 @@ export class CampaignRunner {
     try {
       return await this.#host.send(campaign, recipient);
     } catch (error) {
-      if (error instanceof FileUnreadable) return this.#restWithout(campaign, recipient);
+      if (error instanceof FileUnreadable) {
+        await this.#host.give(campaign, recipient, 'failed', givenUp.unreadable);
+        return 'fileless';
+      }
       const [state, why] =
         error instanceof StorageFailure ? (['waiting', ''] as const) : (['unknown', 'an unexpected error of the gateway'] as const);
       await this.#host.give(campaign, recipient, state, why);
       throw error;
     }
-  }
-
-  /** Lets the recipient wait and the campaign rest, because all its messages may need the file that cannot be read. */
-  async #restWithout(campaign: Campaign, recipient: DueRecipient): Promise<SendEnd> {
-    await this.#host.give(campaign, recipient, 'waiting', '');
-    this.#rests.set(campaign.id, this.#host.time.monotonic() + longestPause);
-    return 'settled';
   }
 
   async #stopAll(reason: string): Promise<Next> {

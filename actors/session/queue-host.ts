@@ -4,7 +4,7 @@ import { FileUnreadable, type Ports } from '../ports.ts';
 import { performIn, recipientOf, type Recorded } from './requests.ts';
 import { between } from '../policy/pacing.ts';
 import type { QueueLimits } from '../policy/policy.ts';
-import type { QueueHost, Sending, SendQueue } from './queue.ts';
+import { givenUp, type QueueHost, type Sending, type SendQueue } from './queue.ts';
 import type { InstanceView } from '../views.ts';
 import type { SupervisedWorkers } from '../policy/supervised-workers.ts';
 import { giveUp, prepare, transmit, type Sendable, type SendPorts } from './sending.ts';
@@ -13,8 +13,8 @@ const reasons = {
   tooOld: { status: 'Failed', error: 'it waited too long in the asynchronous queue' },
   cancelled: { status: 'Canceled', error: '' },
   accountChanged: { status: 'Canceled', error: 'another account was paired' },
-  unreadable: { status: 'Failed', error: 'its file cannot be read from the store of files' },
-  unanswered: { status: 'Failed', error: 'the platform did not answer the questions about its recipient' },
+  unreadable: { status: 'Failed', error: givenUp.unreadable },
+  unanswered: { status: 'Failed', error: givenUp.unanswered },
   broken: { status: 'Failed', error: 'an unexpected error of the gateway' },
 } as const;
 

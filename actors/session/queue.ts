@@ -45,8 +45,37 @@ export interface QueueHost {
 /** The pause between two checks for a reason that holds back all sends. In milliseconds. */
 const heldLookMs = 5_000;
 
-/** The longest time for which one obstacle may hold up the messages behind it. In milliseconds. */
+/** The time after the first failed try from which an obstacle no longer holds up the messages behind it. In milliseconds. */
 const longestObstacleMs = 300_000;
+
+/** The texts for messages that are given up at an obstacle. */
+export const givenUp: Readonly<Record<Obstacle['why'], string>> = {
+  unreadable: 'its file cannot be read from the store of files',
+  unanswered: 'the platform did not answer the questions about its recipient',
+};
+
+/** Measures for how long consecutive tries have met one obstacle. */
+export class Patience {
+  readonly #time: Pick<Time, 'monotonic'>;
+  /** The obstacle of the last try, and the end of the first try that met it, by the monotonic clock. `on` is '' for none. */
+  #obstacle = { on: '', since: 0 };
+
+  constructor(time: Pick<Time, 'monotonic'>) {
+    this.#time = time;
+  }
+
+  /** Notes a try that met the obstacle. Returns true if the message must be given up. */
+  isOver({ on }: Obstacle): boolean {
+    const now = this.#time.monotonic();
+    if (this.#obstacle.on !== on) this.#obstacle = { on, since: now };
+    return now - this.#obstacle.since >= longestObstacleMs;
+  }
+
+  /** Forgets the obstacle, because a try met none, or because the time without tries does not count. */
+  reset(): void {
+    this.#obstacle.on = '';
+  }
+}
 
 /** The largest number of messages in memory. */
 const windowSize = 200;
@@ -69,8 +98,7 @@ export class SendQueue {
   #nextAt = 0;
   /** Ids of messages that were sent or cancelled since the last read began, or since the queue was last empty. */
   #taken = new Set<string>();
-  /** The obstacle of the last try, and the time of the first try that met it, by the monotonic clock. */
-  #obstacle = { on: '', since: 0 };
+  readonly #patience: Patience;
   /** Serializes reads, so that two readers do not fill the window with the same messages. */
   readonly #mutex = new Mutex();
   #expiry: unknown = null;
@@ -80,6 +108,7 @@ export class SendQueue {
   constructor(host: QueueHost) {
     this.#host = host;
     this.#pause = new Pause(host.time);
+    this.#patience = new Patience(host.time);
     this.#worker = host.supervise({ name: 'queue', run: () => this.#work() });
   }
 
@@ -184,6 +213,8 @@ export class SendQueue {
 
   /** Sends until no message waits or the connection ends. Retries after a pause while storage is unavailable. */
   async #work(): Promise<void> {
+    // The time of an obstacle counts only while the queue works: not offline, and not from one message to a much later one.
+    this.#patience.reset();
     while (!this.#pause.ended) {
       try {
         while (this.#host.live() && (await this.#fill())) if (!(await this.#next())) break;
@@ -240,7 +271,10 @@ export class SendQueue {
    * error is thrown.
    */
   async #next(): Promise<boolean> {
-    if (this.#host.held() !== '') return this.#pause.wait(heldLookMs).then(() => true);
+    if (this.#host.held() !== '') {
+      this.#patience.reset();
+      return this.#pause.wait(heldLookMs).then(() => true);
+    }
     const wait = this.#nextAt - this.#host.time.monotonic();
     if (wait > 0) return this.#pause.wait(wait).then(() => true);
     const message = this.#take();
@@ -252,7 +286,7 @@ export class SendQueue {
       return true;
     } catch (error) {
       // An outage of the storage says nothing about the obstacle.
-      this.#obstacle.on = '';
+      this.#patience.reset();
       if (error instanceof StorageFailure) this.#putBack(message);
       else await this.#host.giveUp(message, 'broken');
       throw error;
@@ -265,8 +299,8 @@ export class SendQueue {
   async #end(message: Message, sending: Sending): Promise<boolean> {
     const { time } = this.#host;
     const { obstacle } = typeof sending === 'object' ? sending : {};
-    if (obstacle !== undefined && this.#isStuck(obstacle)) return this.#host.giveUp(message, obstacle.why).then(() => true);
-    if (obstacle === undefined) this.#obstacle.on = '';
+    if (obstacle !== undefined && this.#patience.isOver(obstacle)) return this.#host.giveUp(message, obstacle.why).then(() => true);
+    if (typeof sending === 'string') this.#patience.reset();
     if (sending === 'done') {
       this.#nextAt = time.monotonic() + this.#host.pace();
       return true;
@@ -276,13 +310,6 @@ export class SendQueue {
     this.#current = null;
     await this.#pause.wait(sending.waitMs);
     return true;
-  }
-
-  /** Returns true if the obstacle has held up the queue for too long. */
-  #isStuck({ on }: Obstacle): boolean {
-    const now = this.#host.time.monotonic();
-    if (this.#obstacle.on !== on) this.#obstacle = { on, since: now };
-    return now - this.#obstacle.since >= longestObstacleMs;
   }
 
   #take(): Message | undefined {

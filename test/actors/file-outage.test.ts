@@ -1,9 +1,10 @@
 /** Tests sends of media while the store of files does not answer: requests, queued messages and campaigns. No message is lost, and none leaves twice. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isTaken, refuse, type Send } from '#actors/model.ts';
+import { done, isTaken, refuse, type Send, type SendContent } from '#actors/model.ts';
 import { type FileStore, FilesUnavailable, FileUnreadable } from '#actors/ports.ts';
 import { LruMap } from '#src/base/lru-map.ts';
+import { groupUnknown } from '#src/platform/wire/outcomes.ts';
 import { Uploads } from '#src/platform/outbound/upload/uploads.ts';
 import { attachmentOf } from '#test/fakes/attachments.ts';
 import type { FakeLink } from '#test/fakes/platform.ts';
@@ -50,6 +51,18 @@ const stored = (stage: Stage): readonly string[] =>
 const queue = async (stage: Stage, files = 1): Promise<void> => {
   for (const one of [...Array.from({ length: files }, () => send), text('551', 'behind')])
     assert.ok((await stage.world.answerOf(stage.gateway.send('r1', one, { ...options, async: true }))).ok);
+};
+
+/** Creates a campaign. Returns a function that returns the states of its recipients. */
+const campaignOf = async (stage: Stage, numbers: readonly string[], content: SendContent = media): Promise<() => Promise<string>> => {
+  const recipients = numbers.map((number) => ({ number, own: null }));
+  const input = { info: '', delayMin: 1_000, delayMax: 2_000, scheduledFor: 0, shared: { ...campaignSend, content }, recipients };
+  const made = await stage.world.answerOf(stage.gateway.createCampaign('r1', input));
+  assert.ok(made.ok);
+  return async () => {
+    const found = await stage.gateway.campaignRecipients('r1', { campaignId: made.value.id, states: null, limit: 10, offset: 0 });
+    return found.ok ? found.value.recipients.map(({ state }) => state).join(' ') : '';
+  };
 };
 
 test('file outage: a request fails with the error of the store, stores nothing, and succeeds later under the same key', async () => {
@@ -129,18 +142,30 @@ test('file outage: an outage of the whole store between the tries restarts their
   assert.deepEqual(stored(stage), ['media Failed', 'behind Sent']);
 });
 
+test('file outage: a campaign whose file alone cannot be read fails five recipients, and then one a minute', async () => {
+  const stage = await staged();
+  loseFiles(stage.link(), unreadable);
+  const states = await campaignOf(stage, ['551', '552', '553', '554', '555', '556', '557']);
+  await stage.world.time.pass(50_000);
+  assert.equal(await states(), 'failed failed failed failed failed waiting waiting');
+  await stage.world.time.pass(60_000);
+  assert.equal(await states(), 'failed failed failed failed failed failed waiting');
+});
+
+test('file outage: a recipient about whom the platform never answers fails after five minutes, and the campaign goes on', async () => {
+  const stage = await staged();
+  stage.link().answer = ({ chatId }) => (chatId.startsWith('551') ? groupUnknown : done({ at: 1 }));
+  const states = await campaignOf(stage, ['551', '552'], campaignSend.content);
+  await stage.world.time.pass(290_000);
+  assert.equal(await states(), 'waiting waiting');
+  await stage.world.time.pass(30_000);
+  assert.equal(await states(), 'failed sent');
+});
+
 test('file outage: a campaign waits, and afterwards each recipient gets the message once', async () => {
   const stage = await staged();
   const back = loseFiles(stage.link());
-  const shared = { ...campaignSend, content: media };
-  const recipients = ['551', '552', '553'].map((number) => ({ number, own: null }));
-  const input = { info: '', delayMin: 1_000, delayMax: 2_000, scheduledFor: 0, shared, recipients };
-  const made = await stage.world.answerOf(stage.gateway.createCampaign('r1', input));
-  assert.ok(made.ok);
-  const states = async (): Promise<string> => {
-    const found = await stage.gateway.campaignRecipients('r1', { campaignId: made.value.id, states: null, limit: 10, offset: 0 });
-    return found.ok ? found.value.recipients.map(({ state }) => state).join(' ') : '';
-  };
+  const states = await campaignOf(stage, ['551', '552', '553']);
   await stage.world.time.pass(60_000);
   assert.equal(await states(), 'waiting waiting waiting');
   back();

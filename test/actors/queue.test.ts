@@ -157,6 +157,25 @@ test('queue: messages to a group about which the platform never answers fail aft
   assert.equal(first?.error, 'the platform did not answer the questions about its recipient');
 });
 
+test('queue: the time of a reconnect or of an empty queue does not count for a group without an answer', async () => {
+  const stage = await staged();
+  stage.link().answer = () => groupUnknown;
+  assert.ok((await send(stage, 'one')).ok);
+  await stage.world.time.pass(10_000);
+  await away(stage);
+  await stage.world.time.pass(600_000);
+  await back(stage);
+  stage.link().answer = () => groupUnknown;
+  await stage.world.time.pass(10_000);
+  assert.deepEqual(statuses(stage), ['Queued']);
+  await stage.world.time.pass(310_000);
+  assert.deepEqual(statuses(stage), ['Failed']);
+  await stage.world.time.pass(600_000);
+  assert.ok((await send(stage, 'two')).ok);
+  await stage.world.time.pass(10_000);
+  assert.deepEqual(statuses(stage), ['Failed', 'Queued']);
+});
+
 test('queue: more messages than memory holds leave in order, each once, also over a restart', async () => {
   const stage = await staged(['r1'], {}, (world) => {
     for (let n = 0; n < 1_250; n += 1) {
