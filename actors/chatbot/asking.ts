@@ -181,7 +181,7 @@ export const messagesToAnswer = (all: readonly Message[], asked: readonly string
 
 const lost: ReadonlySet<string> = new Set(['Failed', 'Canceled', 'Deleted']);
 
-/** Returns the line above the answers of an agent that signs. */
+/** Returns the line with the name of the agent. It precedes the answers of agents that sign their answers. */
 export const signatureOf = ({ name }: ChatbotAgent): string => `*${name}:*\n`;
 
 const spoken = (message: Message, agent: ChatbotAgent): string => {

@@ -37,9 +37,9 @@ export class NodeLease {
   #incarnation: string;
   #expiry: unknown = null;
   #running: Promise<void> = Promise.resolve();
-  /** Resolves when the sessions of the lost incarnation are closed. */
+  /** Resolves when the sessions of the lost incarnation (`#former`) are closed. */
   #closing: Promise<void> = Promise.resolve();
-  /** The incarnation that was lost. */
+  /** The incarnation whose lease ended last; null if none ended. */
   #former: string | null = null;
 
   constructor(input: NodeLeaseInput) {

@@ -79,7 +79,7 @@ export interface ChatwootChat {
   readonly sourceId: string;
   /** The id of the conversation; 0 for none. */
   readonly conversationId: number;
-  /** The name and the picture that the platform reported last. Both are marks (`untold`) before the first report. */
+  /** The name and the picture that the platform reported last. Before the first report, both have the value `untold`. */
   readonly name: string;
   readonly image: string;
 }

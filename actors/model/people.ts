@@ -169,7 +169,7 @@ export type GroupEvent =
   | { readonly kind: 'deleted'; readonly reason: string }
   /** The group became part of a community, or left a community. */
   | { readonly kind: 'linked' | 'unlinked'; readonly type: string; readonly reason: string; readonly groups: readonly LinkedGroup[] }
-  /** A change that is passed on unchanged, such as a request to join or a kind that this build does not know. */
+  /** A change whose fields are passed on as they arrived, such as a request to join or a kind that this build does not know. */
   | { readonly kind: 'other'; readonly raw: RawChange };
 
 export interface LinkedGroup {

@@ -28,7 +28,10 @@ export const withDamage = (record: InstanceRecord): InstanceRecord =>
 export const isToBeSetAside = ({ unreadable, wanted }: InstanceRecord): boolean =>
   unreadable !== undefined && (wanted === 'online' || wanted === 'asleep');
 
-/** Stores the instance as offline, with the reason. Otherwise nodes would take the instance again and again. No sealed column is written. */
+/**
+ * Stores the instance as offline, with the reason. Otherwise nodes would take the instance again and again. The sealed fields stay as they are, because they
+ * cannot be read.
+ */
 export const setAsideDamaged = ({ keeper }: { readonly keeper: Pick<RecordKeeper, 'record' | 'note'> }, now: number): void =>
   keeper.note({
     wanted: 'offline',

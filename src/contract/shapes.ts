@@ -1,4 +1,4 @@
-/** Schemas that both tables of fields and the shapes of HTTP use. */
+/** Schemas that the tables of fields share with the shapes of HTTP. */
 import { type TSchema, Type } from 'typebox';
 
 export const Flag = (description: string) => Type.Boolean({ description });

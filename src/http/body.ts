@@ -165,7 +165,7 @@ const demands: Readonly<Record<string, (params: Readonly<Record<string, unknown>
   enum: ({ allowedValues }) => `must be one of ${(allowedValues as readonly unknown[]).filter((value) => value !== '').join(', ')}`,
   minLength: ({ limit }) => (limit === 1 ? 'must not be empty' : `must have at least ${String(limit)} characters`),
   maxLength: ({ limit }) => `must have at most ${String(limit)} characters`,
-  // Only the pattern `\S` has its text in this table. Routes with other patterns have fixed texts.
+  // The pattern `\S` demands a text that is not empty. Routes with other patterns answer with a text of their own.
   pattern: ({ pattern }) => (pattern === String.raw`\S` ? 'must not be empty' : 'is not valid'),
   contains: () => 'must have at least one entry that is valid',
   minItems: ({ limit }) => `must have at least ${String(limit)} entries`,

@@ -131,7 +131,7 @@ async function resealColumn(of: SealedColumn, { database, sealer }: ResealingInp
   return resealed;
 }
 
-/** Reseals all old values and returns their number. Stops early if the pause ends. A value that changes meanwhile is skipped. */
+/** Reseals all old values and returns their number. Stops early if its owner ends `pause`. A value that changes meanwhile is skipped. */
 export const resealAll = async (input: ResealingInput, pause: Pause): Promise<number> => {
   let rows = 0;
   for (const column of sealedColumns) rows += await resealColumn(column, input, pause);
