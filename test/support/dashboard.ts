@@ -43,8 +43,8 @@ export const windows: Readonly<Record<string, View>> = {
   'phone-dark': { ...phone, scheme: 'dark' },
 };
 
-/** The time-out of waits in the browser. On a slow and busy machine, one step of a large page took more than 90 s. In milliseconds. */
-export const browserPatience = 180_000;
+/** The time-out of waits in the browser. On a busy machine a page needs many seconds. In milliseconds. */
+export const browserPatience = 90_000;
 
 /** A script for the page that waits two frames, so a changed colour scheme is drawn. After 2 s it stops, because a browser without a window may draw none. */
 export const nextFrame = `new Promise((resolve) => {
