@@ -11,7 +11,8 @@ import { dayMs, quietFor, type CampaignPolicy } from '../policy/campaign-policy.
 import { FileUnreadable, StorageFailure, type DueMessage, type Time } from '../ports.ts';
 import type { SupervisedWorker, WorkerInput } from '../policy/supervised-workers.ts';
 import { Pause, storageRetryMs } from '../waiting.ts';
-import { givenUp, Patience, type Sending } from './queue.ts';
+import { givenUp, Patience } from './obstacles.ts';
+import type { Sending } from './queue.ts';
 
 /** A recipient whose message is due. */
 export type DueRecipient = NonNullable<DueMessage['recipient']>;
@@ -19,8 +20,8 @@ export type DueRecipient = NonNullable<DueMessage['recipient']>;
 /**
  * The outcome of a send. `left`: a frame left the process, or may have left. `settled`: no frame left, and the outcome of the recipient is stored. `refused`:
  * the platform refused the message. `fileless`: a file of the message could not be taken, and the outcome of the recipient is stored. `later`: the message
- * cannot be sent now, for example because the connection ended, and the recipient waits. `waitMs`: nothing may be sent for this many milliseconds. `stop`: no
- * campaign of the account can continue, for this reason.
+ * cannot be sent now, for example because the connection ended, and the recipient waits. `waitMs` and `obstacle`: see `Sending`. `stop`: no campaign of the account can continue, for this
+ * reason.
  */
 export type SendEnd = 'left' | 'settled' | 'refused' | 'fileless' | Exclude<Sending, 'done'> | { readonly stop: string };
 

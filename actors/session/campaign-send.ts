@@ -96,7 +96,7 @@ export async function sendOfCampaign(input: SendInput, cell: CampaignSession, si
   const plain = plainNumber(due.number);
   const recipient = await recipientOf(cell, signal, plain);
   if (!recipient.ok) {
-    const postponement = postponed(recipient.refusal, plain, signal.aborted);
+    const postponement = postponed(recipient.refusal, due.number, signal.aborted);
     if (postponement !== null) return postponement;
     await settle('failed', recipient.refusal.message);
     return 'settled';

@@ -4,7 +4,8 @@ import { FileUnreadable, type Ports } from '../ports.ts';
 import { performIn, recipientOf, type Recorded } from './requests.ts';
 import { between } from '../policy/pacing.ts';
 import type { QueueLimits } from '../policy/policy.ts';
-import { givenUp, type QueueHost, type Sending, type SendQueue } from './queue.ts';
+import { givenUp } from './obstacles.ts';
+import type { QueueHost, Sending, SendQueue } from './queue.ts';
 import type { InstanceView } from '../views.ts';
 import type { SupervisedWorkers } from '../policy/supervised-workers.ts';
 import { giveUp, prepare, transmit, type Sendable, type SendPorts } from './sending.ts';
@@ -48,7 +49,7 @@ const lookupPauseMs = 5_000;
 const filePauseMs = 30_000;
 
 /**
- * Returns the postponement of a look-up of a recipient or a group that cannot be made now, or null if it can never succeed. `gone` is true if the connection
+ * Returns the postponement of a look-up of a recipient or a group that cannot be made now, or null if the refusal is final. `gone` is true if the connection
  * ended.
  */
 export const postponed = ({ reason, connectionLost, retryAfter }: Refusal, on: string, gone: boolean): Exclude<Sending, 'done'> | null => {

@@ -8,12 +8,7 @@ import type { Message } from '../model.ts';
 import type { QueueLimits } from '../policy/policy.ts';
 import { StorageFailure, type Time } from '../ports.ts';
 import type { SupervisedWorker, WorkerInput } from '../policy/supervised-workers.ts';
-
-/** A fact that a message needs and that nobody can give now. `on`: the file, or the recipient or group. Messages that need the same fact share its time limit. */
-export interface Obstacle {
-  readonly on: string;
-  readonly why: 'unreadable' | 'unanswered';
-}
+import { type Obstacle, Patience } from './obstacles.ts';
 
 /**
  * The outcome of an attempt. `later`: the message waits for the next connection. `waitMs`: nothing may be sent for this many milliseconds. `obstacle`: the
@@ -44,38 +39,6 @@ export interface QueueHost {
 
 /** The pause between two checks for a reason that holds back all sends. In milliseconds. */
 const heldLookMs = 5_000;
-
-/** The time after the first failed try from which an obstacle no longer holds up the messages behind it. In milliseconds. */
-const longestObstacleMs = 300_000;
-
-/** The texts for messages that are given up at an obstacle. */
-export const givenUp: Readonly<Record<Obstacle['why'], string>> = {
-  unreadable: 'its file cannot be read from the store of files',
-  unanswered: 'the platform did not answer the questions about its recipient',
-};
-
-/** Measures for how long consecutive tries have met one obstacle. */
-export class Patience {
-  readonly #time: Pick<Time, 'monotonic'>;
-  /** The obstacle of the last try, and the end of the first try that met it, by the monotonic clock. `on` is '' for none. */
-  #obstacle = { on: '', since: 0 };
-
-  constructor(time: Pick<Time, 'monotonic'>) {
-    this.#time = time;
-  }
-
-  /** Notes a try that met the obstacle. Returns true if the message must be given up. */
-  isOver({ on }: Obstacle): boolean {
-    const now = this.#time.monotonic();
-    if (this.#obstacle.on !== on) this.#obstacle = { on, since: now };
-    return now - this.#obstacle.since >= longestObstacleMs;
-  }
-
-  /** Forgets the obstacle, because a try met none, or because the time without tries does not count. */
-  reset(): void {
-    this.#obstacle.on = '';
-  }
-}
 
 /** The largest number of messages in memory. */
 const windowSize = 200;
