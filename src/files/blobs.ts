@@ -32,6 +32,9 @@ export const removeFile = (path: string): Promise<void> => unlink(path).catch(()
 /** Errors of a disk that is full (`ENOSPC`, `EDQUOT`) or fails (`EIO`). An error of a thread has the code only in its message. */
 const diskFailure = /^(?:ENOSPC|EDQUOT|EIO)\b/;
 
+/** Returns true for an error, also one of `onTemporaryDisk`, that says that a disk is full. */
+export const lacksRoom = (error: unknown): boolean => /\b(?:ENOSPC|EDQUOT)\b/.test(String(error));
+
 /** Writes temporary files. Rejects with `FilesUnavailable` if the disk is full or fails, and otherwise with the error of the work. */
 export const onTemporaryDisk = async <T>(work: Promise<T>): Promise<T> => {
   try {

@@ -5,6 +5,7 @@
 import { createCipheriv, createHash, createHmac, hkdfSync, randomBytes } from 'node:crypto';
 import { open } from 'node:fs/promises';
 import type { FileStore, KeptFile } from '#actors/ports.ts';
+import { lacksRoom } from '#src/files/blobs.ts';
 import { macBytes, type SealKeys } from '#src/media/seal-worker.ts';
 import { release } from '#src/media/release.ts';
 import type { Sealing } from '#src/media/media.ts';
@@ -98,7 +99,7 @@ const onDisk = async (file: KeptFile, keys: SealKeys, { files, sealing }: SealPa
     return { ...copy, hash: Buffer.from(copy.hash), bytes: (offset) => fileBytes(copy.path, offset) };
   } catch (error) {
     // Only a lack of room certainly concerns the encrypted copy. Any other error may come from the stored file.
-    if (!signal.aborted && !/\b(?:ENOSPC|EDQUOT)\b/.test(String(error))) await files.readThrough(file);
+    if (!signal.aborted && !lacksRoom(error)) await files.readThrough(file);
     throw error;
   } finally {
     await source.release();
