@@ -60,7 +60,7 @@ export class Downloads {
     this.#host = host;
   }
 
-  /** `isPatient`: false for a client, which is refused with `unavailable` if its file waits too long for its turn. */
+  /** `isPatient`: false for a client, which is refused with `unavailable` while files of the instance wait too long for their turn. */
   async download(id: InstanceId, wish: DownloadWish, isPatient: boolean): Promise<Result<Download>> {
     const wanted = await this.#wanted(id, wish);
     if (!wanted.ok) return wanted;

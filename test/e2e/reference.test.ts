@@ -63,7 +63,7 @@ const languages = [
 ] as const;
 
 /** Opens the list of languages by its button. Returns false if it does not open, because a page that is still being drawn may lose the click. */
-const isOffered = async (page: Dashboard['page'], shown: string): Promise<boolean> => {
+const opensLanguages = async (page: Dashboard['page'], shown: string): Promise<boolean> => {
   await page.getByRole('button', { name: shown }).first().click();
   const last = page.getByRole('option').nth(languages.length - 1);
   return last.waitFor({ timeout: 10_000 }).then(
@@ -78,7 +78,7 @@ inBrowser('opens, finds an operation by search and shows an example in four lang
   await find(dashboard, 'send text', 'Send a text');
   let shown: string = 'Shell Curl';
   for (const [client, title, code] of languages) {
-    await until(async () => isOffered(page, shown), `${languages.length} languages are offered`);
+    await until(async () => opensLanguages(page, shown), `${languages.length} languages are offered`);
     assert.equal(await page.getByRole('option').count(), languages.length);
     await page.getByRole('option', { name: client, exact: true }).click();
     await page.locator('code').filter({ hasText: code }).first().waitFor();
