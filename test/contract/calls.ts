@@ -1,4 +1,4 @@
-/** Calls each operation of the interface with every field of `interface.json`, with a sensible value. */
+/** Calls each operation of the interface with every field of `interface.json`, and some operations beyond it, with sensible values. */
 import { channelCalls } from './channel-calls.ts';
 
 import { campaignCalls } from './campaign-calls.ts';
