@@ -27,4 +27,7 @@ export const bodiesPage = async (): Promise<string> => {
   return `${[head, ...sections].join('\n\n')}\n`;
 };
 
-if (import.meta.main) writeFileSync(bodiesPath, await bodiesPage());
+if (import.meta.main) {
+  writeFileSync(bodiesPath, await bodiesPage());
+  process.stdout.write(`wrote ${bodiesPath}\n`);
+}

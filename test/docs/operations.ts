@@ -72,4 +72,7 @@ export const operationsPage = async (): Promise<string> => {
   return `${[head, ...sections].join('\n\n')}\n`;
 };
 
-if (import.meta.main) writeFileSync(pagePath, await operationsPage());
+if (import.meta.main) {
+  writeFileSync(pagePath, await operationsPage());
+  process.stdout.write(`wrote ${pagePath}\n`);
+}
