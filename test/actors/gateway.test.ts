@@ -366,7 +366,7 @@ test('gateway: deliveries of an earlier run continue although storage is away wh
   world.platform.onOpen = (link) => queueMicrotask(() => link.state === 'open' && link.login());
   world.db.away = true;
   const restored = gateway.restore();
-  restored.catch(() => undefined); // REM The result is read later.
+  restored.catch(() => undefined); // The result is read later.
   await world.time.pass(5_000);
   world.db.away = false;
   await world.time.pass(5_000);

@@ -96,7 +96,7 @@ test('logout: credentials that could not be deleted before a kill are deleted by
   jam(stage);
   await stage.world.answerOf(stage.gateway.disconnect('r1'), 1000);
   const next = await restarted(stage);
-  next.link().end(401); // REM The device was unlinked before.
+  next.link().end(401); // The device was unlinked before.
   await settle();
   await next.world.time.pass(100);
   assertLoggedOut(next);

@@ -160,7 +160,7 @@ for (const [title, { begin, say, hear, prepare }] of conversations) {
       if (run !== 'first') await prepare?.(current, contact);
       for (let n = 0; n < unstoredSends - 2; n += 1) {
         const sent = await Promise.race([say(current, contact, `${run} ${n}`), wait(100, null)]);
-        if (sent === null) break; // REM Waiting for the storage is correct.
+        if (sent === null) break; // Waiting for the storage is correct.
         assert.equal(await hear(contact, current, sent), `${run} ${n}`);
       }
       vault = killed(vault);

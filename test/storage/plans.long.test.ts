@@ -191,7 +191,7 @@ const rowsRead = async (statement: Statement, values: readonly (string | number 
       throw new Error('taken back');
     })
     .catch((error: Error) => assert.equal(error.message, 'taken back'));
-  return Math.floor(sum); // REM The plan has rounded averages over several loops.
+  return Math.floor(sum); // The plan has rounded averages over several loops.
 };
 
 const checkPlan = async (statement: Statement): Promise<void> => {

@@ -36,7 +36,7 @@ test('configuration: a removed webhook sends nothing more and leaves no timer', 
   await record();
   assert.equal(world.receiver.posts.length, 1);
   await gateway.saveWebhook('r1', { action: 'delete', id: 'w1', url: '' });
-  await world.time.pass(1000); // REM Its rows are removed after the answer.
+  await world.time.pass(1000); // Its rows are removed after the answer.
   assert.equal(world.time.armed, before);
   await world.time.pass(60_000);
   assert.equal(world.receiver.posts.length, 1);

@@ -229,7 +229,7 @@ test('courier: a row that a former address refused with 410 is posted to the new
   const desk = new Desk();
   const first = Promise.withResolvers<Attempt>();
   desk.world.receiver.answer = ({ url }) => (url === sample.url ? first.promise : ok);
-  desk.host.disable = () => undefined; // REM The answer came from the former address, so the webhook stays enabled.
+  desk.host.disable = () => undefined; // The answer came from the former address, so the webhook stays enabled.
   await desk.commit(3);
   desk.webhook = { ...sample, url: 'http://new.test/hook' };
   desk.changed();

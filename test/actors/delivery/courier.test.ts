@@ -84,7 +84,7 @@ test('courier: a parked row is delivered on time even while memory is full of ot
   const { promise, resolve } = Promise.withResolvers<Attempt>();
   desk.world.receiver.answer = () => promise;
   await desk.commit(3, 'b');
-  await desk.world.time.pass(60_000); // REM The parked row becomes due in this time.
+  await desk.world.time.pass(60_000); // The parked row becomes due in this time.
   desk.world.receiver.answer = () => ({ ok: true, status: 200 });
   resolve({ ok: true, status: 200 });
   await settle();
@@ -200,7 +200,7 @@ test('courier: a row that was delivered while its page was read is not delivered
   await desk.commit(1, 'a');
   const page = Promise.withResolvers<void>();
   desk.world.db.holds.set('outbox.due', page.promise);
-  desk.add([]); // REM The courier is notified without rows. It reads the page, which has e1.
+  desk.add([]); // The courier is notified without rows. It reads the page, which has e1.
   await settle();
   first.resolve({ ok: true, status: 200 });
   await settle();

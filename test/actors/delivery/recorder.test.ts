@@ -79,7 +79,7 @@ test('recorder: it waits for a database that is away, loses nothing and keeps th
   bench.recorder.record([entry(1), entry(2)]);
   const told = bench.recorder.tell(entry(3));
   await settle();
-  await told; // REM The caller of this entry does not wait for storage.
+  await told; // The caller of this entry does not wait for storage.
   await bench.world.time.pass(10_000);
   bench.recorder.record([entry(4)]);
   await bench.recorder.tell(entry(5));

@@ -102,7 +102,7 @@ const stepOf = (event: object): Step => (event as { readonly step: Step }).step;
 const ways = new Map(
   getShortestPaths(lifecycle, traversal).map((path) => [
     nameOf(path.state as Snapshot),
-    path.steps.slice(1).map(({ event }) => stepOf(event)), // REM The first step is the start itself.
+    path.steps.slice(1).map(({ event }) => stepOf(event)), // The first step is the start itself.
   ]),
 );
 type Leaving = Readonly<Record<string, { readonly event: object; readonly state: unknown }>>;

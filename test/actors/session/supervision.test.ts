@@ -211,7 +211,7 @@ test('supervision: an error of an instance that is already down is reported, not
 
 test('supervision: after an error in the root the link is closed, no old chart opens a connection, and the root restarts', async () => {
   const { world, cell, link } = await supervised();
-  link.end(428); // REM The chart waits with a timer of its own.
+  link.end(428); // The chart waits with a timer of its own.
   await settle();
   const waiter = cell('r1').waitFor((one) => one.view.connected, 200_000);
   await breakRoot(world);
