@@ -62,7 +62,7 @@ export interface StorageOptions {
   readonly signal?: AbortSignal | undefined;
   /** True if the process is a node of a cluster, whose nodes share the database. */
   readonly shared?: boolean;
-  /** The pace at which sealed values are converted to another form, in a cluster. */
+  /** The pace of the move to derived keys, in a cluster. */
   readonly sealingPace?: UpkeepPace | undefined;
 }
 
@@ -110,7 +110,8 @@ const clockOf = async (queries: Database): Promise<number> => {
 };
 
 /**
- * The waits of transactions of clients that use the pool of the sweeps. In fifteen seconds, some fifteen instances can create campaigns one after the other.
+ * The limits for client transactions that wait for a connection of the sweeps' pool. A new campaign takes about a second, so some fifteen instances can create
+ * campaigns within the time limit.
  */
 const clientWaits = { waiting: 4, waitMs: 15_000 };
 
@@ -214,7 +215,7 @@ const storageOf = ({ pools, server, tenancy }: Base, upkeep: SealedUpkeep, { log
     stepLog: createStepStore(sweeps),
     refused: createRefusedStore(journal, sealer, { now, newId: () => `${now().toString(36)}${randomBytes(8).toString('hex')}` }),
     sendKeys: { ...createSendKeyStore(journal), expire: createSendKeyStore(sweeps).expire },
-    // The pacing of a campaign does not wait behind lists. The creation of a campaign uses a third pool, because it occupies a connection for about a second.
+    // Campaigns are paced over the pool of the journal, not behind lists. A creation uses the sweeps' pool, because it takes about a second.
     campaigns: campaignsOf(pools, fairQueue),
     optOuts: { ...createOptOutStore(journal), list: createOptOutStore(queries).list },
     vault,

@@ -10,11 +10,11 @@ import type { Claim } from '#actors/model.ts';
 import { EpochLost } from '#actors/ports.ts';
 import type { Runner, Statement } from './postgres/database.ts';
 
-/** Returns the part `owned` for `with`. $1: the instance. $2: its epoch. If `condition` is false, `owned` is empty, so that nothing is written. */
+/** Returns the common table expression `owned`. $1: the instance. $2: its epoch. If `condition` is false, `owned` is empty, so that nothing is written. */
 export const ownedIf = (condition: string): string =>
   `owned as materialized (select id from instance where id = $1 and epoch = $2${condition && ` and ${condition}`} for key share)`;
 
-/** The part `owned` without a condition. $1: the instance. $2: its epoch. */
+/** The common table expression `owned` without a condition. $1: the instance. $2: its epoch. */
 export const owned = ownedIf('');
 
 export interface Owned {
@@ -27,17 +27,20 @@ export const checkOwned = (rows: readonly Owned[]): void => {
   if (rows[0]?.owned !== 1) throw lost();
 };
 
-/** Returns the part `owned` for several instances. `ids` and `epochs`: parameters. Rows are locked by id, so that two statements cannot deadlock. */
+/** Returns `owned` for several instances. `ids` and `epochs`: parameters. Rows are locked in the order of ids, so that two statements cannot deadlock. */
 export const ownedAmong = (ids: string, epochs: string): string => `owned as materialized (
   select instance.id from unnest(${ids}::text[], ${epochs}::int[]) as claimed (id, epoch)
   join instance on instance.id = claimed.id and instance.epoch = claimed.epoch order by instance.id for key share of instance)`;
 
-/** Returns the part `owned` for several instances, and skips instances whose rows another transaction has locked. The statement does not wait for them. */
+/** Returns `owned` for several instances. An instance whose row another transaction has locked is skipped, so that the statement does not wait. */
 export const ownedNow = (ids: string, epochs: string): string => `owned as materialized (
   select instance.id from unnest(${ids}::text[], ${epochs}::int[]) as claimed (id, epoch)
   join instance on instance.id = claimed.id and instance.epoch = claimed.epoch for key share of instance skip locked)`;
 
-/** Returns the parameters of `ownedAmong`. Of several epochs of an instance the lowest is used. An outdated write is then never stored under a newer epoch. */
+/**
+ * Returns the parameters of `ownedAmong`. If an instance has several epochs, the lowest one is used. An outdated write is then never stored under a newer
+ * epoch.
+ */
 export const claimsOf = (rows: readonly Claim[]): readonly [ids: readonly string[], epochs: readonly number[]] => {
   const claims = new Map<string, number>();
   for (const { instanceId, epoch } of rows) claims.set(instanceId, Math.min(epoch, claims.get(instanceId) ?? epoch));
@@ -53,7 +56,7 @@ export const exists = async (runner: Runner, id: string): Promise<boolean> => {
   return row?.count !== 0;
 };
 
-/** Checks the instances whose claims got no lock. Throws `EpochLost` if one of them still exists, because its epoch has then changed. */
+/** Checks instances that were missing in `owned`. Throws `EpochLost` if one of them still exists, because its epoch has then changed. */
 export const checkGone = async (runner: Runner, ids: readonly string[]): Promise<void> => {
   if (ids.length === 0) return;
   const [row] = await runner.rows<{ count: number }>(ownershipStatements.exist, [ids]);

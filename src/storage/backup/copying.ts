@@ -23,7 +23,7 @@ export interface Entry {
 interface Known extends Entry {
   /** The time of the last change, in nanoseconds as text. */
   readonly changed: string;
-  /** True if the last change was older than `settledNs` at the copy. A later change then always gets another time. */
+  /** True if the last change was older than `settledNs` at the time of the copy. A later change then always has a different modification time. */
   readonly settled: boolean;
 }
 
@@ -40,10 +40,10 @@ interface CopyOptions {
   readonly onProgress?: ((progress: Progress) => void) | undefined;
 }
 
-/** The size of one read, in bytes. A small file gets a smaller buffer: allocating a megabyte for each file took most of the time of a backup. */
+/** The size of one read. A small file gets a smaller buffer, because allocating a megabyte for each file took most of the time of a backup. In bytes. */
 const pieceBytes = 1_048_576;
 const leastBytes = 16_384;
-/** The coarsest resolution of file times, in nanoseconds. It is 2 s on old file systems, and some milliseconds on Linux. */
+/** The coarsest resolution of file times: 2 s on old file systems. On Linux it is some milliseconds. In nanoseconds. */
 const settledNs = 2_000_000_000n;
 
 const orNull = async <T>(work: Promise<T>): Promise<T | null> => {
@@ -87,8 +87,8 @@ export const hashOf = async (path: string): Promise<string> => {
 };
 
 /**
- * Returns the paths of files, folders and symbolic links below `root` for which `keep` is true. A link that `followed` names counts as the file or folder
- * that it leads to, unless it leads nowhere. Sockets are left out.
+ * Returns the paths of files, folders and symbolic links below `root` for which `keep` is true. A link that `followed` names counts as its target, if the
+ * target exists. Sockets are left out.
  */
 export const walk = async (root: string, keep: (path: string) => boolean, followed: readonly string[] = []) => {
   const [files, folders, links]: [string[], string[], string[]] = [[], [], []];
@@ -149,8 +149,8 @@ export class FolderCopy {
   }
 
   /**
-   * Opens a copy. `list`: the file with the list of copied files, which lets an interrupted copy continue. The list is made before the folder `to`,
-   * because a folder with files and without a list belongs to somebody else.
+   * Opens a copy. `list`: the file with the list of copied files, which lets an interrupted copy continue. The list is made before the folder `to`, because a
+   * backup refuses a folder that has files but no list.
    */
   static async open(from: string, to: string, list: string): Promise<FolderCopy> {
     const known = await openList(list);

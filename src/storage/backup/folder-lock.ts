@@ -19,14 +19,17 @@ const read = (path: string): Promise<string> => readFile(path, 'utf8').catch(() 
 
 /** The pause between two signs of life from the holder of a lock. A sign is the modification time of the lock file. In milliseconds. */
 const signMs = 10_000;
-/** The age of the last sign from which a lock of another host counts as left by a kill. The clocks of two hosts may differ by some seconds. In milliseconds. */
+/**
+ * If the last sign is older than this, a lock of another host counts as left by a killed process. The clocks of two hosts may differ by some seconds. In
+ * milliseconds.
+ */
 const silenceMs = 60_000;
 
 const ageOf = async (path: string): Promise<number> => Date.now() - ((await stat(path).catch(() => null))?.mtimeMs ?? 0);
 
 /**
  * Returns true if the process of a lock may still run. A process of another host, such as a container, is known by its signs only. A lock without a host counts
- * as one of this host.
+ * as a lock of this host.
  */
 const isTaken = async (path: string, content: string): Promise<boolean> => {
   const [id = '', host = hostname()] = content.trim().split(' ');
@@ -36,7 +39,7 @@ const isTaken = async (path: string, content: string): Promise<boolean> => {
   return pid === process.pid ? own.has(content) : alive(pid);
 };
 
-/** Removes a lock that a kill left. Returns false, and puts the file back, if another start has replaced the lock since `found` was read. */
+/** Removes a lock that a killed process left. Returns false, and puts the file back, if another command has replaced the lock since `found` was read. */
 const removeStale = async (path: string, found: string): Promise<boolean> => {
   // On a read-only disk, a rename of an absent file fails with EROFS instead of ENOENT.
   if (!existsSync(path)) return true;
@@ -69,7 +72,7 @@ export const lockFolder = async (folder: string): Promise<AsyncDisposable> => {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
       refuse(await read(path));
     });
-    // Another start may have read the former lock, and moved the new lock away.
+    // Another command may have read the former lock, and moved the new lock away.
     const written = await read(path);
     if (written !== content) refuse(written);
   } catch (error) {

@@ -8,7 +8,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 const pageBytes = 8_192;
 /** The number of pages in one file of a table. A file has at most 1 GB. */
 const pagesOfFile = 131_072;
-/** The number of pages of one read. They have 1 MB. */
+/** The number of pages of one read: 1 MB. */
 const pagesAtOnce = 128;
 const prime = 16_777_619;
 /** `checksumBaseOffsets` of PostgreSQL. */

@@ -52,7 +52,7 @@ export const CampaignEntity = defineEntity({
   ],
 });
 
-/** Recipients of campaigns. A message is stored in the message table when it is queued. `messageId` then contains its id. */
+/** Recipients of campaigns. `messageId` is '' until the recipient's message is queued, and thereby stored in the message table. */
 export const CampaignRecipientEntity = defineEntity({
   name: 'CampaignRecipient',
   tableName: 'campaign_recipient',
@@ -133,7 +133,7 @@ export const DefinitionEntity = defineEntity({
 // The tables of the connector: links from chats and messages to an inbox of Chatwoot. They have no foreign keys, for the reason in `MessageEntity`.
 
 const ofInbox = {
-  /** The server, the account and the inbox as one text. Rows of any inbox but the configured inbox are ignored. */
+  /** The server, the account and the inbox as one text. Rows of inboxes other than the configured one are ignored. */
   inbox: p.text(),
 };
 

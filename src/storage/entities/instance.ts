@@ -101,8 +101,8 @@ export const PasskeyCodeEntity = defineEntity({
 const quoted = (text: string): string => `"${text.replaceAll(/[\\"]/g, String.raw`\$&`)}"`;
 
 /**
- * Quotes every text. MikroORM omits quotes that white space, a line break or the word NULL would need. It also converts values that it has read, and
- * a damaged row may contain NULL or a list among the texts. `String` makes such values convertible.
+ * Quotes every text. MikroORM leaves out quotes that PostgreSQL needs around texts with white space, with a line break, or with the word NULL. MikroORM also
+ * converts values that it has read. A damaged row may contain NULL or a list among the texts, so `String` converts each value first.
  */
 class TextList extends ArrayType<string> {
   override convertToDatabaseValue(texts: string[] | null): string | null {

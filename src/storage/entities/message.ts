@@ -94,9 +94,9 @@ export const MessageEntity = defineEntity({
   ],
 });
 
-// The tables of receipts of group members for own messages.
+// The tables of the receipts that group members send for own messages.
 
-/** The receipts of old messages, as counts. A trigger deletes them with their message. */
+/** The receipts of old messages, as counts. A trigger of the message table deletes the counts of a message together with the message. */
 export const ReceiptCountEntity = defineEntity({
   name: 'ReceiptCount',
   tableName: 'receipt_count',
@@ -116,7 +116,7 @@ export const ReceiptMarkEntity = defineEntity({
   properties: { instanceId: p.text().primary(), at: time(), seq: time() },
 });
 
-/** Single receipts. A trigger of the message table deletes them with their message. */
+/** Single receipts. A trigger of the message table deletes the receipts of a message together with the message. */
 export const ReceiptEntity = defineEntity({
   name: 'Receipt',
   tableName: 'receipt',
@@ -125,7 +125,7 @@ export const ReceiptEntity = defineEntity({
     messageId: p.text().primary(),
     member: p.text().primary(),
     memberPn: p.text(),
-    /** This time, `readAt` and `playedAt` are 0 until the member confirms. */
+    /** `deliveredAt`, `readAt` and `playedAt` are 0 until the member's receipt arrives. */
     deliveredAt: time(),
     readAt: time(),
     playedAt: time(),
@@ -239,7 +239,7 @@ export const OutboxEntity = defineEntity({
   ],
 });
 
-/** Changes of the number of deliveries. The sum of a webhook's rows is its tally. */
+/** Changes of the counts of deliveries, and of the bytes in the outbox. The sum of a webhook's rows is its tally. */
 export const OutboxTallyEntity = defineEntity({
   name: 'OutboxTally',
   tableName: 'outbox_tally',

@@ -97,14 +97,14 @@ export const PictureEntity = defineEntity({
   indexes: [{ name: 'picture_at', properties: ['at'] }],
 });
 
-// The table of chats. Its columns are derived from the list of their fields.
+// The table of chats. Its columns are derived from `chatColumns`.
 
 const properties = { text: () => p.text(), number: time, boolean: () => p.boolean(), list: () => p.array() } satisfies Record<
   FieldType,
   () => object
 >;
 
-/** The names of the columns. No unit of work of MikroORM loads a chat, so the types of the columns do not matter. */
+/** The columns, all with one type. MikroORM never loads a chat as an entity, so the types of the columns do not matter. */
 type Properties = Readonly<Record<keyof typeof chatColumns, ReturnType<typeof p.text>>>;
 
 const { chatId: _key, ...fields } = Object.fromEntries(

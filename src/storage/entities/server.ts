@@ -23,7 +23,7 @@ export const NodeEntity = defineEntity({
     bus: p.boolean().nullable(),
     /** True if the node signs its messages on the bus. */
     signs: p.boolean().default(false),
-    /** The incarnation of the last run that could read values sealed under keys of instances. A run of an older release does not change this column. */
+    /** The incarnation of the last run that could read values sealed under derived keys of instances. A run of an older release does not change this column. */
     derives: p.uuid().nullable(),
     version: p.text(),
     started: time(),
@@ -66,7 +66,7 @@ export const SignInEntity = defineEntity({
     until: time(),
     /** Null for the admin token. There is no foreign key, because a sign-in is invalid without its user. */
     userId: p.text().nullable(),
-    /** The address of the client. Null if a node of the last release created the sign-in. */
+    /** The address of the client. Null if a node of the previous release created the sign-in. */
     address: p.text().nullable(),
     since: p.bigint('number').nullable(),
   },

@@ -8,9 +8,12 @@ import { archivedMessageFields, chatFields, columnOf, messageRows, newChatRows }
 import { contactFields, newContactRows } from './people.ts';
 import { shortIdStatements } from './short-ids.ts';
 
-/** The number of rows of a page. They usually have some 400 KB of text. */
+/** The number of rows of a page. The rows usually have some 400 KB of text. */
 const pageRows = 200;
-/** The largest size of the texts and encoded forms of a page, in bytes. A text has at most 65,536 characters, and its encoded form repeats them. */
+/**
+ * The largest size of a page's texts, contents and encoded forms. A text has at most 65,536 characters, and the encoded form of its message repeats the text.
+ * In bytes.
+ */
 const pageBytes = 4 << 20;
 
 const lastMessage = ['lastMessageText', 'lastMessageType', 'lastMessageSender', 'lastMessageTimestamp'].map(columnOf);
@@ -125,7 +128,7 @@ const namedRow = (row: Row): NamedRow => ({
 
 type Name = Pick<NamedRow, 'id' | 'messageId' | 'chatId' | 'chatLid'>;
 
-/** Returns true if both rows are the same message. Each may name either address of the chat. */
+/** Returns true if both rows are the same message. Each row may name the chat by phone number or by LID. */
 const isSame = (one: Name, other: Name): boolean =>
   one.messageId === other.messageId &&
   (one.chatId === other.chatId ||
@@ -155,7 +158,7 @@ const withOwnIds = async (
   return settled;
 };
 
-/** Returns the rows that are not stored yet. A message stays unread only if its chat now has unread messages. */
+/** Returns the rows that are not stored yet. An unread message of the archive becomes read if its chat has no unread messages now. */
 const freshMessages = async (
   database: Database,
   instance: InstanceId,

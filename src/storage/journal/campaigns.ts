@@ -23,7 +23,7 @@ export class CampaignLedger {
   readonly #campaigns = new Map<string, CampaignChange>();
   readonly #optOuts = new Map<string, number>();
 
-  /** Notes that the message of a recipient was queued. It may be sent from now on. */
+  /** Notes that the message of a recipient was queued. The message may be sent from now on. */
   queued({ sendFolderId: campaignId = '', sendPosition: position = 0, messageId, timestamp }: Message): void {
     if (campaignId !== '') this.#put({ campaignId, position, state: 'sending', error: '', messageId, at: timestamp });
   }
@@ -129,8 +129,8 @@ const fromCampaigns = `select campaign_id, status, reason, at, ${ends.map((name)
     null::int as back, null::int as past`;
 
 /**
- * Returns a part for `with` that adds the rows of `recipients` (from `recipientRows`) and `campaigns` (from `campaignRows`) to the campaigns. Both are
- * one update, because a statement can change a row only once. Only an active campaign takes the new status: a paused or deleted campaign keeps its own.
+ * Returns a common table expression that adds the rows of `recipients` (from `recipientRows`) and `campaigns` (from `campaignRows`) to the campaigns. It is a
+ * single update, because a statement can change a row only once. Only an active campaign takes the new status. A paused or deleted campaign keeps its status.
  */
 export const countedCampaigns = (parts: { readonly recipients?: string; readonly campaigns?: string }): string => {
   const from = [

@@ -1,8 +1,8 @@
 /**
- * Caches the counts of chats of an instance: the total, the counts by kind, label and attendant, and the counts for filters. The database counts once.
- * Then each commit of the journal updates the counts in memory. An instance has no counts before the first request for them.
+ * Caches the counts of chats of an instance: the total, the counts by kind, label and attendant, and the counts for filters. The database counts once. Then
+ * each commit of the journal updates the counts in memory. The counts of an instance are cached at the first request for them.
  *
- * A cached count expires, because another process may own the instance in between.
+ * A cached count expires, because another process may have owned the instance since the count, and changed its chats.
  */
 import { chatKinds, type Chat, type ChatKind, type ChatStats, type ChatTally, type InstanceId } from '#actors/model.ts';
 import { attendantField } from '#src/contract/views.ts';
@@ -10,7 +10,7 @@ import { LruMap } from '#src/base/lru-map.ts';
 import type { Statement } from '../postgres/database.ts';
 import type { ChatOutcome } from './chat-ledger.ts';
 
-/** The condition of each kind, for one chat and in SQL. */
+/** The condition of each kind of chat, as a function and in SQL. */
 const kinds: Readonly<Record<ChatKind, { of(chat: Chat): boolean; readonly sql: string }>> = {
   all: { of: () => true, sql: 'true' },
   open: { of: ({ archived, blocked }) => !archived && !blocked, sql: 'not archived and not blocked' },
@@ -99,7 +99,7 @@ export const statsOfRow = ({ kinds: byKind, labels, attendants }: CountedRow): C
 const lifetime = 60_000;
 /** The numbers of cached instances, and of cached filters of each instance. The cache may contain twice as many. */
 const limits = { instances: 1_000, filters: 50 };
-/** The name that stands in `changed` for the creation of a chat. */
+/** The key in `changed` that stands for the creation of a chat. */
 const added = '';
 
 interface Counts {
@@ -136,14 +136,14 @@ export class ChatCounts {
     this.#now = now;
   }
 
-  /** The number of answers of the database that were cached so far. A commit reads this number before its write. */
+  /** The number of query results that were cached so far. A commit reads this number before its write. */
   get counted(): number {
     return this.#counted;
   }
 
   /**
-   * Updates the counts after a commit with these chats. `begun`: the value of `counted` before the write. An answer of the database that came during the write
-   * may include the chats already, so it is dropped.
+   * Updates the counts after a commit with these chats. `begun`: the value of `counted` before the write. A query result that was cached during the write may
+   * include these chats already, so it is dropped.
    */
   note(instance: InstanceId, chats: readonly ChatOutcome[], begun: number): void {
     const counts = this.#instances.get(instance);
@@ -166,7 +166,7 @@ export class ChatCounts {
     else this.#instances.delete(instance);
   }
 
-  /** Returns the counts by kind, label and attendant. `count` queries the database. Its answer is cached unless a commit changed the counts meanwhile. */
+  /** Returns the counts by kind, label and attendant. `count` queries the database. Its result is cached unless a commit changed the counts meanwhile. */
   async stats(instance: InstanceId, count: () => Promise<ChatStats>): Promise<ChatStats> {
     const counts = this.#of(instance);
     if (counts.stats !== null) return statsOf(counts.stats);
@@ -179,7 +179,7 @@ export class ChatCounts {
     return stats;
   }
 
-  /** Returns the number of chats that match filters. `key` names the filters with their values, `fields` the fields that the answer depends on. */
+  /** Returns the number of chats that match filters. `key` names the filters with their values, and `fields` names the fields on which the result depends. */
   async total(instance: InstanceId, key: string, fields: readonly string[], count: () => Promise<number>): Promise<number> {
     const counts = this.#of(instance);
     const isCurrent = (at: number): boolean => [added, ...fields].every((name) => (counts.changed.get(name) ?? 0) <= at);

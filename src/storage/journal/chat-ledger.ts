@@ -9,7 +9,10 @@ import { isGroupId } from './event-drafts.ts';
 
 // The merge of two chats of one person: the chat under the LID becomes a part of the chat under the number.
 
-/** Fields that are taken from the chat with the newer message: the last message, and settings that the owner may have undone in one of the chats. */
+/**
+ * Fields that are taken from the chat with the newer last message. `archived` and `ephemeralExpiration` are among them, because `merged` would restore a value
+ * that the owner has undone since.
+ */
 const ofNewer = [
   'lastMessageText',
   'lastMessageType',
@@ -216,7 +219,7 @@ export class ChatLedger {
     return this.patch({ chatId, unreadCount: 0, lastMessageText: '', lastMessageType: '', lastMessageSender: '' });
   }
 
-  /** Removes the chat. A later entry of the same commit creates it again. */
+  /** Removes the chat. A later entry of the same commit may create the chat again. */
   remove(chatId: string): void {
     const kept = this.#chats.get(keyText(chatId));
     if (kept?.before) this.#removed.add(kept.before.chatId);
@@ -251,7 +254,7 @@ export class ChatLedger {
   /** Blocks the chats of these people, and unblocks all other chats. All blocked chats must be known. Returns the changed chats. */
   blockOnly(people: readonly PersonPair[]): readonly Chat[] {
     const listed = new Set(people.flatMap(({ chatId, chatLid }) => [keyText(chatId), keyText(chatLid)]).filter((id) => id !== ''));
-    // The chat of a number without a known LID may be the chat of a listed person without a known number.
+    // The chat of a number without a known LID may be the chat of a listed person without a known number. Such a chat stays blocked.
     const isUnsure = people.some(({ chatId, chatLid }) => chatId === chatLid);
     return [...this.#chats.values()].flatMap(({ value: { chatId, chatLid, blocked: before } }) => {
       const blocked = listed.has(chatId) || listed.has(chatLid);

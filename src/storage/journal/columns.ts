@@ -5,7 +5,7 @@ import { jsonText } from '../postgres/parameters.ts';
 
 type SqlType = 'text' | 'bigint' | 'boolean' | 'jsonb' | 'bytea' | 'text[]';
 
-/** A row of the message table. It has fields that `Message` lacks. */
+/** A row of the message table. It has two fields that `Message` lacks, and no `senderImage`. */
 export interface StoredMessage extends Omit<Message, 'senderImage'> {
   readonly unread: boolean;
   readonly deletedAt: number;
@@ -149,7 +149,10 @@ const inSql: Readonly<Record<SqlType, string | null>> = {
 
 type Columns = Readonly<Record<string, SqlType>>;
 
-/** Returns the type in which a value is sent. Lists and JSON are sent as JSON text, because an array of arrays needs inner arrays of equal length. */
+/**
+ * Returns the type in which a value is sent. Lists and JSON are sent as JSON text, because PostgreSQL requires the inner arrays of an array to have the same
+ * length.
+ */
 const sentAs = (type: SqlType): string => (type === 'jsonb' || type === 'text[]' ? 'text' : type);
 
 /** Returns SQL that converts a sent value into the type of its column. */

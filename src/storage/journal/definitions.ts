@@ -75,7 +75,7 @@ export class DefinitionLedger {
     return label;
   }
 
-  /** Changes a channel. A partial change of a channel that is not stored is dropped. The next complete record of the channel contains it. */
+  /** Changes a channel. A partial change of a channel that is not stored is dropped. The next complete record of the channel contains the change. */
   #channel(channel: ChannelPatch, create: boolean): void {
     const known = this.#kept.get(nameOf('channel', keyText(channel.id)))?.value as Channel | undefined;
     if (known || create) this.put({ of: 'channel', value: known ? { ...known, ...channel } : channelOf(channel) });

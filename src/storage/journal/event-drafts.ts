@@ -1,4 +1,4 @@
-/** Builds the events that a change of an instance causes, in the form that receivers get. */
+/** Builds the events that the entries of a commit cause, with the payloads that webhooks receive. */
 import {
   inputTextOf,
   isChannelId,
@@ -100,7 +100,7 @@ const pastItems = (past: Past, { messages, chats }: News, owner: string): Items 
   }
 };
 
-/** Builds the event of a part of the history. Returns null if it has no new items. All parts of a history share a lane, which keeps their order. */
+/** Builds the event of a part of the history. Returns null if this part has no new items. All parts of a history share a lane, which keeps their order. */
 export const historyDraft = (entry: HistoryEntry, news: News, owner: string): EventDraft | null => {
   const items = pastItems(entry.past, news, owner);
   if (items.length === 0) return null;

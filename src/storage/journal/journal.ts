@@ -126,7 +126,7 @@ const formOf = (names: readonly SetName[], rows: Rows): RowForm =>
 const writeName = (names: readonly SetName[], form: RowForm): string =>
   `journal-${form === 'one' ? 'one' : 'write'}-${names.map((name) => setNames.indexOf(name)).join('-')}`;
 
-/** Returns the part that updates the counts of campaigns in the statement that changes their recipients. */
+/** Returns the common table expression that updates the counts of campaigns, if the statement changes recipients or campaigns. */
 const campaignCounts = (names: readonly SetName[]): readonly string[] => {
   const among = (name: SetName) => (names.includes(name) ? { [name]: name } : {});
   return names.includes('recipients') || names.includes('campaigns')

@@ -136,7 +136,7 @@ export const readKnown = async (runner: Runner, instance: string, entries: reado
   const concerned = concernedBy(entries);
   const known = await readNamed(runner, instance, concerned);
   const posts = await readPosts(runner, instance, concerned.posts, known.messages);
-  // A whole list of blocked people also changes chats that it does not name.
+  // A complete list of blocked people also unblocks chats that it does not name.
   const blocked = entries.some(({ kind }) => kind === 'blocklist') ? await runner.rows<Chat>(knownStatements.blocked, [instance]) : [];
   if (posts.length + blocked.length === 0) return known;
   const read = new Set(known.chats.map(({ chatId }) => chatId));
@@ -189,7 +189,7 @@ interface CacheOwner {
 const lifetimes = { waiting: 5_000, sent: 60_000, chats: 600_000 };
 /** The largest numbers of cached rows, of all instances together. A chat takes 1 to 2 KB, and so does a text message. */
 const limits = { waiting: 500, sent: 1_000, chats: 5_000 };
-/** The largest size of the encoded form of a cached sent message, in bytes. Messages with previews or long texts are larger, and are not cached. */
+/** The largest size of the encoded form of a cached sent message. Messages with previews or long texts are larger, and are not cached. In bytes. */
 const largestSent = 8_192;
 
 class Shelf<T> {
@@ -247,7 +247,7 @@ const isStep = (entry: Entry): boolean => {
   if (entry.kind === 'news') return !storedNews.has(entry.news.type);
   return steps.has(entry.kind) && !('revises' in entry);
 };
-/** Returns all rows, or null if one is missing. */
+/** Returns all rows, or null if any row is missing. */
 const whole = <T extends object>(rows: readonly (T | undefined)[]): readonly T[] | null => {
   const found = rows.filter((row) => row !== undefined);
   return found.length === rows.length ? found : null;

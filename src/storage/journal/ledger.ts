@@ -164,7 +164,7 @@ class Ledger {
     };
   }
 
-  /** Adds an event. An event that cannot be built is left out, and its entry is stored all the same. */
+  /** Adds an event. An event that cannot be built is reported as unrendered, and its entry is stored all the same. */
   #add(type: EventType, make: () => EventDraft | null): void {
     try {
       const draft = make();
@@ -249,7 +249,7 @@ class Ledger {
     this.#add('messages', () => messageDraft(stored.message, chat, this.#owner));
   }
 
-  /** Applies the revision in the message `by` to the message that the revision names. The named message must be stored and not deleted. */
+  /** Applies the revision in the message `by` to the message that the revision names. Does nothing if the named message is not stored or is deleted. */
   #revise(by: Message, { messageId, text, pinnedUntil }: Revision): void {
     const kept = this.#messages.find(messageId, by.chatId, [by.chatId, by.chatLid]);
     if (!kept || kept.value.deletedAt !== 0) return;
@@ -371,10 +371,10 @@ class Ledger {
 
   /** Stores the address of a downloaded file. A new address causes an event. A second request for the same file causes none. */
   #downloaded(entry: Of<'downloaded'>): void {
-    const kept = this.#messages.find(entry.messageId, keyText(entry.chatId));
-    if (!kept || kept.value.deletedAt !== 0 || kept.value.fileUrl === entry.fileUrl) return;
-    this.#messages.revise(kept, { fileUrl: entry.fileUrl });
-    this.#add('messages_update', () => downloadedDraft(entry, kept.value));
+    const message = this.#messages.find(entry.messageId, keyText(entry.chatId));
+    if (!message || message.value.deletedAt !== 0 || message.value.fileUrl === entry.fileUrl) return;
+    this.#messages.revise(message, { fileUrl: entry.fileUrl });
+    this.#add('messages_update', () => downloadedDraft(entry, message.value));
   }
 
   #chatRead(chatId: string): void {

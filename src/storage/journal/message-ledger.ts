@@ -41,13 +41,13 @@ type Sender = Partial<Pick<Message, 'sender' | 'senderPn' | 'senderLid'>> & Pick
 const share = (ours: readonly (string | undefined)[], theirs: readonly (string | undefined)[]): boolean =>
   ours.some((id) => id !== undefined && id !== '' && theirs.includes(id));
 
-/** Returns true if both have the same sender. Each may name either address of the person. */
+/** Returns true if `message` and `by` have the same sender. Each may name the sender by phone number, by LID, or by both. */
 export const isAuthor = (message: Message, by: Sender): boolean => {
   if (message.fromMe || by.fromMe) return message.fromMe && by.fromMe;
   return share([message.sender, message.senderPn, message.senderLid], [by.sender, by.senderPn, by.senderLid]);
 };
 
-/** Returns true if both are in the same chat. Each may name either address of the chat. */
+/** Returns true if both messages are in the same chat. Each may name the chat by phone number, by LID, or by both. */
 export const isInSameChat = (one: Message, other: Message): boolean =>
   one.chatId === other.chatId || (!one.isGroup && !other.isGroup && share([one.chatId, one.chatLid], [other.chatId, other.chatLid]));
 
@@ -147,8 +147,8 @@ export class MessageLedger {
   }
 
   /**
-   * Moves messages in memory from the LID of a person to the person's number. If both chats have the message, the copy under the LID is dropped. Other
-   * statements move the stored rows before this commit writes.
+   * Moves messages in memory from the LID of a person to the person's number. If both chats have the message, the copy under the LID is dropped. `mergeRows`
+   * moves the stored rows.
    */
   merge({ chatId, chatLid }: PersonPair): void {
     for (const [id, same] of this.#messages) {
@@ -159,14 +159,14 @@ export class MessageLedger {
     }
   }
 
-  /** Marks the messages of this commit as read. Another statement marks stored messages. */
+  /** Marks the messages of this commit as read. `changedInPieces` marks stored messages. */
   markRead(chatId: string): void {
     for (const kept of this.#all()) {
       if (kept.value.chatId === chatId && kept.value.unread) kept.value = { ...kept.value, unread: false };
     }
   }
 
-  /** Removes messages of this commit. Other statements delete the stored messages. */
+  /** Removes messages of this commit. `changedInPieces` deletes the stored messages. */
   erase({ chatId, keepStarred, until }: Omit<Erasure, 'last'>): void {
     const stays = ({ value }: KeptMessage): boolean =>
       value.chatId !== chatId || value.timestamp > until || value.status === 'Queued' || (keepStarred && value.starred === true);
@@ -195,7 +195,7 @@ export class MessageLedger {
   }
 }
 
-// The rules of receipts. For own messages in groups, the first time of each member's receipt is kept.
+// The rules of receipts. For own messages in groups, the time of each member's first receipt of each state is stored.
 
 type StatusEntry = Extract<Entry, { kind: 'status' }>;
 

@@ -13,11 +13,11 @@ import {
 import { keyText } from '../postgres/parameters.ts';
 import { makeRowSet } from './columns.ts';
 
-// The rules of the address book. Entries about chats contain the names of the people in them.
+// The rules of the address book. Entries about a chat contain the names of its people.
 
 export interface ContactOutcome {
   readonly contacts: readonly Contact[];
-  /** Ids of contacts under a LID that were merged into the contact under the number. */
+  /** Ids of contacts under a LID that were merged into the contact under the person's phone number. */
   readonly goneContacts: readonly string[];
 }
 
@@ -139,7 +139,10 @@ export interface GroupOutcome {
   readonly groupList: Pick<Listed, 'groupIds' | 'at'> | null;
 }
 
-/** Returns the group whose row must be read before the entry is applied; null for none. A complete group needs no read. Its write keeps stored facts. */
+/**
+ * Returns the group whose row must be read before the entry is applied; null for none. A complete group needs no read, because its write keeps the stored facts
+ * that it lacks.
+ */
 export const changedGroup = (entry: Entry): string | null => {
   if (entry.kind !== 'news' || entry.news.type !== 'groups') return null;
   const { groupId, change } = entry.news.group;
@@ -176,7 +179,7 @@ export class GroupLedger {
     this.#list = { groupIds: [...ids], at };
   }
 
-  /** Applies a change. A partial change of a group that is not stored is dropped. The next complete record of the group contains it. */
+  /** Applies a change. A partial change of a group that is not stored is dropped. The next complete record of the group contains the change. */
   change(change: GroupChange): void {
     const id = keyText(change.groupId);
     if (change.change.kind === 'entered') return this.#whole(change.change.group);

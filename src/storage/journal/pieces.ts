@@ -118,7 +118,7 @@ export const changedInPieces = async (
 // The move of rows from a person's LID to the number. The statements run in the transaction of the commit that writes the chat. They run in
 // batches, so that no statement reaches its time limit.
 
-/** True if a message is also stored under the number ($4). That copy stays, and the copy under the LID ($3) is deleted. */
+/** True if a message is also stored under the number ($4). The copy under the number stays, and the copy under the LID ($3) is deleted. */
 const isUnderNumber = `exists (select from message as other
           where other.instance_id = $1 and other.message_id = message.message_id and other.chat_id = $4)`;
 
@@ -143,7 +143,7 @@ export const mergeStatements = {
         where ctid = any(array(select ctid from page)) and not ${isUnderNumber} and exists (select from owned))
       select (select count(*)::int from owned) as owned, (select count(*)::int from page) as count`,
   },
-  /** Moves the conversation in Chatwoot and the opt-out of campaigns, unless the number has its own. */
+  /** Moves the Chatwoot conversation and the opt-out from campaigns to the number. A conversation or an opt-out that the number already has stays. */
   others: {
     name: 'journal-merge-others',
     text: `with ${owned},
@@ -169,7 +169,7 @@ const peopleOf = (entry: Entry): readonly PersonPair[] => (entry.kind === 'sameP
 
 const withShortKeys = ({ chatId, chatLid }: PersonPair): PersonPair => ({ chatId: keyText(chatId), chatLid: keyText(chatLid) });
 
-/** Removes from the entries the people without rows under their LID. Nearly all people have none. */
+/** Leaves out people who have no rows under their LID, because nothing must be moved for them. Nearly all people have no such rows. */
 export const withPresentPeople = async (runner: Runner, instance: string, entries: readonly Entry[]): Promise<readonly Entry[]> => {
   const lids = entries.flatMap(peopleOf).map(({ chatLid }) => keyText(chatLid));
   if (lids.length === 0) return entries;

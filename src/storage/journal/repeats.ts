@@ -1,4 +1,4 @@
-/** Recognises messages that were stored by an earlier commit of the same entries, whose answer was lost. */
+/** Recognises messages that an earlier commit of the same entries has stored. Entries are committed again if the answer to their commit was lost. */
 import type { Entry } from '#actors/model.ts';
 import { keyText } from '../postgres/parameters.ts';
 import { newChat } from './chat-ledger.ts';

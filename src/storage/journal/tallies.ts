@@ -15,7 +15,7 @@ const change = (rows: string, changes: Readonly<Record<string, string>>): string
       insert into outbox_tally (webhook_id, ${Object.keys(changes).join(', ')})
       select webhook_id, ${Object.values(changes).join(', ')} from ${rows} group by webhook_id)`;
 
-/** Parts for `with` that record a change of the tallies. `rows`: the name of the expression that returns the changed rows. */
+/** Common table expressions that record a change of the tallies. `rows`: the name of the expression that returns the changed rows. */
 export const tallied = {
   /** Counts rows that were inserted into the outbox. The rows have `webhook_id` and `size`. */
   added: (rows: string): string => change(rows, { waiting: 'count(*)', bytes: 'sum(size)' }),
@@ -77,7 +77,7 @@ export class TallyFold {
     this.#database = database;
   }
 
-  /** Folds the rows since the last fold, in batches. Costs one index look-up if there are none. */
+  /** Folds the rows since the last fold, in batches. Costs one index look-up if there are no such rows. */
   async run(): Promise<void> {
     const upTo = await this.#newest();
     if (upTo === this.#last) return;

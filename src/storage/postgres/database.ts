@@ -81,13 +81,14 @@ export interface DatabaseOptions {
 export const usualLimits: Limits = { statement: 5_000, connection: 3_000 };
 
 /**
- * The time after the statement limit at which a PostgreSQL server without an answer counts as unavailable. In milliseconds. A slow statement ends earlier.
+ * The driver waits for an answer this much longer than the statement limit. Then the server counts as unavailable. A server that works cancels a slow statement
+ * at the statement limit. In milliseconds.
  */
 const answerGrace = 1_000;
 
 /**
- * The largest number of attempts at work that conflicts with other transactions, and the first pause between two attempts in milliseconds. The pauses grow, so
- * that the other transactions can end.
+ * The largest number of attempts at work that conflicts with other transactions, and the first pause between two attempts. The pauses grow, so that the other
+ * transactions can end. In milliseconds.
  */
 const mostConflicts = 5;
 const conflictPause = 20;
@@ -254,7 +255,8 @@ const leaving = 'dormouse leaving';
 
 /**
  * Returns true if the server has other clients. Connections that run this query are not counted, so that the last of several leaving clients gets false. A
- * connection that was just closed may still be counted, so the query is repeated for up to a second. `ifUnknown`: the result if the server does not answer.
+ * connection that was just closed may still be counted, so the query is repeated for up to a second. Returns false if the server is not available. `ifUnknown`:
+ * the result if the server runs but cannot answer the query.
  */
 export const isInUse = async (url: string, log: Log, ifUnknown = true): Promise<boolean> => {
   const database = await openDatabase({ url, log, poolSize: 1, application: leaving });

@@ -48,14 +48,14 @@ interface ServerSetup {
   readonly startDeadline: number;
 }
 
-/** The time without a running server process after which a start fails, in milliseconds. The replay of the write-ahead log has no limit. */
+/** The time without a running server process after which a start fails. The replay of the write-ahead log has no limit. In milliseconds. */
 const usualStartDeadline = 60_000;
 /** Intervals and limits in milliseconds. */
 const recoveryLook = 1_000;
 const stopDeadline = 15_000;
 const watchInterval = 250;
 const longestBackOff = 5_000;
-/** The longest socket path in bytes. `sun_path` has 108 bytes on Linux and 104 elsewhere, including the final zero. */
+/** The longest path of a socket. `sun_path` has 108 bytes on Linux and 104 elsewhere, including the final zero. In bytes. */
 const longestSocketPath = 103;
 const socketName = '.s.PGSQL.5432';
 
@@ -141,7 +141,7 @@ const initialise = async (setup: ServerSetup, signal: AbortSignal | undefined): 
   );
 };
 
-/** The age from which an empty lock file counts as stale. A running server writes the file at once after its creation. In milliseconds. */
+/** The time after which a lock file that is still empty counts as stale. A running server writes the file at once after its creation. In milliseconds. */
 const emptyLockFor = 1_000;
 
 /**

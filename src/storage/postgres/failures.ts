@@ -46,7 +46,10 @@ const networkCodes = new Set([
   'EAI_AGAIN',
 ]);
 
-/** Errors of a lost connection to which the driver gives no code. The driver waits longer than PostgreSQL's time limit, so its time-out means no answer. */
+/**
+ * Errors of a lost connection to which the driver gives no code. The driver waits longer than PostgreSQL's time limit for statements, so a time-out of the
+ * driver means that PostgreSQL does not answer.
+ */
 const awayTexts = /connection (terminated|ended)|not queryable|query read timeout|client was closed|after calling end/i;
 
 /** The text of the pool if no connection became free in time. */
@@ -82,7 +85,10 @@ const kindOf = ({ code, message }: DriverError): Kind | null => {
   return stateKinds.find(([states]) => states.test(code))?.[1] ?? null;
 };
 
-/** Returns the code, with the server's message if it contains no values. For a refused login, returns only the message, which the operator needs. */
+/**
+ * Returns the code, with the server's message if messages of this code contain no values. For a refused login, and for an error without a code, returns only
+ * the message.
+ */
 const nameOf = ({ code, message }: DriverError): string => {
   if (code === undefined || refusals.test(code)) return message;
   return namingStates.test(code) ? `${message} (${code})` : code;

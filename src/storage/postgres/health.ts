@@ -1,4 +1,4 @@
-/** The health of the database, derived from all work on it. While the database is not healthy, a probe runs repeatedly. */
+/** The health of the database, derived from all work on it. During an outage, and while the disk is full, a probe runs repeatedly. */
 import { StorageBroken, StorageFailure, StorageFull, StorageUnavailable, type Log } from '#actors/ports.ts';
 import { explained } from './failures.ts';
 
@@ -15,11 +15,14 @@ export interface Probes {
   writes(): Promise<unknown>;
 }
 
-/** The pause between two probes, in milliseconds. The probe that writes costs more, and runs less often. */
+/** The pause between two probes. The probe that writes costs more, and runs less often. In milliseconds. */
 const probeInterval = 500;
 const writeInterval = 2_000;
 
-/** The time after the last failure for which the database counts as broken, in milliseconds. Waiting work is retried at least every two seconds. */
+/**
+ * The database counts as broken for this time after its last failure. Failed work is retried at least every two seconds, so a lasting fault fails again within
+ * this time. In milliseconds.
+ */
 const brokenFor = 10_000;
 /** The pause between two log lines about the same error. In milliseconds. */
 const logEvery = 60_000;

@@ -186,10 +186,10 @@ interface PoolsOptions extends Pick<DatabaseOptions, 'fence'> {
   readonly shared: boolean;
 }
 
-/** The share of one instance: half of the default connections. Forty more queries may wait, for a client that loads a page with many queries at once. */
+/** The share of one instance: half of the default connections. Forty more queries may wait, because a client may send many queries at once to load a page. */
 const queryShare = { atOnce: 2, waiting: 40 };
 
-/** Short limits, so that a renewal without an answer is retried before the lease ends. */
+/** Short limits, so that a renewal without an answer is retried before the lease ends. In milliseconds. */
 const leaseLimits: Limits = { connection: 1_500, statement: 1_500 };
 const leaseConnections = 2;
 

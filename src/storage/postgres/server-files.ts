@@ -252,7 +252,7 @@ const isRun = async (folder: string): Promise<boolean> => {
   return programs.some((program) => program.startsWith(`${folder}/`));
 };
 
-/** Removes copies of other versions that are older than a day and that no process runs. Each has 60 MB. */
+/** Removes copies of the binaries of other versions, unless a copy is younger than a day or a process runs its programs. Each copy has 60 MB. */
 export const dropOldCopies = async (cache: string, current: string, now = Date.now()): Promise<void> => {
   for (const name of await readdir(cache)) {
     const path = join(cache, name);
@@ -283,8 +283,8 @@ const copyBinaries = async (from: string, cache: string): Promise<string> => {
 };
 
 /**
- * Returns the binaries of the npm package if the server's user can run them. Otherwise makes a copy that this user can reach. This happens if root
- * starts a gateway inside a private home folder.
+ * Returns the binaries of the npm package if the server's user can run them. Otherwise, if root started the gateway, makes a copy that the server's user can
+ * reach. Such a copy is needed if the gateway is installed in a private home folder.
  */
 export const serverBinaries = async (user: ServerUser, log: Log): Promise<Binaries> => {
   const packaged = packagedFolder();

@@ -55,8 +55,8 @@ const sharedLock = {
 };
 
 /**
- * Finds the holders of the lock, and ends a stale connection of this process among them. A connection is stale if the network lost it, or if PostgreSQL hung
- * when it was closed. Without this check a process would count as its own rival.
+ * Finds the holders of the lock, and ends connections of this process among them. Such a connection is stale: the network lost it, or PostgreSQL hung when it
+ * was closed. Without this check a process would count as its own rival.
  */
 const holders = {
   name: 'tenancy-holders',
@@ -91,7 +91,7 @@ const raise = {
     with held as (select id from instance order by id for update)
       update instance set epoch = ${nextEpoch} from held where instance.id = held.id;
     select value from setting where name = '${raised}'`,
-  // In milliseconds. This limit is longer than those after which PostgreSQL ends a statement, or an idle transaction, of the former owner.
+  // The raise waits for open writes of the former owner. PostgreSQL ends a statement or an idle transaction of that owner before this limit. In milliseconds.
   query_timeout: 30_000,
 };
 
@@ -109,7 +109,7 @@ const firstTaking = { name: '', text: `insert into setting (name, value) values 
 
 const takings = { name: 'tenancy-taken', text: `select value from setting where name = '${raised}'` };
 
-/** The time for which a process waits for the lock, in milliseconds. A killed predecessor holds the lock until PostgreSQL notices its end. */
+/** The time for which a process waits for the lock. A killed predecessor holds the lock until PostgreSQL notices the end of its connection. In milliseconds. */
 const usualPatience = 5_000;
 const usualInterval = 5_000;
 /** The time without a query after which the duty node counts as hung: six checks of the lock. In milliseconds. */
@@ -126,12 +126,15 @@ const driverOptions = {
 };
 
 /**
- * The holder of the database lock. A `rival` holds the lock and has not raised the epochs yet: it may still release the lock without any read.
- * `nobody` is the holder while a lost connection of this process ends, or while the database is unavailable. `another` process has raised the epochs.
+ * The holder of the database lock. A `rival` holds the lock and has not raised the epochs yet, so it may still release the lock without any read. `nobody`
+ * means that a lost connection of this process has not ended yet, or that the database is unavailable. `another` means that another process has raised the
+ * epochs.
  */
 type Holder = 'us' | 'nobody' | 'rival' | 'another';
 
-/** The connection of a process, with its state. `taking` is the takeover count of this process; null before it has raised the epochs. */
+/**
+ * The connection on which this process holds the lock, with its state. `taking` is the takeover count of this process; null before it has raised the epochs.
+ */
 interface Post {
   readonly pool: Pool;
   readonly log: Log;
@@ -189,7 +192,10 @@ const acquire = async (post: Post, patience: number): Promise<void> => {
   }
 };
 
-/** Raises the epochs and returns the takeover count. If the connection is lost meanwhile, the process stops before any read, so a raise is harmless. */
+/**
+ * Raises the epochs and returns the takeover count. If the connection is lost meanwhile, the process stops before any read. The epochs may be raised even then,
+ * which is harmless.
+ */
 const raiseEpochs = (post: Post, patience: number): Promise<string> =>
   withClient(post, async (client) => {
     let holder = await ask(client, post);
@@ -299,8 +305,8 @@ export class Tenancy {
   }
 
   /**
-   * Raises the epoch of every instance over the connection that has the lock. Call this after the migrations and before any read. Waits for open writes
-   * under an older epoch. Rejects if the lock was lost. A node raises no epochs.
+   * Raises the epoch of every instance over the connection that has the lock. A node of a cluster raises no epochs, and only reads the takeover count. Call
+   * this method after the migrations and before any read. Waits for open writes under an older epoch. Rejects if the lock was lost.
    */
   async raise(): Promise<void> {
     try {

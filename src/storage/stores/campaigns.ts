@@ -77,7 +77,7 @@ export const campaignStatements = {
       ${countedCampaigns({ recipients: 'recipients' })}
       select count(*)::int as owned from owned`,
   },
-  /** Reads the time of a message of a campaign. $2: the beginning of the period. $3: the number of newer messages to skip. */
+  /** Reads the time of one campaign message. $2: the beginning of the period. $3: the number of newer messages to skip. */
   nthSent: {
     name: 'campaign-nth-sent',
     text: `select timestamp::float8 as at from message

@@ -7,8 +7,8 @@ import { chatFields as selectedFields, columnOf } from '../journal/columns.ts';
 import type { Database, Statement } from '../postgres/database.ts';
 import { keyText } from '../postgres/parameters.ts';
 
-// One chat by any of its names. A person's messages may be stored under the phone number, under the LID, or under both: older messages may be from before
-// the number was known.
+// One chat by any of its names. A person's messages may be stored under the phone number, under the LID, or under both, because the number may have become
+// known later.
 
 /** Returns all forms of a chat's name, as the parameter of `sameChatIds`. */
 export const chatNames = (name: string): readonly string[] => chatIdsOf(name).map(keyText);

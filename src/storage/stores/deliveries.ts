@@ -1,4 +1,4 @@
-/** Lists, repeats and counts deliveries, and deletes the oldest deliveries beyond the limits. */
+/** Lists, replays and counts deliveries, and deletes the oldest deliveries beyond the limits. */
 import { eventTypes, type DeliveryInFull, type DeliveryRecord, type DeliveryState } from '#actors/model.ts';
 import type { DeliveryStore, OldestTimes, Replayed, Tally } from '#actors/ports.ts';
 import { triesOf } from './outbox.ts';
@@ -112,7 +112,10 @@ export const deliveryStatements = {
       ${tallied.removed('gone')}
       select type, count(*)::int as count from gone group by type`,
   },
-  /** Deletes the oldest past deliveries of a webhook ($1) and a value of `dead` ($2): $3 rows, and all rows before the time $4. $5: limit of each part. */
+  /**
+   * Deletes the oldest past deliveries of a webhook ($1) and a value of `dead` ($2): $3 rows, and all rows before the time $4. $5: the largest number of rows
+   * of each of these two groups.
+   */
   forget: {
     name: 'deliveries-forget',
     text: `with old as (select ctid from archive where webhook_id = $1 and dead = $2 and at < $4::bigint order by at, seq limit $5),

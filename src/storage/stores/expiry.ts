@@ -108,7 +108,7 @@ const receiptExpiryStatements = {
 
 /**
  * The limits of one statement: the number of messages that are read, and of messages whose receipts are replaced. Groups have up to 1,024 members, so 50
- * messages have up to 51,200 receipts. Their deletion takes a tenth of DATABASE_STATEMENT_MS.
+ * messages have up to 51,200 receipts. The deletion of so many receipts takes a tenth of DATABASE_STATEMENT_MS.
  */
 const looked = 2_000;
 const counted = 50;

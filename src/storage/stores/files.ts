@@ -25,7 +25,10 @@ const unlessSaid = (column: string): string =>
 /** Locks a hash on all nodes until the end of the transaction, so that the rows and the bytes of a hash do not change at the same time. */
 const lockOf = (hash: string): string => `pg_advisory_xact_lock(hashtextextended(${hash}, 0))`;
 
-/** The largest idle time of a transaction that waits for work outside of the database. The usual limit is shorter than the wait for a slow bucket. */
+/**
+ * The largest idle time of a transaction that waits for work outside of the database. The usual limit is shorter than the wait for a slow bucket. In
+ * milliseconds.
+ */
 const idleMs = 60_000;
 
 export const fileStatements = {

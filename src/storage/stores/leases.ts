@@ -1,7 +1,7 @@
 /**
- * The leases of a cluster. The lease of an instance is valid as long as the lease of its node, so one renewed row renews all leases of a node. The lease of
- * a node is valid until another node ends it. The clock of the database may step, so no lease expires by this clock. It only decides when an abandoned name
- * becomes free, and when old rows are deleted.
+ * The leases of a cluster. The lease of an instance is valid as long as the lease of its node, so one renewed row renews all leases of a node. The lease of a
+ * node is valid until another node ends it. The clock of the database may step, so no lease expires by this clock. The clock only decides when an abandoned
+ * name becomes free, and when old rows are deleted.
  */
 import type { Claim } from '#actors/model.ts';
 import {
@@ -34,9 +34,12 @@ const began = '(extract(epoch from statement_timestamp()) * 1000)::bigint';
  * name of a live node, because the clock of the database may step.
  */
 const abandoned = 3_600_000;
-/** The time after `until` at which the row of an ended node and its leases are deleted. Until then they show its instances. In milliseconds. */
+/**
+ * The time after `until` at which the row of an ended node and its leases are deleted. Until then, these rows show which instances the node had. In
+ * milliseconds.
+ */
 const forgotten = 3_600_000;
-/** The period for which recent takeovers are counted, in milliseconds. */
+/** The period for which recent takeovers are counted. In milliseconds. */
 const lately = 3_600_000;
 
 export const leaseStatements = {

@@ -207,7 +207,7 @@ export const sendKeyStatements = {
   expire: expireStatement('send-key-expire', 'send_key'),
 } as const satisfies Readonly<Record<string, Statement>>;
 
-/** Stores a key in the transaction of the work that is done under the key. Rejects with `EpochLost` for a former owner. */
+/** Stores an idempotency key in the transaction of the request that has the key. Rejects with `EpochLost` for a former owner. */
 export const putSendKey = async (runner: Runner, { instanceId, epoch }: Claim, key: UsedSendKey): Promise<void> => {
   await changeOwned(runner, sendKeyStatements.put, [instanceId, epoch, ...rows.parameters([key])]);
 };

@@ -102,7 +102,7 @@ export const figureStatements = {
   },
 } as const satisfies Readonly<Record<string, Statement>>;
 
-/** The largest number of minutes from the oldest kept minute to a row. Later rows come from a clock that was ahead. Figures are kept for a day. */
+/** Rows that are later than this after the oldest kept minute come from a clock that was ahead, and are deleted. Figures are kept for a day. In minutes. */
 const aheadMinutes = 2 * 1_440;
 
 /** The largest value of the integer columns. No counter of one minute comes near this value. */
@@ -135,10 +135,10 @@ export const createFigureStore = (database: Database): FigureStore => ({
 // The space that the database uses: the sizes of tables, and the instances with the most messages and files. The sizes come from the file
 // system, and the figures of instances come from a sample of pages. The cost of a view therefore does not grow with the number of rows.
 
-/** The number of pages that one sample of a table reads. They have 16 MB. A smaller table is read as a whole, and its figures are exact. */
+/** The number of pages that one sample of a table reads (16 MB). A smaller table is read as a whole, and its figures are exact. */
 const samplePages = 2_000;
 const pageBytes = 8_192;
-/** The largest number of instances in an answer. */
+/** The largest number of instances in a list of the largest ones. */
 const largest = 20;
 
 /** Returns SQL for the share of the pages that a sample reads, in percent. */
@@ -199,7 +199,7 @@ export interface DatabaseUse {
   /** The version of the PostgreSQL server, such as `18.4`. */
   readonly version: string;
   readonly tables: readonly TableUse[];
-  /** The bytes of the message table and its indexes, distributed by the sizes of the rows. */
+  /** The bytes of the message table and its indexes, distributed over the instances by the sizes of their rows. */
   readonly messages: LargestUse;
   /** The bytes of the files. A file that several instances keep counts for each of them. */
   readonly files: LargestUse;

@@ -102,8 +102,8 @@ export const outboxStatements = {
       select id from owned`,
   },
   /**
-   * Moves rows to the archive. $1 and $2: claims. $3: sequence numbers. The archive has no foreign keys: their checks would cost more than the row itself.
-   * The removal of an instance or a webhook deletes its rows in the archive.
+   * Moves rows to the archive. $1 and $2: claims. $3: sequence numbers. The archive has no foreign keys, because their checks would cost more than the row
+   * itself. The removal of an instance or a webhook deletes its rows in the archive.
    */
   archive: {
     name: 'outbox-archive',
@@ -148,7 +148,7 @@ interface OwnedRow {
   readonly id: string;
 }
 
-/** Checks the claimed instances that got no lock. Throws `EpochLost` unless they were removed. */
+/** Checks the claimed instances that are missing in `rows`. Throws `EpochLost` unless they were removed. */
 const check = (database: Database, claimed: readonly string[], rows: readonly OwnedRow[]): Promise<void> => {
   const held = new Set(rows.map(({ id }) => id));
   return checkGone(

@@ -251,7 +251,7 @@ const vital: Readonly<Partial<Record<DefinitionKind, (value: Readonly<Record<str
 const isDefinition = <K extends DefinitionKind>(value: unknown, of: K): value is Definitions[K] =>
   isObject(value) && (vital[of]?.(value) ?? true);
 
-/** Creates the store. A damaged definition is left out and reported through `opener`, so that the others can be read. */
+/** Creates the store. A damaged definition is left out and reported through `opener`, so that the other definitions can be read. */
 export const createDefinitionStore = (database: Database, opener: Pick<Opener, 'report'>): DefinitionStore => ({
   async all<K extends DefinitionKind>(instance: string, of: K) {
     const rows = await database.rows<Row>(definitionStatements.all, [instance, of]);

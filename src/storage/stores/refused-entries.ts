@@ -46,8 +46,8 @@ const refusedStatements = {
 } as const satisfies Readonly<Record<string, Statement>>;
 
 /**
- * Returns the id of an entry. The platform repeats a message whose acknowledgement was lost. All entries of a message therefore have the same id. The
- * hash does not reveal the message.
+ * Returns the id of an entry. The platform repeats a message whose acknowledgement was lost. All entries of a message therefore have the same id, so that the
+ * message is stored once. The hash does not reveal the message.
  */
 const idOf = (instanceId: string, entry: Entry, newId: () => string): string => {
   if (entry.kind !== 'message') return newId();

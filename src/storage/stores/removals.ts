@@ -43,7 +43,10 @@ const tables = {
   opt_out: 'chat_id',
 } as const;
 
-/** Tables whose rows stay after a change of the account. They belong to the instance or to its credentials. Replies stay because they are shown as failed. */
+/**
+ * Tables whose rows stay after a change of the account, because the rows belong to the instance or to its credentials. Replies from Chatwoot stay, because they
+ * are shown as failed.
+ */
 const keptOfInstances: ReadonlySet<string> = new Set([
   'signal_key',
   'credential',

@@ -23,8 +23,9 @@ const userStatements = {
       select (select count(*)::int from room) as room, (select count(*)::int from put) as put`,
   },
   /**
-   * $2: role, or null to keep the value. $3: password, or null to keep the value. $4: secret of one-time codes, stored only if $5 is true. $6: the new
-   * version. $7: the expected version, or null. $8: the time step of a used code, or null.
+   * Changes a user, and ends all sign-ins of the user. $2: role, or null to keep the value. $3: the sealed hash of the password, or null to keep the value. $4:
+   * the sealed secret of one-time codes, stored only if $5 is true. $6: the new version. $7: the expected version, or null. $8: the time step of a used code,
+   * or null.
    */
   change: {
     name: 'user-change',
@@ -46,7 +47,7 @@ const userStatements = {
       ended as (delete from sign_in using removed where sign_in.user_id = removed.id)
       select ${fields} from removed`,
   },
-  /** $4: the time step of the one-time code, or null. If two requests use the same code, the second changes nothing, because the step is used. */
+  /** $4: the time step of the one-time code, or null. If two requests use the same code, the second request changes nothing, because the step is used. */
   signedIn: {
     name: 'user-signed-in',
     text: `update gateway_user set last_sign_in_at = $3::bigint, code_step = coalesce($4::bigint, code_step)
@@ -178,10 +179,13 @@ export const createAuditStore = (database: Database): AuditStore => ({
 /** The database's clock in Unix milliseconds. It is used because the clocks of nodes differ. */
 const clock = '(extract(epoch from statement_timestamp()) * 1000)::bigint';
 
-/** The divisor of a user's limit: a user may have one twentieth of all sign-ins. */
+/** One user may have one twentieth of all sign-ins. */
 const userShare = 20;
 
-/** Returns the condition of a valid sign-in. `parameter` is the fingerprint of the admin token. The column `admin` contains it, or the version of the user. */
+/**
+ * Returns the condition of a valid sign-in. `parameter` is the fingerprint of the admin token. The column `admin` contains this fingerprint, or the version of
+ * the user.
+ */
 const validFor = (parameter: string): string =>
   `until > ${clock} and admin = case when user_id is null then ${parameter} else gateway_user.version end`;
 

@@ -1,6 +1,6 @@
 /**
- * Writes the keys of several sessions in one statement. Sessions that batch their changes write at the same time, and a statement costs hardly more
- * for a dozen sessions than for one.
+ * Writes the keys of several sessions in one statement. Sessions batch their changes, and the batches of many sessions are due at the same time. A statement
+ * costs hardly more for a dozen sessions than for one.
  *
  * No session waits for another. The statement leaves out a session whose row is locked or has another epoch, and this session then writes alone. If the
  * statement is refused or takes too long, every session writes alone.
@@ -67,7 +67,8 @@ const mostSessions = 16;
 /** The largest number of rows of a session in a shared statement. A session with more rows, for example after a burst, writes alone. */
 const mostRows = 64;
 /**
- * The time for which writes are gathered. The timers of sessions that write at the same time fire in several turns of the event loop. In milliseconds.
+ * The time for which writes are gathered. Timers of several sessions that are due at the same time may fire in different turns of the event loop. In
+ * milliseconds.
  */
 const gatherMs = 5;
 

@@ -1,7 +1,7 @@
 /**
- * Deletes the keys and the logged stanzas of a session that ended. There may be hundreds of thousands. A row in `leaving_keys` first marks the instance.
- * The rows are then deleted in batches: in the background, before the next pairing, and after the next start. A batch deletes nothing without the mark, so
- * no batch deletes a key of the next session.
+ * Deletes the keys and the logged stanzas of a session that ended. There may be hundreds of thousands of them. A row in `leaving_keys` first marks the
+ * instance. The keys and stanzas are then deleted in batches: in the background, before the next pairing, and after the next start. A batch deletes nothing
+ * without the mark, so no batch deletes a key of the next session.
  */
 import type { Database, Statement } from '../postgres/database.ts';
 

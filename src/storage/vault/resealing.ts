@@ -86,7 +86,10 @@ const readStatement = (of: SealedColumn, isFirst: boolean): Statement => {
   };
 };
 
-/** Builds the update of a batch. $1: the values that were read. $2: the resealed values. The key columns follow. A value that has changed since is skipped. */
+/**
+ * Builds the update of a batch. $1: the values that were read. $2: the resealed values. The key columns follow. A value that has changed since the read is
+ * skipped.
+ */
 const writeStatement = (of: SealedColumn): Statement => {
   const { table, column, keys } = of;
   const lists = keys.map((_, at) => `$${at + 3}::${typeOfKey(of, at)}[]`).join(', ');

@@ -1,9 +1,9 @@
 /**
- * Reseals all values in the background: first for a change of the encryption key, then for the move to derived keys of instances.
+ * Reseals all values in the background: first for a change of the encryption key, then for the move to derived keys, one for each instance.
  *
- * Each start unseals a check value to verify its key. In a change of the encryption key, the check value is resealed last, so a start needs both keys until
- * all values are resealed. In the move to derived keys, the check value is resealed first. Releases that cannot derive keys then cannot start any more.
- * Nodes of such releases may still be running. Values are sealed in the new form only after these nodes have ended.
+ * Each start unseals a check value to verify its key. In a change of the encryption key, the check value is resealed last, so a start needs both keys until all
+ * values are resealed. In the move to derived keys, the check value is resealed first. Releases that cannot derive keys then cannot start any more. Nodes of
+ * such releases may still be running. Values are sealed in the new form only after these nodes have ended.
  */
 import { StorageFailure, type Log, type SettingStore } from '#actors/ports.ts';
 import { Pause, untilStored } from '#actors/waiting.ts';
@@ -18,8 +18,8 @@ const checkSealedId = sealedIdOf('setting', '', 'check', checkName);
 const isShut = (check: string): boolean => isDerived(Buffer.from(check, 'base64'));
 
 /**
- * The setting with the progress of the move. Absent: releases without derived keys can start. A number: the time since which they cannot start, by the
- * database's clock in Unix milliseconds. `derived`: the move is finished.
+ * The setting with the progress of the move to derived keys. Absent: releases without derived keys can start. A number: the time since which such releases
+ * cannot start, by the database's clock in Unix milliseconds. `derived`: the move is finished.
  */
 const formName = 'encryption.form';
 const everywhere = 'derived';
@@ -48,7 +48,7 @@ export interface FormState {
 export interface FormChoice {
   readonly derived: boolean;
   readonly onDuty: boolean;
-  /** True while values under a former key are left. */
+  /** True while a change of the encryption key is not finished, so that values under the former key are left. */
   readonly changesKey: boolean;
   /** The longest time from the check of the key until a starting node has joined the cluster. In milliseconds. */
   readonly graceMs: number;
@@ -56,7 +56,7 @@ export interface FormChoice {
 
 export type FormStep = 'done' | 'shut' | 'write' | 'reseal' | 'wait';
 
-/** Returns the next step of the move. The function is pure. */
+/** Returns the next step of the move to derived keys. The function is pure. */
 export const stepOf = ({ form, now, anyOlder }: FormState, { derived, onDuty, changesKey, graceMs }: FormChoice): FormStep => {
   if (form === everywhere) return 'done';
   if (form === null) return anyOlder || changesKey ? 'wait' : 'shut';

@@ -112,7 +112,7 @@ interface KeyRow {
   readonly sealed: Buffer;
 }
 
-/** The largest length of sealed credentials in bytes. Credentials usually have some 10 KB, and no outside party can make them grow. */
+/** The largest length of sealed credentials. Credentials usually have some 10 KB, and no outside party can make them grow. In bytes. */
 const mostCredentials = 4_000_000;
 
 /** The number of batches of keys that are deleted while the caller waits. It suffices for an ordinary session. */

@@ -39,7 +39,7 @@ export const deliveryTables: readonly string[] = [
   'create index webhook_removed on webhook (id) where removed',
   'create index webhook_changed on webhook (changed)',
   ...noteChanges('webhook'),
-  // Each write of an instance checks its epoch. A foreign key would look up the instance once more for each row.
+  // Each write already checks the epoch of the instance. A foreign key would look up the instance once more for each row.
   `create table outbox (
     seq bigserial primary key,
     webhook_id text not null constraint outbox_webhook_id_foreign references webhook (id) on delete cascade,

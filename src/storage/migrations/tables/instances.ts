@@ -3,7 +3,7 @@
 /** Columns that a running session writes. Other nodes are not told if only these columns change. */
 const own = ['epoch', 'last_active_at', 'updated', 'changed', 'last_disconnect', 'last_disconnect_reason', 'last_disconnect_cause'];
 
-/** Returns SQL for the other columns of a row, including columns of later migrations. */
+/** Returns SQL for a row without the columns of `own`. The result includes columns of later migrations. */
 const rest = (row: string): string => `(to_jsonb(${row}) - array[${own.map((name) => `'${name}'`).join(', ')}])`;
 
 /** Numbers the changes of a table, so that a node finds them by one index look-up. */

@@ -1,4 +1,4 @@
-/** The tables of messages, their receipts, the keys of sends, and files. */
+/** The tables of messages, their receipts, idempotency keys of sends, and files. */
 
 /** Tables that the first release lacks. Its version of the function `forget_receipts` deletes no counts. */
 export const receiptCountTables: readonly string[] = [
@@ -88,7 +88,7 @@ export const messageTables: readonly string[] = [
   // The trigger runs once for each statement that deletes messages, and deletes their receipts.
   `create trigger message_receipts after delete on message referencing old table as gone
     for each statement execute function forget_receipts()`,
-  // Receipts of group members for own messages.
+  // Receipts that group members send for own messages.
   `create table receipt (
     instance_id text not null,
     message_id text not null,

@@ -2,7 +2,7 @@
 
 export const nodeTables: readonly string[] = [
   // `ended` is set by another node, because the clock of the database may step. `derives` is the incarnation of the last run that could read values sealed
-  // under keys of instances.
+  // under derived keys of instances.
   `create table node (
     name text primary key,
     incarnation uuid not null constraint node_incarnation_unique unique,
