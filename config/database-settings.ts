@@ -1,8 +1,6 @@
 /** Settings of connections to the database, and of a node of a cluster. */
 import { fixed, group, integer, milliseconds, nodeName, secretUrl, text } from './kinds.ts';
 
-// Settings of connections to the database.
-
 const database = group('Database connections');
 
 export const databaseSettings = {

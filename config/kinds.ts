@@ -1,4 +1,4 @@
-/** Kinds of settings. A kind parses a text of the environment, and writes a value for a table. */
+/** Kinds of settings. A kind parses the text of an environment variable, and converts a value back to such a text. */
 import { isIP } from 'node:net';
 import { loopbackHosts } from '#src/base/loopback.ts';
 
@@ -7,7 +7,7 @@ interface Kind<T> {
   readonly must: string;
   /** Returns the value of a text that is not empty; undefined if the text is not valid. */
   parse(text: string): T | undefined;
-  /** Writes a default in the form of the environment. */
+  /** Returns the value as the text of an environment variable. */
   show(value: T): string;
   /** True if values of this kind are never shown, not even a default. */
   readonly secret?: true;

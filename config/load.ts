@@ -20,7 +20,7 @@ export const baseUrlOf = (host: string, port: number): string => {
   return `http://${reachable}:${port}`;
 };
 
-/** Names that only the compose file reads from the same `.env`. They are not reported as unknown. */
+/** Names in `.env` that only the compose file reads. They are not reported as unknown. */
 const strangers: ReadonlySet<string> = new Set(['POSTGRES_PASSWORD']);
 
 /** Returns the edit distance of two names. */
@@ -104,7 +104,7 @@ const parse = (given: Environment, problems: string[]): Values => {
 /** A name that no setting has. */
 export interface UnknownSetting {
   readonly name: string;
-  /** True if the name is in the file, false if it is in the environment. */
+  /** True if the name is in the file; false if the name is in the environment. */
   readonly inFile: boolean;
   /** True if the name is that of a constant, which may have been a setting of an earlier version. */
   readonly constant: boolean;
@@ -114,7 +114,7 @@ export interface UnknownSetting {
 
 export interface Sources {
   readonly env?: Environment;
-  /** The path of a file in the form of `.env`. A missing file counts as empty. */
+  /** The path of a file in the format of `.env`. A missing file counts as empty. */
   readonly file?: string;
   /** Defaults of the mode in which the program was started, such as the sandbox. They take precedence over the defaults of the table. */
   readonly preset?: Environment;

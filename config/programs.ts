@@ -1,4 +1,4 @@
-/** Finds programs of the machine by the search path. Only this folder may read the search path, because it is part of the environment. */
+/** Finds programs of the machine by the search path. Only this folder may read the search path, because PATH is an environment variable. */
 import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, isAbsolute, join, resolve } from 'node:path';
 

@@ -47,7 +47,7 @@ export const settable: Readonly<Record<string, Setting<unknown>>> = Object.fromE
 /** Returns the name of a setting in the environment. `maxConnectedInstances` becomes `MAX_CONNECTED_INSTANCES`. */
 export const nameOf = (key: string): string => key.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase();
 
-/** Names of the constants, as the environment would spell them. Some were settings in earlier versions. */
+/** Names of the constants, in the spelling of environment variables. Some constants were settings in earlier versions. */
 export const constantNames: readonly string[] = Object.entries(table as Readonly<Record<string, Setting<unknown>>>)
   .filter(([, { fixed }]) => fixed)
   .map(([key]) => nameOf(key));
