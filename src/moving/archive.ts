@@ -54,7 +54,8 @@ const tagBytes = 16;
 const longestLine = 32 << 20;
 const longestHeader = 1024;
 /**
- * The second version has chats and messages after the keys of a session. An archive without them has the first version, which every release reads.
+ * The second version has chats and messages after the keys of a session. An archive without chats and messages has the first version, which every release
+ * reads.
  */
 const versions = [1, 2] as const;
 type ArchiveVersion = (typeof versions)[number];

@@ -63,7 +63,7 @@ interface Part {
   ended: boolean;
 }
 
-/** Skips the lines that a reader of the part left, because the caller never started it or ended it early, or because it failed. */
+/** Skips the unread lines of a part. Lines are unread if the caller never started to read the part, if it stopped early, or if the read failed. */
 const skipRest = async (lines: AsyncIterator<string>, part: Part, last: 'end' | 'endOfRows'): Promise<void> => {
   while (!part.ended) {
     const { value, done } = await lines.next();

@@ -29,8 +29,8 @@ const identityOf = ({ me, platform }: AuthenticationCreds): Identity => ({
 });
 
 /**
- * The note that marks the source as a run that ended uncleanly. Its store may be a copy that is older than the last message. Every sending
- * chain therefore moves forward once. No message key is then used twice.
+ * The note that marks the source as a run that ended uncleanly. The store of the source may be a copy that is older than the last message. With this note,
+ * every sending chain moves forward once, so that no message key is used twice.
  */
 const uncleanSource: RunNote = { run: 0, open: true, unclean: -1 };
 

@@ -13,7 +13,7 @@ type NeededCredentials = Pick<AuthenticationCreds, 'noiseKey' | 'signedIdentityK
 
 /**
  * Fills in values that only a pairing or a connection reads (`pairingEphemeralKeyPair`, account settings) with the defaults of the library.
- * The counter of synchronisations is 1. At 0 the library waits 20 s for the history, which the platform sends only after a pairing.
+ * `accountSyncCounter` is 1. At 0 the library waits 20 s for the history, which the platform sends only after a pairing.
  */
 export const completeCredentials = (given: NeededCredentials & Partial<AuthenticationCreds>): AuthenticationCreds => ({
   ...initAuthCreds(),
@@ -45,8 +45,8 @@ export const splitName = (name: string): { readonly type: KeyType; readonly id: 
 };
 
 /**
- * Returns the id in the name of a file. The library replaces `/` by `__` and `:` by `-`. Only base64 has slashes. Only ids of sender keys have colons
- * (`group::user::device`), and old ids of groups also have hyphens.
+ * Returns the id of the key in a file name. The library replaces `/` by `__` and `:` by `-`. Only ids of keys of the shared state, which are base64, have
+ * slashes. Only ids of sender keys have colons (`group::user::device`), and old ids of groups also have hyphens.
  */
 export const idOfFile = (type: KeyType, name: string): string => {
   if (type === 'app-state-sync-key') return name.replaceAll('__', '/');
@@ -254,7 +254,7 @@ export async function* entriesOf(hash: Hash): AsyncIterable<readonly [string, un
   yield* Object.entries(hash);
 }
 
-/** The largest dump in bytes. A dump is read into memory as a whole. */
+/** The largest size of a dump. A dump is read into memory as a whole. In bytes. */
 const largestDump = 1 << 30;
 
 const isHash = (value: unknown): value is Hash => typeof value === 'object' && value !== null && !Array.isArray(value);

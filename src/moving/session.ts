@@ -37,7 +37,7 @@ export interface CarriedSettings {
   readonly webhooks: readonly CarriedWebhook[];
   /** Settings of the source without a counterpart, each as `name: what the operator can do`. The texts contain no secrets. */
   readonly lost: readonly string[];
-  /** Further settings with the names of this gateway. Only its own archive has them. */
+  /** Further settings with the names of this gateway. Only archives of this gateway contain such settings. */
   readonly own?: Readonly<Record<string, unknown>>;
 }
 
@@ -64,11 +64,11 @@ export interface FoundSession {
   readonly state: SourceState;
   /** Notes for the operator: one sentence each, without secrets. A reader may add sentences until the last key is read. */
   readonly notes: readonly string[];
-  /** The end of the last connection with these keys. In Unix milliseconds. Only this gateway's own archive has it. */
+  /** The time at which the last connection with these keys ended, in Unix milliseconds. Only archives of this gateway contain this time. */
   readonly endedAt?: number;
   /**
-   * Reads chats and messages, after the keys. Call this function at most once, before the next session is requested. Only this gateway's own archive has them.
-   * May throw `SourceFault`.
+   * Reads chats and messages, after the keys. Call this function at most once, before the next session is requested. Only archives of this gateway contain
+   * chats and messages. May throw `SourceFault`.
    */
   readonly rows?: () => AsyncIterable<ArchivedRows>;
 }
@@ -100,7 +100,7 @@ export interface SourceOptions {
   readonly signal: AbortSignal;
 }
 
-/** The form of an upload for a reader. A folder comes as a tar archive. */
+/** The kind of upload that a reader takes. A folder is uploaded as a tar archive. */
 interface UploadForm {
   readonly kind: 'file' | 'folder' | 'either';
   /** The noun of the expected upload, for an error text. */

@@ -14,13 +14,13 @@ export const mapEvents = (names: readonly string[], table: Readonly<Record<strin
   return { events: events.includes('all') ? ['all'] : events, lost: names.filter((name) => !known.includes(name)) };
 };
 
-/** Makes a webhook. Returns null if it has no address, or if none of its events has a counterpart. */
+/** Makes a webhook. Returns null if `given` has no address or no events. */
 export const webhookOf = (given: Partial<CarriedWebhook> & Pick<CarriedWebhook, 'url' | 'events'>): CarriedWebhook | null =>
   given.url === '' || given.events.length === 0
     ? null
     : { enabled: true, excludeMessages: [], addUrlEvents: false, addUrlTypesMessages: false, secret: '', headers: {}, ...given };
 
-/** Returns the address of a proxy; '' if it has no host. */
+/** Returns the address of a proxy; '' if `host` is empty. */
 export const proxyUrl = (protocol: string, host: string, username = '', password = ''): string => {
   if (host === '') return '';
   const credentials = username === '' ? '' : `${encodeURIComponent(username)}:${encodeURIComponent(password)}@`;
@@ -41,13 +41,13 @@ export const recordOf = (value: unknown): Readonly<Record<string, unknown>> =>
 /** The smallest and the largest length of a key in the Standard Webhooks specification. In bytes. */
 const [least, most] = [24, 64] as const;
 
-/** Returns the secret of a webhook for the signing key of the source; '' if the length of the key is outside of these bounds. */
+/** Returns the secret of a webhook for the signing key of the source; '' if the key is shorter or longer than the specification allows. */
 export const secretOf = (key: string): string => {
   const bytes = Buffer.from(key);
   return bytes.length >= least && bytes.length <= most ? `whsec_${bytes.toString('base64')}` : '';
 };
 
-/** Returns a sentence about the signing key. `secret` is the answer of `secretOf`. */
+/** Returns a sentence about the signing key, or none without a key. `secret` is the result of `secretOf`. */
 export const signatureNotes = (key: string, secret: string): readonly string[] => {
   if (key === '') return [];
   return secret === ''

@@ -18,7 +18,7 @@ export type SqliteAnswer =
 
 /** The bounds of a page of rows. A page ends at the first bound that is reached. The main thread handles such a page within a few milliseconds. */
 const [mostRows, mostBytes] = [200, 256 * 1024] as const;
-/** Largest size of one value, in bytes. The largest records, sender keys of large groups, have some hundred kilobytes. */
+/** Largest size of one value. The largest records, sender keys of large groups, have some hundred kilobytes. In bytes. */
 const longestValue = 4 << 20;
 
 /**

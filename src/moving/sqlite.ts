@@ -10,7 +10,7 @@ import type { SqliteAnswer, SqliteRequest } from './sqlite-worker.ts';
 
 // The main thread's part of the SQLite reader. It requests rows, and ends the thread.
 
-/** Time-out of one page of rows, in milliseconds. Sorting a table of a real store needs a second. */
+/** Time-out of one page of rows. Sorting a table of a real store needs a second. In milliseconds. */
 const longestStepMs = 60_000;
 
 interface Waiting {
@@ -84,8 +84,8 @@ class SqliteThread {
   }
 
   /**
-   * Ends the thread. Idempotent. Requests under way are rejected. A thread that is in the middle of a query ends after that query, and no caller
-   * waits for it. Every query ends: views are dropped, and expressions in a table have no loops.
+   * Ends the thread. Idempotent. Requests under way are rejected. A thread that is in the middle of a query ends after that query, and no caller waits for the
+   * thread. Every query ends, because views are dropped, and expressions in a table have no loops.
    */
   close(): void {
     this.#fail(new SourceFault(`${this.#name} is closed`));
@@ -195,7 +195,7 @@ const sourceOf = (thread: SqliteThread, removed: () => Promise<void>): SourceDat
 /**
  * Copies the file with its write-ahead log to a folder that only this user can enter. Opens the copy in a thread of its own. The copy contains private keys.
  * Its name is removed as soon as the copy is open, so that a killed process leaves no copy behind. If the system does not allow that, `close` removes the name.
- * Throws `SourceFault`. The signal ends the thread; `stepMs` bounds the time of a page of rows.
+ * Throws `SourceFault`. The signal ends the thread. `stepMs` is the time-out of a page of rows.
  */
 export const openSqlite = async (path: string, signal = new AbortController().signal, stepMs?: number): Promise<SourceDatabase> => {
   await checkHeader(path);

@@ -25,12 +25,12 @@ import {
 // Reads such folders. One folder contains one session. A folder of such folders contains several sessions.
 
 const credentialsFile = 'creds.json';
-/** The largest size of one file of a session, in bytes. */
+/** The largest size of one file of a session. In bytes. */
 const largestFile = 32 << 20;
 
 /**
- * The number of files that are read in one turn of the event loop. They need some two milliseconds. Asynchronous reads would be ten times as
- * slow for such small files.
+ * The number of files that are read in one turn of the event loop. These reads take some two milliseconds. Asynchronous reads would be ten times as slow for
+ * such small files.
  */
 const filesOfTurn = 64;
 
@@ -179,7 +179,7 @@ const exists = (path: string): Promise<boolean> =>
 
 /**
  * Writes the folder under a temporary name and renames it at the end. An incomplete folder therefore never has the final name. Throws `SourceFault` if the path
- * exists already. `used` contains the folder names of this export; a further session with the same name gets a number. Resolves with the path.
+ * exists already. `used` contains the folder names of this export. A further session with the same name gets a number. Resolves with the path.
  */
 export const writeFolder = async (session: FoundSession, into: string, used: Set<string>): Promise<string> => {
   const plain = folderName(session.name);

@@ -41,7 +41,7 @@ class LeftOut {
     this.#notes = notes;
   }
 
-  /** Returns the answer of `read`, or null if the row cannot be used. `table` is the name of the table in the sentence of `tell`. */
+  /** Returns the result of `read`, or null if the row cannot be used. `table` is the name of the table in the sentence of `tell`. */
   try<T>(table: string, read: () => T | null): T | null {
     try {
       return read();

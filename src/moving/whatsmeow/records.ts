@@ -152,8 +152,8 @@ const pendingOf = (value: unknown): SessionEntry['pendingPreKey'] => {
 };
 
 /**
- * Returns true for the receiving chain of an initiator's state under the signed pre-key of the contact. No message is ever read by this chain, and
- * libsignal-node has no such chain. With this chain, answers of Go clients that count from -1 would be unreadable.
+ * Returns true for the receiving chain that whatsmeow stores under the signed pre-key of the contact, in a session that this account began. No message is ever
+ * read with this chain, and libsignal-node has no such chain. If the chain were copied, answers of Go clients that count from -1 would be unreadable.
  */
 const isUnread = (chain: GoObject): boolean => objectOf(chain['ChainKey'])['Index'] === 0;
 
@@ -167,7 +167,7 @@ const lostFirstMessages = (state: GoObject): boolean => {
   return chains.length === 1 && listOf(chains[0]?.['MessageKeys']).length > 0;
 };
 
-/** Converts one state. `age` is 0 for the current state and grows with the previous ones, from new to old. `now` in Unix milliseconds. */
+/** Converts one state. `age`: 0 for the current state, 1 for the newest previous state, and so on. `now`: Unix milliseconds. */
 const entryOf = (state: GoObject, age: number, now: number): SessionEntry => {
   const sender = objectOf(state['SenderChain']);
   const receivers = listOf(state['ReceiverChains']);
@@ -199,8 +199,8 @@ const entryOf = (state: GoObject, age: number, now: number): SessionEntry => {
 };
 
 /**
- * Converts a record. Returns null if no session of the record can be carried. Throws `UnreadableRecord`. `now` is in Unix milliseconds. The times of
- * the last use keep the order of the states, because libsignal-node tries sessions in that order.
+ * Converts a record. Returns null if no session of the record can be carried. Throws `UnreadableRecord`. `now` is in Unix milliseconds. The times of the last
+ * use follow the order of the states, because libsignal-node tries sessions in the order of their last use.
  */
 export const sessionRecordOf = (record: Uint8Array, now: number): SessionRecord | null => {
   const { SessionState, PreviousStates } = parseRecord(record);

@@ -80,11 +80,11 @@ export const deviceJid = (jid: string): string => jid.replace(/\.0(?=[:@])/, '')
 
 // Public halves of the private keys that whatsmeow stores alone.
 
-/** PKCS #8 for X25519, up to the 32 bytes of the key (RFC 8410). */
+/** The bytes of PKCS #8 that come before the 32 bytes of an X25519 key (RFC 8410). */
 const pkcs8 = Buffer.from('302e020100300506032b656e04220420', 'hex');
 const keyLength = 32;
 
-/** Computes the public half in about 0.15 ms. Clamping the private key would not change the public key. */
+/** Computes the public half in about 0.15 ms. The private key is not clamped, because this would not change the public key. */
 export const keyPairOf = (secret: Buffer): KeyPair => {
   const key = createPrivateKey({ key: Buffer.concat([pkcs8, secret]), format: 'der', type: 'pkcs8' });
   return { private: secret, public: createPublicKey(key).export({ format: 'der', type: 'spki' }).subarray(-keyLength) };

@@ -80,7 +80,7 @@ export class WhatsmeowStore {
     return (await this.all(device, table, [column])).map((row) => textIn(row, column)).filter((name) => name !== '');
   }
 
-  /** Reads the mappings of people whom tables of this device name. All devices of a store share the map, which may be far larger. */
+  /** Reads the LIDs of the people whom tables of this device name. All devices of a store share the table of LIDs, which may be far larger. */
   async lidMap(device: Row, others: readonly string[]): Promise<LidMap> {
     const lidOf = new Map<string, string>();
     if ((await this.#existing(this.#main, 'whatsmeow_lid_map', ['lid', 'pn'])).length < 2) return { lidOf };
