@@ -15,7 +15,7 @@ interface AttachmentParts {
   readonly files: Pick<FileStore, 'keep'>;
 }
 
-/** The size limit of a thumbnail from a client, in bytes. The preparation limits its sides. */
+/** The size limit of a thumbnail from a client. The preparation limits the sides of the picture. In bytes. */
 const thumbnailBytes = 1_048_576;
 
 /** Returns the file to store: the received file if it needed no change, and otherwise the prepared file. */

@@ -22,7 +22,7 @@ export interface MediaLimits {
   readonly maxSide: number;
   /** Largest size of a prepared file, in bytes. */
   readonly maxBytes: number;
-  /** Time-out of a picture in milliseconds, from the start of its conversion. */
+  /** Time-out of a picture, from the start of its conversion. In milliseconds. */
   readonly pictureMs: number;
 }
 

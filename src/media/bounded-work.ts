@@ -35,11 +35,11 @@ export const sizeText = (bytes: number): string => {
 export const tooManyBytes = (limit: number): MediaFailure =>
   new MediaFailure('tooLarge', `the file is larger than the ${sizeText(limit)} that are allowed`);
 
-/** The slots of one task. The task waits for one slot at a time. */
+/** A task that runs. It waits for one slot at a time. */
 export interface BoundedTask {
   /** A signal that aborts on a time-out, when the caller gives up, and when the gateway stops. */
   readonly signal: AbortSignal;
-  /** Runs a part of the task in a slot. The wait for the slot counts into a time-out of its own, and not into the time-out of the work. */
+  /** Runs a part of the task in a slot. The wait for the slot has a separate time-out, and does not count towards the time-out of the work. */
   run<T>(slots: Slots, work: () => Promise<T>): Promise<T>;
 }
 

@@ -136,7 +136,7 @@ interface FfmpegOptions {
   /** The largest number of concurrent conversions. The limit for all other runs, which are short, is twice this number. */
   readonly jobs: number;
   readonly maxPixels: number;
-  /** The bound of processor time after which a conversion ends by itself, in seconds. This bound still holds if the gateway is killed. */
+  /** The bound of processor time after which a conversion ends by itself. This bound still holds if the gateway is killed. In seconds. */
   readonly cpuSeconds: number;
 }
 
@@ -168,8 +168,7 @@ const begin = ({ cpuSeconds }: FfmpegOptions): readonly string[] => {
 const carefully = ['-protocol_whitelist', 'file,pipe', '-format_whitelist', containers] as const;
 
 /**
- * Runs ffmpeg and ffprobe. If the signal of `turns` aborts, the program is killed. Each call then rejects with the reason of the signal when the program has
- * ended.
+ * Runs ffmpeg and ffprobe. If the signal of the task aborts, the program is killed. The call rejects with the reason of the signal when the program has ended.
  */
 export class Ffmpeg {
   readonly #options: FfmpegOptions;

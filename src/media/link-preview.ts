@@ -95,14 +95,14 @@ interface LinkPreviewOptions {
   readonly guard: AddressGuard;
   readonly media: Pick<Media, 'previewPictures'>;
   readonly userAgent: string;
-  /** Time-out in milliseconds for fetching the page and the picture together. */
+  /** Time-out for fetching the page and the picture together. In milliseconds. */
   readonly timeoutMs?: number;
   /**
-   * The longest wait of a picture for a slot, in milliseconds. A usual picture takes some 20 ms, so a hundred pictures can wait. The sum of the three times in
-   * these options is shorter than the time limit of a send.
+   * The longest wait of a picture for a slot. A usual picture takes some 20 ms, so a hundred pictures can wait. The sum of the three times in these options is
+   * shorter than the time limit of a send. In milliseconds.
    */
   readonly turnMs?: number;
-  /** Time-out in milliseconds for converting a picture, after the wait for a slot. It includes the start of a thread and the three seconds of its decoding. */
+  /** Time-out for converting a picture, after the wait for a slot. This time includes the start of a thread and three seconds of decoding. In milliseconds. */
   readonly pictureMs?: number;
 }
 

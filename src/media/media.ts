@@ -53,7 +53,7 @@ const pictureTasks: Readonly<Record<PictureKind, string>> = {
   product: 'prepareProduct',
 };
 
-/** The time after which an idle thread ends, in milliseconds. Threads start with the first task, so an idle gateway has none. */
+/** The time after which an idle thread ends. Threads start with the first task, so an idle gateway has none. In milliseconds. */
 const idleMs = 30_000;
 
 /** Makes the pool. `maxPixels`: the limit of a preview's source; the default is that of MEDIA_MAX_PIXELS. */

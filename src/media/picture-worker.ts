@@ -54,8 +54,8 @@ const problemOf = (error: unknown): PictureOutcome => ({ problem: /timeout/i.tes
 type OpenPicture = (options?: { readonly animated: boolean }) => Sharp;
 
 /**
- * The size up to which a file is read into memory, in bytes. A larger file is opened twice, for its head and for its pixels. That takes another half
- * millisecond.
+ * The size up to which a file is read into memory. A larger file is opened twice, for its head and for its pixels. The second opening takes another half
+ * millisecond. In bytes.
  */
 const heldBytes = 2_097_152;
 

@@ -1,6 +1,6 @@
 /** Frees memory before the garbage collector runs. */
 
-/** The smallest buffer that is freed, in bytes. Freeing smaller buffers is not worth the call. */
+/** The smallest buffer that is freed. Freeing smaller buffers is not worth the call. In bytes. */
 const least = 4_096;
 
 /**

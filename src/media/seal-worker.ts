@@ -1,4 +1,4 @@
-/** Encrypts a file into another file, in the threads of the pool. Garbage collection is cheap in a thread, because its heap is nearly empty. */
+/** Encrypts a file into another file, in the threads of the pool. Garbage collection is cheap in these threads, because their heaps are nearly empty. */
 import { createCipheriv, createHash, createHmac } from 'node:crypto';
 import { closeSync, openSync, readSync, writeSync } from 'node:fs';
 
@@ -23,7 +23,7 @@ export interface Seal {
   readonly size: number;
 }
 
-/** The length of the kept part of the authentication code, in bytes. This part is the end of the file. */
+/** The authentication code is truncated to this length, and ends the file. In bytes. */
 export const macBytes = 10;
 const pieceBytes = 64 * 1024;
 

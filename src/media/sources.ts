@@ -44,9 +44,9 @@ const nameFrom = (disposition: string, url: string): string => {
 
 // Decodes data URLs and base64 in slices, so a text of 90 MB never has a second copy in memory.
 
-/** The length of a slice between two turns of the event loop, in characters. Decoding a slice needs some milliseconds. */
+/** The length of a slice that is decoded at once. Decoding a slice needs some milliseconds. In characters. */
 const sliceLength = 262_144;
-/** The largest data URL without base64, in characters. Clients use this form for short texts. */
+/** The largest data URL without base64. Clients use this form for short texts. In characters. */
 const longestPlain = 1_048_576;
 const longestHead = 1_024;
 
@@ -65,8 +65,8 @@ function* slicesOf(text: string, from: number, escapes: boolean): Generator<stri
 }
 
 /**
- * Decodes the last two or three digits. Throws if the unused bits of the last digit are not zero. They are zero in valid base64, but rarely in an ordinary
- * word.
+ * Decodes the last two or three digits. Throws if the unused bits of the last digit are not zero. These bits are zero in valid base64, but rarely in an
+ * ordinary word.
  */
 const lastBytes = (digits: string): Buffer => {
   const bytes = Buffer.from(digits, 'base64');

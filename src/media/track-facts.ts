@@ -65,7 +65,7 @@ export const factsOfProbe = (json: string): TrackFacts | null => {
 
 // Reads the index of an MP4 or QuickTime file (ISO/IEC 14496-12), without ffmpeg.
 
-/** Largest size of an index, in bytes. The index of an hour of video has some megabytes. */
+/** Largest size of an index. The index of an hour of video has some megabytes. In bytes. */
 const largestIndex = 33_554_432;
 const mostBoxes = 4_096;
 

@@ -120,7 +120,7 @@ export const mp3Maker: Maker = async (file, bench) => {
 // Prepares videos, round video messages, and videos that play like GIFs.
 
 const longestEdge = 1_280;
-/** Longest round video message that the platform accepts, in seconds, with the fraction that a recorder adds. */
+/** Longest round video message that the platform accepts, with the fraction that a recorder adds. In seconds. */
 const longestNote = 60.9;
 
 type VideoKind = Extract<MediaKind, 'video' | 'videoplay' | 'ptv'>;

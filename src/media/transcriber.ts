@@ -14,7 +14,7 @@ interface TranscriberOptions {
   readonly timeoutMs: number;
 }
 
-/** The size limit of an answer, in bytes. The text of hours of speech is shorter. */
+/** The size limit of an answer. The text of hours of speech is shorter. In bytes. */
 const longest = 4_000_000;
 
 const away = (what: string) => refuse('unavailable', `the transcription service ${what}`);
