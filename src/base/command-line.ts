@@ -7,8 +7,8 @@ import { parseArgs, type ParseArgsConfig } from 'node:util';
 // Options of command-line programs.
 
 /**
- * Parses the arguments of the program. `--help` prints `usage` and exits with 0. An unknown option, or one without a value, exits with 2 and prints the error
- * with the first line of the usage. The whole usage is not printed, because the error would scroll off the screen.
+ * Parses the arguments of the program. `--help` prints `usage` and exits with 0. An unknown option, or an option without its value, prints the error with the
+ * first line of the usage, and exits with 2. The whole usage is not printed, because the error would scroll off the screen.
  */
 export const commandLine = <const Config extends ParseArgsConfig>(config: Config, usage: string): ReturnType<typeof parseArgs<Config>> => {
   if (process.argv.slice(2).some((one) => one === '--help' || one === '-h')) {

@@ -9,7 +9,7 @@ const hostnameOf = (host: string): string => {
   return url !== null && url.pathname === '/' && url.username === '' ? url.hostname : '';
 };
 
-/** Returns true for loopback names, with or without a port. A request with any other name could be a DNS rebinding attack. */
+/** Returns true for a loopback name or address, with or without a port. A request with any other name could be a DNS rebinding attack. */
 export const isLoopback = (host: string): boolean => {
   const name = hostnameOf(host);
   return loopbackHosts.has(name) || name.endsWith('.localhost') || (isIPv4(name) && name.startsWith('127.'));

@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 
 /**
  * Makes a folder and its missing parents, with mode 0700. A folder that exists keeps its mode. Throws the error of the system. The recursive `mkdir` of Node is
- * not used: it never returns if a file system, such as /proc, answers ENOENT for a folder whose parent exists.
+ * not used, because it never returns if a file system, such as /proc, answers ENOENT for a folder whose parent exists.
  */
 export const makeFolder = (path: string): void => {
   try {

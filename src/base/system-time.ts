@@ -2,7 +2,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Time } from '#actors/ports.ts';
 
-/** The longest delay of a Node timer, 24.8 days. In milliseconds. A timer with a longer delay fires after 1 ms. */
+/** The longest delay of a Node timer: 24.8 days. A timer with a longer delay fires after 1 ms. In milliseconds. */
 const longest = 2 ** 31 - 1;
 
 /** A timer with a longer delay than Node allows. It sets several Node timers, one after the other. */

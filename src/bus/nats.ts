@@ -42,8 +42,8 @@ interface Listener {
 
 const reconnectMs = 500;
 /**
- * The pause between two pings, in milliseconds. If two pings are still unanswered when the next one is due, the connection is closed. With the library's
- * default of two minutes, a dead connection would be noticed too late.
+ * The pause between two pings. If two pings are still unanswered when the next ping is due, the connection is closed. With the library's default of two
+ * minutes, a dead connection would be noticed too late. In milliseconds.
  */
 const pingMs = 4_000;
 /** Status of the message by which the NATS server reports that there is no subscriber. */
@@ -100,7 +100,7 @@ export class NatsBus implements Bus {
   }
 
   /**
-   * Subscribes to a subject. The returned function drains the subscription: requests that arrive before the NATS server ends the subscription are still
+   * Subscribes to a subject. The returned function drains the subscription. Requests that arrive before the NATS server ends the subscription are still
    * answered.
    */
   subscribe(subject: string, answer: Answer): () => void {
@@ -280,7 +280,8 @@ export class NatsBus implements Bus {
 
   #listen({ subject, answer, since }: Listener): Subscription | null {
     const connection = this.#connection;
-    // Without a connection there is nothing to do: the next connection subscribes all listeners. A draining connection was closed by this node.
+    // Without an open connection, nothing can be subscribed. The next connection subscribes all listeners. A connection drains only if this node closes the
+    // bus.
     if (connection === null || connection.isClosed() || connection.isDraining()) return null;
     const requests = new Assembly();
     const take = (message: Msg): void => {

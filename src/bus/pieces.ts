@@ -1,6 +1,6 @@
 /** Splits bodies into pieces for the bus, and joins the pieces again. */
 
-/** The largest size of a piece, in bytes: half of the default message limit of a NATS server. */
+/** The largest size of a piece: half of the default message limit of a NATS server. In bytes. */
 export const pieceBytes = 524_288;
 /** The size limit of one body, in bytes. */
 export const mostBytes = 134_217_728;

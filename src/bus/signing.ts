@@ -21,8 +21,8 @@ export interface Receipt {
   /** True for a message from the stream of kept messages. Its age is ignored. */
   readonly kept?: boolean;
   /**
-   * The time for which this node has listened to the subject, in milliseconds; unlimited if absent. A request that was signed before this time is refused,
-   * because this node does not know its nonce. Another node, or this node before its restart, may have executed the request.
+   * The time for which this node has listened to the subject; unlimited if absent. A request that was signed before this node began to listen is refused.
+   * Another node, or this node before its restart, may have executed the request, and this node does not know its nonce. In milliseconds.
    */
   readonly listenedMs?: number;
 }
@@ -36,7 +36,7 @@ interface SigningOptions {
   readonly takesUnsigned: () => boolean;
 }
 
-/** The maximum age of a message, in milliseconds. Nodes correct their clocks by the database's clock. Most of this time allows for a wait at NATS. */
+/** The maximum age of a message. Nodes correct their clocks by the database's clock. Most of this time allows for a wait at NATS. In milliseconds. */
 const freshMs = 30_000;
 /** The sum of the largest difference between the corrected clocks of two nodes and the time from the signature to the write. In milliseconds. */
 const skewMs = 3_000;

@@ -64,7 +64,7 @@ interface FileStoreInput {
   now(): number;
 }
 
-/** The precision of the stored time of the last use, in milliseconds. A use is stored only if the stored time is older than this. */
+/** The precision of the stored time of the last use. A use is stored only if the stored time is older than this. In milliseconds. */
 const useGrain = 3_600_000;
 
 /** The largest number of rows that one statement removes. */

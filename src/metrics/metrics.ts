@@ -15,7 +15,7 @@ interface MetricsInput {
 /** The number of values that are written in one turn of the event loop; 1,000 lines take some 3 ms. */
 const valuesPerTurn = 500;
 
-/** Cuts a series into slices. The slices are plain objects: prom-client formats any object with the method `get`. */
+/** Cuts a series into slices. The slices are plain objects, because prom-client formats any object with the method `get`. */
 const slices = (series: Series, values: ReturnType<Series['values']>): readonly Metric[] =>
   Array.from({ length: Math.max(1, Math.ceil(values.length / valuesPerTurn)) }, (_, index) => {
     const { name, help, type } = series;

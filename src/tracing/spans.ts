@@ -139,8 +139,8 @@ export class Spans {
     endedOf: (result: T) => Ended,
   ): Promise<T> {
     const ids = idsOf(eventId);
-    const kept = this.#ratio.shouldSample(ROOT_CONTEXT, ids.traceId).decision === SamplingDecision.RECORD_AND_SAMPLED;
-    const parent = { ...ids, traceFlags: kept ? TraceFlags.SAMPLED : TraceFlags.NONE, isRemote: true };
+    const isSampled = this.#ratio.shouldSample(ROOT_CONTEXT, ids.traceId).decision === SamplingDecision.RECORD_AND_SAMPLED;
+    const parent = { ...ids, traceFlags: isSampled ? TraceFlags.SAMPLED : TraceFlags.NONE, isRemote: true };
     const span = this.#start(name, begun, trace.setSpanContext(ROOT_CONTEXT, parent));
     const { traceId, spanId, traceFlags } = span.spanContext();
     return work(`00-${traceId}-${spanId}-0${traceFlags}`).then((result) => {

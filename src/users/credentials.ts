@@ -105,7 +105,7 @@ const stepMs = 30_000;
 const digits = 6;
 /** The length of a secret: 160 bits, as RFC 4226 recommends. In base32 they are 32 letters without padding. */
 const secretBytes = 20;
-/** The number of accepted time steps before the present one, and after it. They allow for clock differences and slow typing (RFC 6238, section 5.2). */
+/** The number of accepted time steps before the present step, and after it. These steps allow for clock differences and slow typing (RFC 6238, section 5.2). */
 const tolerance = 1;
 
 const toBase32 = (bytes: Uint8Array): string => {

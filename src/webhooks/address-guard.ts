@@ -134,7 +134,7 @@ export class AddressGuard {
 /** Makes the client. `connections`: the largest number of connections for each host. `most`: the largest size of an answer, in bytes; -1 for no bound. */
 export const createAgent = (guard: AddressGuard, timeoutMs: number, connections = 64, most = -1): Agent =>
   new Agent({
-    // Without multiplexing, an answer never waits for another on the same connection. A slow receiver holds its own connections only.
+    // Without multiplexing, an answer never waits for another answer on the same connection. A slow receiver holds its own connections only.
     allowH2: false,
     pipelining: 1,
     connections,

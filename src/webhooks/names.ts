@@ -23,12 +23,15 @@ interface NameOptions {
   readonly servers?: readonly string[];
   readonly hostsFile?: string;
   readonly resolverFile?: string;
-  /** The time limit of the first query in milliseconds, 1,500 if absent. The second one waits twice as long. */
+  /** The time limit of the first query; 1,500 if absent. The second query waits twice as long. In milliseconds. */
   readonly queryMs?: number;
   readonly system?: Find;
 }
 
-/** The time for which a resolver is used, in milliseconds. A resolver reads the name servers of the system only when it is made, and they may change. */
+/**
+ * The time for which a resolver is used. A resolver reads the name servers of the system only when it is made, and the name servers may change. In
+ * milliseconds.
+ */
 const resolverLifeMs = 30_000;
 /** The longest wait of a system look-up for the look-ups before it. In milliseconds. */
 const turnMs = 5_000;
@@ -167,7 +170,7 @@ export const createResolve = ({
     return lookups.ask(host, family);
   };
   const addressesOf: Find = (host, options) => {
-    // A name without a dot belongs to the network of the gateway, such as a container. No stranger can delay its answer.
+    // A name without a dot belongs to the network of the gateway, such as a container. No stranger can delay the answer of its name server.
     if (isIP(host) > 0 || !host.includes('.') || /\.localhost\.?$/.test(host)) return system(host, options);
     const family = options.family === 'IPv4' ? 4 : options.family === 'IPv6' ? 6 : (options.family ?? 0);
     // Concurrent callers with the same name share one look-up.

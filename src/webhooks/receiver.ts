@@ -15,7 +15,7 @@ export interface Answer {
   readonly text: string;
 }
 
-/** The length of the kept beginning of a refusal's body, in bytes. An operator finds the reason in this part. */
+/** The length of the kept beginning of a refusal's body. An operator finds the reason in this part. In bytes. */
 const keptBytes = 1_000;
 
 interface PostOptions {
@@ -152,7 +152,7 @@ interface ReceiverOptions {
 
 /** The largest number of bytes of an answer that are read. A connection can be reused only if the whole body was read. */
 const answerBytes = 65_536;
-/** The longest pause that a receiver can request, in seconds. A longer pause is shortened. */
+/** The longest pause that a receiver can request. A longer pause is shortened. In seconds. */
 const maxRetryAfter = 3_600;
 
 interface AddressVerdict {
