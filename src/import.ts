@@ -103,8 +103,8 @@ class Portions {
 }
 
 /**
- * Sends one session with its chats and messages, in as many requests as the rows need. From the second request on, the gateway already has the
- * session. Only one batch of rows is in memory at a time.
+ * Sends one session with its chats and messages, in as many requests as the rows need. From the second request on, the gateway already has the session, and
+ * only adds the rows. Only one batch of rows is in memory at a time.
  */
 const sendWithRows = async (
   client: AdminClient,

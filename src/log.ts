@@ -12,7 +12,7 @@ import { framesOf } from '#src/base/stack-frames.ts';
 // The output of the log. A full disk or a stalled reader must not end the sessions, so lines that cannot be written are dropped and
 // counted.
 
-/** The longest wait for a full pipe, in milliseconds. The wait blocks all sessions, so it is skipped once lines have been lost. */
+/** The longest wait for a full pipe. The wait blocks all sessions, so after a lost line it is skipped until a line can be written again. In milliseconds. */
 const patience = 1_000;
 const pause = 10;
 

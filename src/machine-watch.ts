@@ -2,15 +2,15 @@
 import { statfs } from 'node:fs/promises';
 import { type Disk, type Log, StorageFailure, type Time } from '#actors/ports.ts';
 
-// The clock of a node: the clock of its machine, corrected if the clock of the database differs. Nodes compare times that other nodes
-// stored. If a node is an hour ahead, a retry that is due in a second must not wait for an hour.
+// The clock of a node: the clock of its machine, corrected if the clock of the database differs. Nodes compare times that other nodes stored. If the clock of
+// one node is an hour ahead, a retry that this node schedules for the next second must not wait for an hour on another node.
 
 export interface NodeTime extends Time {
   /** Corrects the clock by the time of the database, in Unix milliseconds. The database read its clock within the last `tripMs` milliseconds. */
   noteDatabaseTime(now: number, tripMs: number): void;
 }
 
-/** The largest difference that is not corrected, in milliseconds. Machines with a time service differ by less. */
+/** The largest difference that is not corrected. Machines with a time service differ by less. In milliseconds. */
 const tolerated = 2_000;
 
 class Correction {
@@ -92,7 +92,7 @@ export class DatabaseTimeWatch {
 
 // Watches the free space on the disk of the data folder, and warns before it is full.
 
-/** The pause between two checks of the disk, in milliseconds. Filling a tenth of a 100 GB disk at 100 MB/s needs more time. */
+/** The pause between two checks of the disk. Filling a tenth of a 100 GB disk at 100 MB/s needs more time. In milliseconds. */
 const diskCheckMs = 60_000;
 
 export interface DiskWatchInput {

@@ -9,7 +9,7 @@ import type { SimulatedPhone } from '#src/http/options.ts';
 /** Defaults that differ with a simulated platform. Environment variables override the defaults. */
 export const sandboxPreset = { DATA_DIR: './data/sandbox', ALLOW_PRIVATE_RECEIVERS: 'loopback' } as const;
 
-/** The time-out of a scan, in milliseconds. A scan needs a second, and up to half a minute on a busy machine. */
+/** The time-out of a scan. A scan needs a second, and up to half a minute on a busy machine. In milliseconds. */
 const scanMs = 30_000;
 
 const phoneOf = (page: string): SimulatedPhone => ({

@@ -123,7 +123,7 @@ const proxyParts = (settings: Settings): PlatformOptions['proxies'] => ({
   guard: new AddressGuard({ allow: settings.allowPrivateProxies, setting: 'ALLOW_PRIVATE_PROXIES' }),
 });
 
-/** The time-out of one mail, in milliseconds. A slow mail server may need this long for its checks. The claim of an alert lasts longer. */
+/** The time-out of one mail. A slow mail server may need this long for its checks. The claim of an alert lasts longer. In milliseconds. */
 const mailMs = 45_000;
 
 /** Opens the clients of services that users name: receivers of events, mail servers, Chatwoot, and models that agents ask. */
@@ -243,7 +243,7 @@ async function openPorts({ settings, log, version, closers, told, signal }: Port
   return { ports: { ...storage, ...contractPorts, ...given }, storage };
 }
 
-/** Opens traces if a collector is set. Their library has 300 files, so it is loaded only then. */
+/** Opens traces if a collector is set. The library of traces has 300 files, so it is not loaded without a collector. */
 const openTracing = async ({ otlpEndpoint, traceSamplePercent }: Settings, version: string, closers: Closers): Promise<Tracing | null> => {
   if (otlpEndpoint === null) return null;
   const { createTracing } = await import('#src/tracing/traced.ts');

@@ -16,7 +16,7 @@ const { version } = JSON.parse(readFileSync(new URL('../package.json', import.me
 
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
 
-/** The period within which a second signal counts as a copy of the first, in milliseconds. A later signal ends the process at once. */
+/** The period within which a second signal counts as a copy of the first signal. A later signal ends the process at once. In milliseconds. */
 const sameSignalMs = 1_000;
 
 /** Ends the process with one sentence. A stack trace does not help with a mistyped setting. */

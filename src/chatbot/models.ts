@@ -1,6 +1,6 @@
 /**
- * The services that agents ask, called through OpenAI's client of chat completions. The actors handle retries, deadlines and circuit breakers, so those of the
- * client are off. Answers are requested as a whole, because a message is sent as a whole. If a service only streams, its answer is streamed. The library is
+ * The services that agents ask, called through OpenAI's client of chat completions. The actors handle retries, deadlines and circuit breakers, so the client's
+ * own ones are off. Answers are requested as a whole, because a message is sent as a whole. If a service only streams, its answer is streamed. The library is
  * loaded with the first question, because it needs 36 MB and 100 ms of processor time.
  */
 import type OpenAI from 'openai';
@@ -33,7 +33,7 @@ const addresses: Readonly<Record<ChatbotAgent['provider'], string>> = {
 const addressOf = ({ provider, baseUrl }: Pick<ChatbotAgent, 'provider' | 'baseUrl'>): string => baseUrl || addresses[provider];
 
 /**
- * The largest size of an answer, in bytes. It has room for the longest text with each character escaped twice, and for tool calls. Parsing needs some 10 ms.
+ * The largest size of an answer. It has room for the longest text with each character escaped twice, and for tool calls. Parsing needs some 10 ms. In bytes.
  */
 const largest = 1_048_576;
 
@@ -51,7 +51,7 @@ const messageOf = (message: ModelMessage): ChatCompletionMessageParam => {
   return { role: 'assistant', content: message.text, ...(calls.length === 0 ? {} : { tool_calls: calls }) };
 };
 
-/** Converts a percentage of the interface into the number of the protocol. */
+/** Converts a percentage of the gateway's interface into the fraction that the protocol uses. */
 const share = (percent: number): number => percent / 100;
 
 /** Returns the options that are set, by their names in the interface and by their names in the protocol. */
@@ -116,14 +116,14 @@ const failureOf = (error: unknown): ModelAnswer => {
   const reason = reasonOf(inner);
   const isTooLarge = (inner as { readonly code?: unknown } | null)?.code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE';
   if (isTooLarge) return failure('the answer of the service is larger than 1 MiB', 'question');
-  // Errors of the language come from an answer that is not JSON, or that has another form than a completion.
+  // A `SyntaxError` comes from an answer that is not JSON, and a `TypeError` from JSON that is not a completion.
   const isNonsense = reason === 'SyntaxError' || reason === 'TypeError';
   return failure(isNonsense ? 'the answer of the service makes no sense' : `the service cannot be reached: ${reason}`, 'busy');
 };
 
 type Clean = (text: string) => string;
 
-/** The least length of a key that is masked, in characters. A shorter key may occur in ordinary texts by chance. */
+/** The least length of a key that is masked. A shorter key may occur in ordinary texts by chance. In characters. */
 const shortestKey = 8;
 
 /**

@@ -78,7 +78,7 @@ const tools: Readonly<Record<AgentTool, Tool<TObject>>> = {
               strict,
             ),
           },
-    // Returns the call. The shape has checked the name, so the list contains it.
+    // The shape has checked the name, so the agent has a file with this name.
     call: ({ name, caption = '' }, { agent: { media } }) => ({
       tool: 'sendMedia',
       media: media.find((one) => one.name === name)!,

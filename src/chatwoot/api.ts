@@ -59,7 +59,7 @@ const sourceOf = (body: unknown, id: number): string => {
   return textOf(field(body, 'source_id')) || textOf(field(same, 'source_id'));
 };
 
-/** Returns true if the message is visible to the contact. Only agents may see a note, so a message that is not clearly public counts as a note. */
+/** Returns true if the message is visible to the contact: `private` is missing or false. Any other value counts as a note, which only agents may see. */
 const isOpen = (body: unknown): boolean =>
   typeof body === 'object' && body !== null && (!Object.hasOwn(body, 'private') || field(body, 'private') === false);
 
@@ -90,7 +90,7 @@ export const readHook = (body: unknown): ChatwootNews | null => {
   return { ...common, kind: 'message', text, agent, files, replyTo, contact: contactIn(conversation) };
 };
 
-// A message in the form that Chatwoot accepts: JSON, or a form if it has a file.
+// A message in the format that Chatwoot accepts: JSON, or form data if the message has a file.
 
 /** Largest length of one text that Chatwoot accepts. In characters. */
 const longest = 150_000;

@@ -21,9 +21,9 @@ export interface Ask {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH';
   /** The path after the account, such as `inboxes/5`. */
   readonly path: string;
-  /** JSON, or a form with a file. */
+  /** JSON, or form data with a file. */
   readonly body?: object | FormData;
-  /** The size of the file in the form. In bytes. */
+  /** The size of the file in the form data. In bytes. */
   readonly bytes?: number;
   /** True if a caller waits for the answer. The time-out is then shorter. */
   readonly isAwaited?: boolean;
@@ -35,11 +35,11 @@ export interface ChatwootClient {
   close(): Promise<void>;
 }
 
-/** The largest size of an answer, in bytes. A page of conversations has some hundred KB. */
+/** The largest size of an answer. A page of conversations has some hundred KB. In bytes. */
 const answerBytes = 4 * 1024 * 1024;
 const slice = 10_000_000;
 
-/** Texts of refusals. The server's own words are never used: they may come from inside the operator's network, or repeat the request. */
+/** Texts of refusals. The server's own words are never used, because they may come from inside the operator's network, or repeat the request. */
 const sentences: Readonly<Record<number, string>> = {
   401: 'Chatwoot does not take the access token',
   403: 'Chatwoot does not allow this to the owner of the access token',
@@ -52,9 +52,9 @@ const sentences: Readonly<Record<number, string>> = {
 const sentenceOf = (status: number): string => sentences[status] ?? `Chatwoot answered ${status} ${STATUS_CODES[status] ?? ''}`.trimEnd();
 
 /**
- * The wait before a POST without an answer is repeated, in seconds. Chatwoot may still process the first POST, and has no idempotency key to reject the second
- * POST. Chatwoot ends a request 15 s after it begins to process the request (its RACK_TIMEOUT_SERVICE_TIMEOUT). This wait and the time-out of 20 s are 30 s
- * together, so the first POST may also have waited in a queue for 15 s.
+ * The wait before a POST without an answer is retried. Chatwoot may still process the first POST, and has no idempotency key by which it could reject the
+ * second POST. Chatwoot ends a request 15 s after it begins to process the request (its RACK_TIMEOUT_SERVICE_TIMEOUT). This wait and the time-out of 20 s are
+ * 30 s together, so the first POST may also have waited in a queue for 15 s. In seconds.
  */
 const settling = 10;
 

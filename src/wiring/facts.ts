@@ -77,7 +77,7 @@ interface UpdatesInput {
   readonly now: () => number;
 }
 
-/** The newest release. Its answer is cached. */
+/** Looks up the newest release, and caches the result. */
 class Updates {
   readonly #input: UpdatesInput & { readonly url: string };
   #known: UpdateNotice = { ...noCheck, checks: true };
@@ -124,7 +124,7 @@ export const createUpdates = ({ url, ...input }: UpdatesInput): ServerFacts['upd
 
 // The facts for the pages.
 
-/** The time for which the size of the database is cached, in milliseconds. Reloading a page then costs no query. */
+/** The time for which the size of the database is cached, so that reloading a page costs no query. In milliseconds. */
 const useMs = 30_000;
 
 /** Caches the answer of a function. Concurrent callers share one request. A failure is not cached. */

@@ -146,7 +146,7 @@ export async function openMediaParts({ settings, dataDir, guard, userAgent, disk
     maxBytes: settings.mediaMaxBytes,
     timeoutMs: settings.mediaFetchMs,
     silenceMs: settings.mediaSilenceMs,
-    // A large disk has room for all fetches also while its watch warns.
+    // While the watch of the disk warns, a large disk may still have room for all fetches.
     isDiskFull: () => disk.warning !== '' && disk.freeBytes < fetchesAtOnce * settings.mediaMaxBytes,
   });
   onOpen('intake', () => intake.close());
