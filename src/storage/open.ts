@@ -79,7 +79,7 @@ export interface Storage extends Stores {
   onDuty(): boolean;
   /** Resolves when no value is sealed under the former key or in the former form any more, when resealing fails, or when the storage is closed. */
   readonly resealed: Promise<void>;
-  /** Returns true if the database answered the last query. A database that does not answer is probed repeatedly. */
+  /** Returns false during an outage of the database. During an outage the database is probed repeatedly. */
   healthy(): boolean;
   /** Returns the reasons why the database does not work, for readiness; empty if the database works. */
   troubles(): readonly string[];

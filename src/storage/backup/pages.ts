@@ -76,7 +76,7 @@ const isSound = (page: Buffer, block: number, began: bigint): boolean =>
 /** The pattern of files of tables and indexes in the server's folder. The capture group contains the number of the file within its table. */
 const relationFile = /^(?:base\/\d+|global)\/\d+(?:_(?:fsm|vm|init))?(?:\.(\d+))?$/;
 
-/** The number of attempts to read a page that seems damaged, and the pause between them in milliseconds. The server may be writing the page. */
+/** The number of attempts to read a page that seems damaged, and the pause between them. The server may be writing the page. In milliseconds. */
 const [rereads, rereadMs] = [10, 20] as const;
 
 const becomesSound = async (source: string, at: number, block: number, began: bigint): Promise<boolean> => {

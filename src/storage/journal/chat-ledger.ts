@@ -251,7 +251,7 @@ export class ChatLedger {
     return extra && this.patch({ chatId, extra });
   }
 
-  /** Blocks the chats of these people, and unblocks all other chats. All blocked chats must be known. Returns the changed chats. */
+  /** Blocks the chats of these people, and unblocks all other chats. The ledger must know all chats that are blocked now. Returns the changed chats. */
   blockOnly(people: readonly PersonPair[]): readonly Chat[] {
     const listed = new Set(people.flatMap(({ chatId, chatLid }) => [keyText(chatId), keyText(chatLid)]).filter((id) => id !== ''));
     // The chat of a number without a known LID may be the chat of a listed person without a known number. Such a chat stays blocked.

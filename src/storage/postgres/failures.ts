@@ -129,7 +129,7 @@ const stateOf = (error: unknown): string => chain(error).find(({ code }) => code
 /** Returns true if the server rolled back the transaction because of a conflict. The caller may retry at once. */
 export const isConflict = (error: unknown): boolean => conflictStates.test(stateOf(error));
 
-/** Returns true if the server did not answer a new connection in time. A busy server may answer the next one. */
+/** Returns true if the server did not answer a new connection in time. A busy server may answer the next attempt. */
 export const isConnectTimeout = (error: unknown): boolean => chain(error).some(({ message }) => unansweredTexts.test(message));
 
 /** Returns true if a lock was not free in time. */

@@ -18,8 +18,8 @@ import {
 import { type DatabaseLabel, Health } from './health.ts';
 import { SharedCommits } from './shared-commits.ts';
 
-// The fair share limits the connections of a pool that one instance may use. Without it, slow queries of one client would delay the queries
-// of all others. A query beyond the limit waits for queries of the same instance only.
+// The fair share limits the connections of a pool that one instance may use. Without this limit, slow queries of one client would delay the queries of all
+// others. A query beyond the limit waits for queries of the same instance only.
 
 export interface Share {
   /** The largest number of concurrent statements of one instance. */
@@ -159,9 +159,9 @@ export interface Pools {
   readonly renewals: Database | null;
   /** The shared commits of the pools for keys and for the journal. */
   readonly sharedCommits: SharedCommits;
-  /** Returns true if the database answered the last query of any pool. */
+  /** Returns false during an outage of the database. See `Health.up`. */
   healthy(): boolean;
-  /** See `Health`. */
+  /** See `Health.troubles`. */
   troubles(): readonly string[];
   /** See `Health.listen`. */
   onHealth(listener: (up: boolean) => void): void;

@@ -8,7 +8,7 @@ const lastCount = 1_000_000;
 
 /**
  * The growth of one table. PostgreSQL updates statistics only once a minute, and a phone sends 50,000 messages of its history in three seconds. Until the
- * update, plans for few rows read all rows of the instance (measured: 2,000 instead of 17,000 messages a second).
+ * update, plans that were made for few rows read all rows of the instance (measured: 2,000 instead of 17,000 messages a second).
  */
 export class TableGrowth {
   readonly #database: Pick<Database, 'rows'>;

@@ -59,7 +59,7 @@ export const campaignStatements = {
       limit 1`,
   },
   working: { name: 'campaign-working', text: `select distinct instance_id as id from campaign where ${isActive}` },
-  /** Settles recipients whose sending the last process left unfinished. $3: the current time. */
+  /** Settles recipients whose messages were being sent when the previous process ended. $3: the current time. */
   settle: {
     name: 'campaign-settle',
     text: `with ${owned},

@@ -150,7 +150,7 @@ export const chatwootStatements = {
   },
   /**
    * Reads the first waiting reply of each conversation, the earliest due reply first. $1: instances. $2: the largest number of rows. $3: the largest number of
-   * rows of one instance. News are read for the chosen rows only. Few replies wait at any time.
+   * rows of one instance. The column `news` is read for the chosen rows only. Few replies wait at any time.
    */
   replies: {
     name: 'chatwoot-replies',

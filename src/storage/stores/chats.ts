@@ -22,7 +22,7 @@ export const exactNames = (name: string): readonly string[] => {
   return names.includes(id) ? [id] : names;
 };
 
-/** Returns a query for all ids of a chat: the names in parameter `n`, and the other address of a stored chat. Each part uses an index. */
+/** Returns a query for all ids of a chat: the names in parameter `n`, and the other address of a stored chat. Each part of the union uses an index. */
 export const sameChatIds = (n: number): string => `select unnest($${n}::text[]) as address
   union select chat.chat_id from chat where chat.instance_id = $1 and chat.chat_lid = any($${n}::text[]) and chat.chat_lid <> ''
   union select chat.chat_lid from chat where chat.instance_id = $1 and chat.chat_id = any($${n}::text[]) and chat.chat_lid <> ''`;

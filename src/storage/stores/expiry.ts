@@ -72,8 +72,8 @@ const receiptExpiryStatements = {
   /** $1: the last instance of the previous page. $2: limit. */
   instances: { name: 'receipt-expiry-instances', text: `select id from instance where id > $1 order by id limit $2` },
   /**
-   * Replaces receipts after the mark of the last batch, and moves the mark. $1: instance. $2: time before which a message is old. $3: limit of read
-   * messages. $4: limit of messages whose receipts are replaced. A receipt that arrives later stays until its message is deleted.
+   * Replaces receipts after the mark of the last batch, and moves the mark. $1: instance. $2: time before which a message is old. $3: the largest number of
+   * messages to look at. $4: the largest number of messages whose receipts are replaced. A receipt that arrives later stays until its message is deleted.
    */
   piece: {
     name: 'receipt-expiry-piece',
@@ -107,11 +107,11 @@ const receiptExpiryStatements = {
 } as const satisfies Readonly<Record<string, Statement>>;
 
 /**
- * The limits of one statement: the number of messages that are read, and of messages whose receipts are replaced. Groups have up to 1,024 members, so 50
+ * The limits of one statement: the numbers of messages that it looks at, and of messages whose receipts it replaces. Groups have up to 1,024 members, so 50
  * messages have up to 51,200 receipts. The deletion of so many receipts takes a tenth of DATABASE_STATEMENT_MS.
  */
-const looked = 2_000;
-const counted = 50;
+const mostLookedAt = 2_000;
+const mostReplaced = 50;
 
 /** The largest number of statements of one call. A statement takes less than a millisecond for an instance without old receipts. */
 const statements = 20;
@@ -131,8 +131,8 @@ export class ReceiptExpiryScan implements ReceiptExpiry {
       const [piece] = await this.#database.rows<{ count: number; more: boolean }>(receiptExpiryStatements.piece, [
         id,
         before,
-        looked,
-        counted,
+        mostLookedAt,
+        mostReplaced,
       ]);
       if (piece?.more === true) return { removed: piece.count, more: true };
       this.#done = id;

@@ -107,7 +107,7 @@ type StoredRecord = Omit<InstanceRecord, 'token' | 'aiApikey' | 'proxy'> & {
   readonly proxy: Buffer | null;
 };
 
-/** The reason that the owner of the instance sees. */
+/** The `lastDisconnectReason` of an instance whose wanted state is invalid. */
 const damagedWanted = 'the wanted state of the instance is damaged in the database: connect it, or disconnect it';
 
 /** Replaces an invalid wanted state by `offline`, with a reason for the owner. The next connect or disconnect writes a valid state. */
@@ -177,7 +177,7 @@ export const createInstanceStore = (database: Database, opener: Opener, now: () 
     const [row] = await database.rows<StoredRecord>(tokened, [tokenHash(token)]);
     return row === undefined ? null : recordOf(row, opener);
   },
-  // A unit of work would not end a statement without an answer, which might then be executed after a later one.
+  // This is no unit of work, because such a unit would not end a statement without an answer, which PostgreSQL might execute after a later one.
   insert: (record) => insertInstance(database, record, opener),
   async update(id, epoch, patch) {
     const isChanged = await putPatch(database, id, epoch, { ...columnsOf(id, patch, opener), updated: now() });
@@ -240,7 +240,10 @@ const statements = {
   turn: { name: 'session-turn', text: `select pg_advisory_xact_lock(hashtextextended('dormouse session import', 0))` },
   /** Finds another instance that is linked as the device $1. $2: the instance of the import. */
   elsewhere: { name: 'session-elsewhere', text: `select id from instance where jid = $1 and id <> $2 and not removed limit 1` },
-  /** Deletes the keys of the copy that is replaced. Keys of the types `inbound-…` stay, because they belong to received messages that were acknowledged. */
+  /**
+   * Deletes the keys of the stored session that an import replaces. Keys of the types `inbound-…` stay, because they belong to received messages that were
+   * acknowledged.
+   */
   replaced: { name: 'session-replaced', text: `delete from signal_key where instance_id = $1 and not starts_with(type, 'inbound-')` },
   lock: { name: 'session-lock', text: `with ${owned} select count(*)::int as owned from owned` },
   /** $1: instance. $2 and $3: type and id of the last key of the previous batch. $4: the largest number of rows. */

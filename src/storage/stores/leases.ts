@@ -30,8 +30,8 @@ const clock = '(extract(epoch from clock_timestamp()) * 1000)::bigint';
 const began = '(extract(epoch from statement_timestamp()) * 1000)::bigint';
 
 /**
- * The time after `until` at which the name of a node becomes free, even if no node has ended its lease. In milliseconds. A shorter time could free the
- * name of a live node, because the clock of the database may step.
+ * The time after `until` at which the name of a node becomes free, even if no node has ended its lease. A shorter time could free the name of a live node,
+ * because the clock of the database may step. In milliseconds.
  */
 const abandoned = 3_600_000;
 /**
@@ -160,7 +160,7 @@ const claimOf = ({ instanceId, epoch }: Claim): Claim => ({ instanceId, epoch })
 
 type NoteTime = (now: number, tripMs: number) => void;
 
-/** Runs a statement. Returns true if the row of the node was written. Reports the database's clock from the answer to `noteTime`. */
+/** Runs a statement. Returns true if the row of the node was written. Calls `noteTime` with the database's clock that the answer contains. */
 const isDone = async (database: Database, noteTime: NoteTime, statement: Statement, values: readonly unknown[]): Promise<boolean> => {
   const sent = performance.now();
   const [row] = await database.rows<{ now: number }>(statement, values);
@@ -215,7 +215,7 @@ export const createLeaseStore = (database: Database, noteTime: NoteTime = () => 
 // Changes of instances and webhooks, which every node caches. They are found by their versions.
 
 const changeStatements = {
-  /** $1: the last known version. $2: the name of the admin token's setting. An unused sequence has the last value 1. It counts as 0. */
+  /** $1: the last known version. $2: the name of the admin token's setting. An unused sequence has the last value 1, which counts as 0. */
   since: {
     name: 'change-since',
     text: `with look as materialized (

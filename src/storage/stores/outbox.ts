@@ -27,7 +27,7 @@ export const triesOf = (text: string): { tries?: readonly Try[] } => {
 const archived =
   'webhook_id, instance_id, seq, event_id, type, message_type, lane, body, at, dead, attempts, status, error, ended_at, tries';
 
-/** Builds a query for the next $3 pairs of webhook and instance after ($1, $2) with rows of this kind. Each pair costs one index look-up. */
+/** Builds a query for the next $3 pairs of webhook and instance after ($1, $2) that have rows of this kind. Each pair costs one index look-up. */
 const pairs = (name: string, kind: string): Statement => {
   const next = (after: string): string => `select webhook_id, instance_id from outbox
         where ${kind} and (webhook_id, instance_id) > (${after}) order by webhook_id, instance_id limit 1`;
@@ -42,7 +42,7 @@ const pairs = (name: string, kind: string): Statement => {
   };
 };
 
-/** Returns SQL for the next lane with a parked row, and for the latest time of its rows. */
+/** Returns SQL that reads the next lane with a parked row, and the latest `not_before` of the rows in this lane. */
 const nextLane = (after: string): string => `select lane, not_before from outbox
         where webhook_id = $1 and instance_id = $2 and not_before > 0 and ${after} order by lane, not_before desc limit 1`;
 

@@ -147,8 +147,8 @@ type Found = StoredRecipient & { readonly number: number };
 
 export const recipientStatements = {
   /**
-   * $2: chat ids in all their forms. $3: the index of the number to which each form belongs. $4: the oldest accepted time of a look-up. $5: the oldest
-   * accepted time of a look-up that found no account.
+   * $2: all chat ids that the numbers may have. $3: the index of the number to which each of these chat ids belongs. $4: the oldest accepted time of a look-up.
+   * $5: the oldest accepted time of a look-up that found no account.
    */
   find: {
     name: 'recipient-find',
@@ -165,7 +165,10 @@ export const recipientStatements = {
       select distinct on (number) number, chat_id as "chatId", at, business_name as "businessName"
       from (select * from met union all select * from asked) as known order by number, position`,
   },
-  /** $1: instance. $2: epoch. $3: forms of the numbers. $4: their chat ids. $5: names of businesses. $6: the time of the look-up. */
+  /**
+   * $1: instance. $2: epoch. $3: chat ids that were looked up. $4: the chat ids of the accounts; '' without an account. $5: names of businesses. $6: the time
+   * of the look-up.
+   */
   save: {
     name: 'recipient-save',
     text: `with ${owned},
@@ -241,7 +244,7 @@ interface Row {
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** A check for each kind. A definition that fails the check would make every list of definitions of its kind fail. */
+/** Checks for some kinds. A definition that fails the check of its kind would make every list of definitions of this kind fail. */
 const vital: Readonly<Partial<Record<DefinitionKind, (value: Readonly<Record<string, unknown>>) => boolean>>> = {
   chatbotAgent: ({ tools, media }) => Array.isArray(tools) && Array.isArray(media),
   chatbotTrigger: ({ words }) => typeof words === 'string',

@@ -47,7 +47,10 @@ const userStatements = {
       ended as (delete from sign_in using removed where sign_in.user_id = removed.id)
       select ${fields} from removed`,
   },
-  /** $4: the time step of the one-time code, or null. If two requests use the same code, the second request changes nothing, because the step is used. */
+  /**
+   * $4: the time step of the one-time code, or null. If two requests use the same code, the second request changes nothing, because the first one has stored
+   * the step.
+   */
   signedIn: {
     name: 'user-signed-in',
     text: `update gateway_user set last_sign_in_at = $3::bigint, code_step = coalesce($4::bigint, code_step)

@@ -15,7 +15,8 @@ import { isDerived, createSealer, sealedIdOf, type Sealer, type WrittenForm } fr
 const checkName = 'encryption.check';
 const checkSealedId = sealedIdOf('setting', '', 'check', checkName);
 
-const isShut = (check: string): boolean => isDerived(Buffer.from(check, 'base64'));
+/** Returns true if the check value is sealed under a derived key. Releases without derived keys then cannot start. */
+const excludesOldReleases = (check: string): boolean => isDerived(Buffer.from(check, 'base64'));
 
 /**
  * The setting with the progress of the move to derived keys. Absent: releases without derived keys can start. A number: the time since which such releases
@@ -54,6 +55,7 @@ export interface FormChoice {
   readonly graceMs: number;
 }
 
+/** A step of the move to derived keys. `shut`: exclude releases without derived keys. `write`: seal new values in the new form. `reseal`: reseal all old values. */
 export type FormStep = 'done' | 'shut' | 'write' | 'reseal' | 'wait';
 
 /** Returns the next step of the move to derived keys. The function is pure. */
@@ -162,7 +164,9 @@ export class SealedUpkeep {
     const rows = await resealAll({ database, sealer: this.sealer }, this.#pause);
     if (this.#pause.ended) return;
     // The check value keeps its form, so that releases without derived keys stay excluded.
-    await untilStored(this.#pause, async () => settings.set(checkName, this.#check({ derived: isShut(await this.#storedCheck()) })));
+    await untilStored(this.#pause, async () =>
+      settings.set(checkName, this.#check({ derived: excludesOldReleases(await this.#storedCheck()) })),
+    );
     this.#changesKey = false;
     log.info({ rows }, 'storage.resealed');
   }
@@ -179,16 +183,16 @@ export class SealedUpkeep {
     };
     // If a single gateway uses the database, the nodes of a former cluster no longer write.
     const step = stepOf({ ...state, anyOlder: shared && state.anyOlder }, choice);
-    if (step === 'shut') await this.#shut(state.now);
+    if (step === 'shut') await this.#excludeOldReleases(state.now);
     if (step === 'write' || step === 'done') this.#written.derived = true;
     return step;
   }
 
-  async #shut(now: number): Promise<void> {
+  async #excludeOldReleases(now: number): Promise<void> {
     const { settings } = this.#input;
     const stored = await this.#storedCheck();
     // Another node may do the same at this moment, so both writes are compare-and-swap.
-    if (!isShut(stored)) await settings.swap(checkName, stored, this.#check({ derived: true }));
+    if (!excludesOldReleases(stored)) await settings.swap(checkName, stored, this.#check({ derived: true }));
     await settings.swap(formName, null, String(now));
   }
 

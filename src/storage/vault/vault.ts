@@ -144,7 +144,7 @@ interface VaultOptions {
   /** Returns Unix milliseconds. */
   now(): number;
   readonly log: Pick<Log, 'error'>;
-  /** Is called with the instance of each write. */
+  /** Called with the instance of each write. */
   readonly noteWriter?: (instance: string) => void;
 }
 
