@@ -5,15 +5,15 @@ import type { Settings, SettingSource, SettingSources } from './load.ts';
 import { nameOf, type Setting, settable } from './settings.ts';
 
 export interface SettingInForce {
-  /** The name in the environment. */
+  /** The name of the environment variable. */
   readonly name: string;
   readonly group: string;
   /** The description of the setting, as in docs/settings.md. */
   readonly about: string;
   readonly source: SettingSource;
-  /** The value as it is written in the environment; '' for none, and for every secret. */
+  /** The value as the text of an environment variable; '' for none, and for every secret. */
   readonly value: string;
-  /** The default as it is written in the environment; '' for none. */
+  /** The default as the text of an environment variable; '' for none. */
   readonly default: string;
   readonly secret: boolean;
   readonly isSet: boolean;

@@ -121,7 +121,7 @@ export const secretUrl = (...protocols: readonly string[]): Kind<string | null> 
   secret: true,
 });
 
-/** The least length of a token, in characters. With a thousand requests a second, an attacker can guess a shorter token that a person chose. */
+/** The least length of a token. With a thousand requests a second, an attacker can guess a shorter token that a person chose. In characters. */
 const shortestToken = 16;
 
 export const secretToken: Kind<string | null> = {

@@ -17,7 +17,7 @@ import { join, resolve } from 'node:path';
 import { makeFolder } from '#src/base/make-folder.ts';
 import { secretKey } from './kinds.ts';
 
-/** Returns the target of a broken link; null if the path is no broken link. */
+/** Returns the missing target of a symbolic link; null if the path is no such link, or if the target exists. */
 const lostTarget = (path: string): string | null => {
   try {
     return lstatSync(path).isSymbolicLink() && !existsSync(path) ? readlinkSync(path) : null;

@@ -13,7 +13,7 @@ import type { Setting } from './kinds.ts';
 
 export type { Setting } from './kinds.ts';
 
-/** The settings by their names in the program. `nameOf` returns the name in the environment (`DATA_DIR` for `dataDir`). */
+/** The settings by their names in the program. `nameOf` returns the name of the environment variable (`DATA_DIR` for `dataDir`). */
 export const table = {
   ...serverSettings,
   ...databaseSettings,
@@ -44,7 +44,7 @@ export const settable: Readonly<Record<string, Setting<unknown>>> = Object.fromE
   Object.entries(table as Readonly<Record<string, Setting<unknown>>>).filter(([, { fixed }]) => !fixed),
 );
 
-/** Returns the name of a setting in the environment. `maxConnectedInstances` becomes `MAX_CONNECTED_INSTANCES`. */
+/** Returns the name of the environment variable of a setting. `maxConnectedInstances` becomes `MAX_CONNECTED_INSTANCES`. */
 export const nameOf = (key: string): string => key.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase();
 
 /** Names of the constants, in the spelling of environment variables. Some constants were settings in earlier versions. */
