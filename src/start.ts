@@ -78,7 +78,7 @@ class PidFile {
 }
 
 const installErrorHandlers = (log: Log): void => {
-  // On a full disk, output beside the log may be lost. This loss must not end the process.
+  // On a full disk, output to stdout and stderr may fail. Such a failure must not end the process.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
   // An unexpected error of one session must not end the process with all sessions. The session handles its own error.
   process.on('unhandledRejection', (error) => log.error({ error }, 'process.unhandledRejection'));
@@ -160,7 +160,7 @@ const stopToRestart = async (service: Service, log: Log, limit: number): Promise
   clearTimeout(timer);
 };
 
-/** Stops the program in order on a signal, at the latest after `limit` milliseconds. Returns a function that does the same without a signal. */
+/** Stops the program gracefully on a signal, at the latest after `limit` milliseconds. Returns a function that does the same without a signal. */
 function stopOnSignals(log: Log, limit: number, stopAll: () => Promise<void>): (signal: string) => void {
   let stoppedAt: number | null = null;
   const now = (signal: string): void => {

@@ -67,7 +67,10 @@ export class Kept {
     return this.#manager !== null;
   }
 
-  /** Creates the stream. Retries until the connection is lost. Call this after each connect: a restarted NATS server has no stream. Never rejects. */
+  /**
+   * Creates the stream. Retries until the connection is lost. Call this method after each connect, because a restarted NATS server has no stream. Never
+   * rejects.
+   */
   async begin(connection: NatsConnection): Promise<void> {
     const round = (this.#round += 1);
     let isFirst = true;

@@ -145,7 +145,7 @@ const wishesOf = (calls: unknown, clean: Clean): readonly ToolWish[] =>
           if (typeof name !== 'string') return [];
           const id = typeof call?.id === 'string' && call.id !== '' ? clean(call.id).slice(0, longestId) : `call_${at}`;
           const written = clean(typeof given === 'string' ? given : JSON.stringify(given));
-          // Cut JSON is invalid, and is therefore refused.
+          // Truncated JSON is invalid, and is therefore refused.
           return [{ id, name: clean(name).slice(0, longestId), arguments: written.slice(0, longestArguments) }];
         })
     : [];
@@ -169,7 +169,7 @@ const wordsOf = (choice: { readonly message?: unknown; readonly finish_reason?: 
   return choice?.finish_reason === 'length' ? wholeSentences(text) : text;
 };
 
-/** Returns the fields of an answer that a message shows. Only fields of the protocol are shown, and no additional fields of the service. */
+/** Returns the fields of an answer that the metadata of a message shows: only fields of the protocol, and no additional fields of the service. */
 const choiceOf =
   (clean: Clean) =>
   (choice: unknown): unknown => {

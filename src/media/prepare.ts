@@ -132,7 +132,7 @@ export interface WorkshopOptions extends MediaLimits {
   readonly jobs: number;
   /** The time-out of one file without its waits for slots. In milliseconds. */
   readonly timeoutMs: number;
-  /** The time-out of the waits of one file. In milliseconds. The default is `timeoutMs`. */
+  /** The time-out of the waits of one file for slots. The default is `timeoutMs`. In milliseconds. */
   readonly turnMs?: number;
 }
 

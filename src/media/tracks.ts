@@ -152,7 +152,7 @@ const outputFor = (facts: TrackFacts, as: VideoKind): readonly string[] => [
 const lookForVideo = async (file: SourceFile, bench: Bench, as: VideoKind): Promise<TrackFacts> => {
   const isGif = as === 'videoplay' && file.mimetype === 'image/gif';
   if (!isVideo(file) && !isGif) throw unfit(file, as);
-  // A GIF always needs ffmpeg, because no other part can read it.
+  // A GIF always needs ffmpeg, because the parser that replaces ffprobe cannot read a GIF.
   if (isGif) needFfmpeg(bench, file, as);
   const facts = await look(file, bench);
   if (!facts.video) throw unfit(file, as, ' without pictures');

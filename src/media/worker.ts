@@ -31,7 +31,7 @@ const attempts = [
 ] as const;
 const smallBytes = 10_240;
 const largeSide = 800;
-/** The time-out of decoding, in seconds. It equals the time for fetching a page, because a message waits for both. */
+/** The time-out of decoding. It equals the time-out for fetching a page, because a message waits for both. In seconds. */
 const decodeSeconds = 3;
 
 export interface PreviewTask {

@@ -35,8 +35,8 @@ const identityOf = ({ me, platform }: AuthenticationCreds): Identity => ({
 const uncleanSource: RunNote = { run: 0, open: true, unclean: -1 };
 
 /**
- * Returns the notes for the first connection. The collections of the shared state are read from their beginning, which brings contacts,
- * labels and settings of chats.
+ * Returns the notes for the first connection. With these notes, the connection reads the collections of the shared state from their beginning, and thereby gets
+ * contacts, labels and settings of chats.
  */
 const notesFor = ({ myAppStateKeyId }: AuthenticationCreds): readonly MovedKey[] => [
   { type: runType, id: runId, value: encodeKey(uncleanSource) },

@@ -1,6 +1,6 @@
 /**
- * Credentials and keys in the forms of programs that use the client library. The forms are JSON with several encodings of bytes, fields of
- * Redis hashes, and rows of tables.
+ * Reads credentials and keys in the formats of programs that use the client library: JSON with several encodings of bytes, fields of Redis hashes, and rows of
+ * tables.
  */
 import { readFile, stat } from 'node:fs/promises';
 import { type AuthenticationCreds, BufferJSON, initAuthCreds, proto } from '@whiskeysockets/baileys';

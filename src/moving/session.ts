@@ -5,8 +5,8 @@ import type { ArchivedRows } from '#actors/ports.ts';
 export type KeyType = keyof SignalDataTypeMap;
 
 /**
- * One key in the form of the client library. libsignal requires that bytes are Buffers. A `sender-key` is a Buffer of JSON text. A `session` is the
- * object `{_sessions, version}` of libsignal-node, although the library's type differs.
+ * One key in the format of the client library. libsignal requires that bytes are Buffers. A `sender-key` is a Buffer of JSON text. A `session` is the object
+ * `{_sessions, version}` of libsignal-node, although the library's type differs.
  */
 export interface SessionKey {
   readonly type: KeyType;

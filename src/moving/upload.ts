@@ -15,7 +15,7 @@ import { type Reader, SourceFault } from './session.ts';
 const block = 512;
 /** Largest number of entries in an archive. A large account of the bare library has 30,000 files, and unpacking a file needs about half a millisecond. */
 const mostEntries = 60_000;
-/** Largest lengths of a whole name, and of one part of the name. In bytes. File systems allow 255 bytes for a part. */
+/** Largest lengths of a whole name, and of one part of the name. File systems allow 255 bytes for a part. In bytes. */
 const [longestName, longestPart] = [2_048, 255];
 /** The largest number of folders inside each other. The store of a gateway has four levels. Further levels are room for the path of a container's volume. */
 const deepest = 32;
