@@ -1,4 +1,4 @@
-/** Exports sessions as an archive, and stores the rows of an imported archive after its session. These commands run on the owner of the instance. */
+/** Exports sessions as an archive. Stores the contacts, chats and messages of an imported archive. These commands run on the node that owns the instance. */
 import type { Cluster } from '../cluster/cluster.ts';
 import { done, type InstanceId, type InstancePatch, type InstanceRecord, refuse, type Result } from '../model.ts';
 import { type ArchivedTable, type ArrivingSession, EpochLost, type LeavingSession, SourceProblem, StorageFailure } from '../ports.ts';
@@ -7,7 +7,7 @@ import type { ExportRequest, MovingMethods } from '../views.ts';
 import { notDiscarded, type WithCells, type WithPorts } from './host.ts';
 import { leavingSettings, type SettingsHost } from './leaving-settings.ts';
 
-// Ownership for commands that cannot travel to the owner of an instance, because their bodies are too large for the bus.
+// The ownership check of import and export. The gateway cannot send these commands to the owner of an instance, because their bodies are too large for the bus.
 
 /** The cluster of a node, or null for a single gateway. */
 interface OwningHost {
@@ -15,7 +15,8 @@ interface OwningHost {
 }
 
 /**
- * Takes the instance if no live node owns it. Returns null if this node owns the instance, and otherwise the reason why the command cannot run on this node.
+ * Takes the instance if no live node owns it. Returns null if this node then owns the instance, and otherwise the reason why the command cannot run on this
+ * node.
  */
 export const ownershipObjection = async ({ cluster }: OwningHost, id: InstanceId, command: 'import' | 'export'): Promise<string | null> => {
   if (cluster === null || (await cluster.take(id))) return null;
@@ -25,7 +26,8 @@ export const ownershipObjection = async ({ cluster }: OwningHost, id: InstanceId
     : `the node ${owner} owns the instance ${id}: ${command} through that node`;
 };
 
-// Stores the chats and messages of an archive in batches, after their session. After a kill, the stored batches remain. A repeated import adds the rest.
+// Stores the contacts, chats and messages of an archive in batches, after their session is stored. After a kill, the stored batches remain. A repeated import
+// adds the rest.
 
 /** The parts of the supervisor that these commands need. */
 export type RowsHost = OwningHost &
@@ -52,7 +54,7 @@ const problemOf = (error: unknown): string | null => {
   return error instanceof EpochLost ? 'another node took the instance meanwhile, or it was removed' : null;
 };
 
-/** Stores the rows of a session that the instance has. Makes no events. */
+/** Stores the archived rows of a session. The instance must already have this session. Makes no events. */
 export async function addRows(host: RowsHost, id: InstanceId, session: ArrivingSession, signal: AbortSignal): Promise<AddedRows> {
   const { rows, identity } = session;
   if (rows === undefined) return noRows;
@@ -62,7 +64,7 @@ export async function addRows(host: RowsHost, id: InstanceId, session: ArrivingS
   const addAll = async (): Promise<string | null> => {
     for await (const piece of rows()) {
       if (signal.aborted) return callerGone;
-      // The epoch may change between two batches, and the session may end.
+      // Between two batches, the epoch may change and the session may end.
       const record = host.registry.cell(id)?.record;
       if (record?.jid !== identity.jid) return sessionEnded;
       added[piece.of] += await host.ports.journal.addArchived({ instanceId: id, epoch: record.epoch }, piece);
@@ -73,7 +75,7 @@ export async function addRows(host: RowsHost, id: InstanceId, session: ArrivingS
   try {
     problem = await host.during(id, addAll);
   } catch (error) {
-    // The upload is not read further after its caller has gone.
+    // If the caller has gone, its upload is broken off, so the error says nothing new.
     problem = signal.aborted ? callerGone : problemOf(error);
     if (problem === null) throw error;
   }
@@ -102,14 +104,14 @@ export const named = (host: LeavingHost, wanted: string): readonly InstanceRecor
   return byId ? [byId] : records(host).filter(({ name }) => name === wanted);
 };
 
-/** Returns the reason that an exported instance shows. An export does not prove a move, so a connect stays possible. */
+/** Returns the disconnect reason of an exported instance. Nobody knows if the archive is imported elsewhere, so a connect stays possible. */
 const exportedText = (now: number): string =>
   `exported on ${new Date(now).toISOString().slice(0, 16).replace('T', ' ')} UTC: connect it here only if it runs nowhere else`;
 
-/** The fields that tell the owner of an instance that its session was exported. */
+/** The fields of an instance that show that its session was exported. */
 type ExportNote = Pick<InstancePatch, 'lastDisconnect' | 'lastDisconnectReason' | 'lastDisconnectCause'>;
 
-/** Returns a refusal if the session is to be deleted. */
+/** Returns a refusal if a logout is not complete, so that credentials still have to be removed; else null. */
 const discardObjection = (host: LeavingHost, { id, wanted }: InstanceRecord) =>
   wanted === 'unlinked' || host.registry.cells.get(id)?.undiscarded === true
     ? refuse('unavailable', `the instance ${id} cannot be exported: ${notDiscarded.refusal.message}`)
@@ -127,7 +129,7 @@ const stop = (host: LeavingHost, id: InstanceId, reason: string, note: ExportNot
     return done(null);
   });
 
-/** Returns true if the session is neither connected nor about to connect by itself, also after a restart. */
+/** Returns true if the session is disconnected and stays so. It does not connect by itself, not even after a restart. */
 export const isResting = (host: Pick<LeavingHost, 'registry'>, { id, wanted }: InstanceRecord): boolean =>
   wanted === 'offline' && host.registry.status(id) === 'disconnected' && host.registry.cells.get(id)?.closing !== true;
 
@@ -170,7 +172,7 @@ async function prepare(host: LeavingHost, known: InstanceRecord, isToStop: boole
   const objection = await ownershipObjection(host, id, 'export');
   if (objection !== null) return refuse('conflict', objection);
   const before = host.registry.record(id) ?? known;
-  // An import compares the ends of the last connections. For a session that already rests, the stored time is kept.
+  // An import compares the ends of the last connections to find the newer copy. A session that already rests therefore keeps its stored time.
   const ended = isResting(host, before) ? (before.lastDisconnect ?? now) : now;
   const note: ExportNote = { lastDisconnect: ended, lastDisconnectReason: reason, lastDisconnectCause: 'exported' };
   if (isToStop) {
@@ -220,7 +222,7 @@ const prepareAll = async (
   return done(ready);
 };
 
-/** Yields the items of a session. Calls `check` afterwards. */
+/** Yields the items of a session. Calls `check` after the last item. */
 async function* checked<T>(items: AsyncIterable<T>, check: () => void): AsyncIterable<T> {
   yield* items;
   check();
@@ -252,8 +254,8 @@ async function* sessionOf(host: LeavingHost, record: InstanceRecord, hasRows: bo
 }
 
 /**
- * Yields the sessions. `note` is called with each record before its session is read. An idle instance is not released during the read. If the instance moves to
- * another node all the same, `check` ends the export.
+ * Yields the sessions. `note` is called with each record before its session is read. During the read the instance counts as used, so that this node does not
+ * release it. If the instance moves to another node nevertheless, `sessionOf` throws.
  */
 async function* sessionsOf(
   host: LeavingHost,

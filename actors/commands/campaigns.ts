@@ -18,7 +18,7 @@ import {
   type GivenFile,
   type InstanceId,
   type Result,
-  type SendKey,
+  type IdempotencyKey,
 } from '../model.ts';
 import { dayMs, quietFor, timeLeft, type CampaignWork } from '../policy/campaign-policy.ts';
 import { contentProblem } from '../policy/content-rules.ts';
@@ -99,8 +99,8 @@ const problemOf = ({ shared, recipients }: CampaignInput): string | null => {
 };
 
 /**
- * Fetches and keeps the files of a campaign, so that no stored message contains the bytes of a file. A file at a URL in an individual message is fetched when
- * the message is sent. A campaign may have thousands of such files.
+ * Fetches and keeps the files of a campaign, so that no stored message contains the bytes of a file. The files of an individual message are an exception if all
+ * of them are at URLs. They are fetched when the message is sent, because a campaign may have thousands of such files.
  */
 async function withFiles(host: Host, id: InstanceId, input: CampaignInput): Promise<Result<CampaignInput>> {
   const { attachments, time } = host.ports;
@@ -138,7 +138,7 @@ const isActive = ({ status }: Campaign): boolean => status === 'waiting' || stat
 
 const workOf = (campaign: Campaign): CampaignWork => ({ ...campaign, waiting: waitingOf(campaign) });
 
-/** Estimates when each campaign has sent its last message. `active` contains all active campaigns of the instance. */
+/** Estimates the time until each campaign has sent its last message. `active` contains all active campaigns of the instance. */
 const estimated = (
   { ports, policy, campaigns }: Host,
   id: InstanceId,
@@ -163,15 +163,15 @@ async function listOf(host: Host, id: InstanceId, isDone: boolean | null): Promi
 }
 
 /**
- * Validates and stores a campaign. `storing` serialises the count and the write, so that concurrent calls cannot exceed the limit. `key` is stored
- * with the campaign.
+ * Validates and stores a campaign. `storing` serialises the count of campaigns and the write, so that concurrent calls cannot exceed the limit. `key`: the
+ * idempotency key, which is stored with the campaign.
  */
 async function create(
   host: Host,
   storing: KeyedMutex,
   id: InstanceId,
   given: CampaignInput,
-  key: SendKey | null,
+  key: IdempotencyKey | null,
 ): Promise<Result<CreatedCampaign>> {
   const { ports, policy, campaigns } = host;
   const cell = host.cells.get(id);
@@ -214,12 +214,13 @@ async function create(
 }
 
 /**
- * Settles a campaign whose creation got no answer of storage, so that storage may have it. A retry under the same key gets the stored answer, and the campaign
- * is sent. A retry without a key creates another campaign, so the unanswered campaign is removed.
+ * Settles a campaign that storage may or may not have, because the write failed without an answer. With an idempotency key the campaign stays, because the
+ * client's retry gets its stored answer. Without a key the campaign is removed. The client's retry creates it again, and both campaigns would send their
+ * messages.
  */
 function settleUnanswered({ campaigns, chores }: Host, id: InstanceId, campaign: string, hasKey: boolean): void {
   if (hasKey) return campaigns.look(id);
-  // The work ends without a result if the process stops or the instance moves to another node. The campaign then stays.
+  // The removal fails if the process stops or the instance moves to another node. The campaign then stays.
   campaigns.discard(id, campaign).then(
     () => chores.wakeRemover(),
     () => undefined,

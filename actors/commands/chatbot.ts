@@ -36,7 +36,7 @@ interface Held {
   readonly key: AgentKey | undefined;
 }
 
-/** Returns the reason why the agent may not keep its key; null if it may. A key belongs to the origin for which it was given. */
+/** Returns the reason why the agent may not keep its key; null if it may. A stored key may be sent only to the origin for which it was given. */
 const keyProblem = (
   agent: ChatbotAgent,
   edit: AgentEdit,
@@ -72,7 +72,7 @@ const triggerProblem = async (trigger: ChatbotTrigger, id: InstanceId, { definit
 
 interface Definitions {
   readonly ports: AgentPorts;
-  /** The largest number of agents, and of triggers, of one instance. */
+  /** The largest number of agents of one instance, and also the largest number of its triggers. */
   readonly most: number;
 }
 
@@ -143,7 +143,7 @@ const editTrigger = async ({ ports, most }: Definitions, cell: Recorded, edit: T
   return stored ? done({ trigger: stored, made: !old }) : unknownTrigger;
 };
 
-/** Creates the commands. `changed` is called after each edit of an instance, with any outcome. */
+/** Creates the commands. `changed` is called after each edit of an instance, even if the edit failed. */
 export function chatbotCommands(host: Host, changed: (id: InstanceId) => void): ChatbotCommands {
   const { ports, policy } = host;
   const definitions = { ports, most: policy.definitionsPerInstance };

@@ -28,7 +28,7 @@ type Host = WithCells & WithPorts<'chats' | 'messages' | 'journal'>;
 
 type ChatCommands = Pick<MessageMethods, 'markRead' | 'showTyping'>;
 
-/** Returns the reason why a message cannot be marked; '' if it can. */
+/** Returns the reason why a message cannot be marked as read; '' if it can. */
 const problemOf = (message: NamedMessage | undefined): string => {
   if (message === undefined) return 'Message not found';
   return message.fromMe ? 'own messages are not marked as read' : '';
@@ -77,7 +77,7 @@ const unknownChat = refuse('notFound', 'chat not found');
 const timedMute = refuse('invalid', 'channels are muted for ever (-1) or not at all (0)');
 const noBusiness = refuse('notSupported', 'notes about chats are a feature of business accounts');
 
-/** Returns the stored chat. A number may be written in two forms. */
+/** Returns the stored chat of a number or a chat id; null if there is none. A number may have two forms, and the chat is found under either. */
 const find = async (host: Host, id: InstanceId, number: string): Promise<Chat | null> => {
   const cell = host.cells.get(id);
   return cell && storedChat(cell, host.ports.chats, number);
@@ -149,8 +149,8 @@ const shownOf = (message: Message) => ({
 });
 
 /**
- * Recreates a removed chat from messages that arrived during the removal, because they were not part of the request. Repeats until no newer message arrives
- * during the write. `before`: the id of the newest message at the start; undefined if there was none.
+ * Recreates a removed chat from messages that arrived during the removal. The caller did not know these messages and did not ask to remove them. Repeats until
+ * no newer message arrives during the write. `before`: the id of the newest message at the start; undefined if there was none.
  */
 const keepLate = async (ports: Host['ports'], cell: Operable, { chatId }: Chat, before: string | undefined): Promise<void> => {
   const { id } = cell.record;
@@ -164,7 +164,7 @@ const keepLate = async (ports: Host['ports'], cell: Operable, { chatId }: Chat, 
   }
 };
 
-/** A part of a removal, for a stored chat. */
+/** One step of the removal of a stored chat. */
 type Step = (host: Host, cell: Operable, chat: Chat) => Promise<Result<null>>;
 
 const changeOnPhone =
@@ -172,7 +172,7 @@ const changeOnPhone =
   (host, { record }, chat) =>
     host.cells.live(record.id, (cell, signal) => change(host.ports, cell, signal, chat, wanted));
 
-/** The parts in order. The phone comes first, because the changes on the phone need the stored last message. */
+/** The steps of a removal, in order. The changes on the phone come first, because they need the last message, which is still stored then. */
 const steps: Readonly<Record<keyof ChatRemoval, Step>> = {
   clearOnPhone: changeOnPhone({ kind: 'clear' }),
   deleteOnPhone: changeOnPhone({ kind: 'delete' }),
@@ -251,7 +251,7 @@ const edited = (known: readonly LeadTag[], edit: LeadTagEdit, newId: () => strin
   return done({ id: old?.id ?? newId(), name, kanban, kanbanOrder });
 };
 
-/** The number of chats that are changed together. */
+/** The number of chats that are read with one query and changed in parallel. */
 const together = 500;
 
 /** Renames the tag in all chats that have it. */

@@ -49,8 +49,8 @@ const isOfInbox = ({ accountId, inboxId }: ChatwootInbox, news: ChatwootNews): b
   news.accountId === accountId && news.inboxId === inboxId;
 
 /**
- * Returns the news in a post; null for most posts, because Chatwoot reports every change of a message. Messages that the gateway posted itself are
- * ignored, but their deletion is news.
+ * Returns the change that a post of Chatwoot reports to the gateway. Most posts contain none (null), because Chatwoot posts every change of a message. Messages
+ * that the gateway posted itself are ignored, but their deletion is news.
  */
 export function chatwootNews({ chatwoot }: Pick<Host['ports'], 'chatwoot'>, body: Readonly<Record<string, unknown>>): ChatwootNews | null {
   const news = chatwoot.read(body);
@@ -72,7 +72,10 @@ function formerOf(before: Webhook | null, now: ChatwootTarget): Pick<ChatwootInb
   return kept.length === 0 ? {} : { former: kept };
 }
 
-/** Returns the connector. The inbox is in its sealed part. If this part cannot be decrypted, returns the damaged webhook to the same server. */
+/**
+ * Returns the webhook of the connector; null if there is none. Its inbox is stored encrypted. If the inbox cannot be decrypted, returns the damaged webhook
+ * with the same URL, so that the new settings replace it.
+ */
 const connectorOf = ({ dispatcher }: Host, id: InstanceId, { url }: ChatwootSettings): Webhook | null =>
   dispatcher.webhooks.chatwoot(id) ??
   dispatcher.webhooks.own(id).find((webhook) => webhook.unreadable !== undefined && webhook.url === addressOf(url)) ??
@@ -128,7 +131,7 @@ export function chatwootCommands(host: Host, replies: Pick<Replies, 'wake'>): Ch
   });
 
   const save = async (id: InstanceId, settings: ChatwootSettings): Promise<Result<{ readonly hookUrl: string }>> => {
-    // The epoch is read before the check, because another node may own the instance when a slow Chatwoot server answers.
+    // The epoch is read before the check. If another node takes the instance while a slow Chatwoot server answers, the write is refused.
     const epoch = registry.record(id)?.epoch ?? 0;
     const target = targetOf(id, settings);
     const plan = planned(host, id, target, settings);

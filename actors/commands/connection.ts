@@ -14,13 +14,16 @@ type Host = WithCells & WithPorts<'passkeyCodes'> & WithPolicy<'connectAnswer'> 
 
 type ConnectionCommands = Pick<InstanceMethods, 'connect' | 'disconnect' | 'reset' | 'hibernate' | 'presence'>;
 
-/** Returns true if a later call started another pairing than this call. */
+/** Returns true if a later connect call has replaced the pairing of this call by another one. */
 const isReplaced = (cell: Cell, { phone }: OpenOptions): boolean => {
   const chart = cell.lifecycle;
   return cell.view.status === 'connecting' && cell.record.jid === '' && chart !== null && chart.context.options.phone !== phone;
 };
 
-/** Returns true if the requested result exists (a connection, a QR code, or the pairing code for the requested number), or cannot come any more. */
+/**
+ * Returns true if the requested result exists, or cannot come any more. A result is a connection, a QR code, the pairing code for the requested number, or a
+ * request for a passkey.
+ */
 const hasAnswer =
   (options: OpenOptions) =>
   (cell: Cell): boolean => {
@@ -110,7 +113,7 @@ async function connect(
     cell.keeper.note({ wanted });
     return filled;
   }
-  // A pairing that ended during the save noted `offline`. The next restart would not restore the new session.
+  // A pairing that ended during the save noted `offline`. With this state, the next restart would not restore the new session.
   if (cell.record.wanted === 'offline') cell.keeper.note({ wanted: 'online' });
   cell.connect({ ...deviceLook(cell.record), ...(phone === undefined ? {} : { phone }) }, by);
   if (begins) await endPasskeyCode(host, cell);
@@ -152,7 +155,7 @@ async function reconnect(host: Host, cell: Cell, by: Origin): Promise<Result<Ins
   return connect(host, cell, {}, by);
 }
 
-/** The changes of a connection that callers other than the instance's own API may request, such as the inspector. */
+/** The changes of a connection that the inspector may request. `by`: the origin of the request. */
 export type ConnectionSteps = Readonly<
   Record<'reconnect' | 'hibernate' | 'wake', (id: InstanceId, by: Origin) => Promise<Result<InstanceView>>>
 >;

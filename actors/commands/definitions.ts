@@ -100,7 +100,7 @@ const reload = async ({ log }: Host['ports'], cell: Operable, whole: boolean): P
 class Reloads {
   readonly #underWay = new Set<InstanceId>();
 
-  /** Starts a reload, which must not reject. Returns false if one is under way. */
+  /** Starts a reload, which must not reject. Returns false if a reload of the instance is already under way. */
   start(id: InstanceId, work: () => Promise<void>): boolean {
     if (this.#underWay.has(id)) return false;
     this.#underWay.add(id);
@@ -163,7 +163,7 @@ const problemOf = (reply: QuickReply, others: readonly QuickReply[], isBusiness:
   return !reply.onPhone && kept >= most ? refuse('limited', `an instance has at most ${most} quick replies of its own`) : null;
 };
 
-/** Returns the id of a new quick reply on the phone. Phones use the time of the creation in seconds as the id. */
+/** Returns the id of a new quick reply on the phone. Phones use the time of the creation in Unix seconds as the id. */
 const phoneId = (known: readonly QuickReply[], now: number): string => {
   let second = Math.floor(now / 1000);
   while (known.some(({ id }) => id === String(second))) second += 1;

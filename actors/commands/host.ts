@@ -22,6 +22,6 @@ export interface WithPolicy<Name extends keyof Policy> {
 /** The refusal of a command while the credentials of the last session still exist. A login with these credentials would need no pairing. */
 export const notDiscarded = refuse('unavailable', 'the last session is not logged out completely: its credentials are still being deleted');
 
-/** Returns the JPEG for the platform; null for '', which removes a picture. */
+/** Returns the picture as a JPEG for the platform. An empty `source` means that the picture is removed, and gives null. */
 export const portraitOf = ({ portraits }: Pick<Ports, 'portraits'>, id: InstanceId, source: string): Promise<Result<Uint8Array | null>> =>
   source === '' ? Promise.resolve(done(null)) : portraits.take(id, source, 'portrait');

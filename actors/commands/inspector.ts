@@ -79,7 +79,7 @@ async function execute(host: EventHost, connection: ConnectionSteps, id: Instanc
   }
 }
 
-/** Creates the command. `actor` returns its answer, the state of the instance after the event. */
+/** Creates the command `act`. Its answer is the state of the instance after the event, which `actor` returns. */
 export const inspectorEvents = (
   host: EventHost,
   connection: ConnectionSteps,

@@ -72,13 +72,13 @@ async function remove(host: Host, cell: Cell): Promise<Result<Unlinked>> {
   return done({ stillLinked });
 }
 
-/** Rotates tokens one at a time. If several calls use the same token, only the first call gets a new token. */
+/** Rotates the token of an instance, one call at a time. If several calls are made with the same old token, only the first call gets a new token. */
 const tokenRotation = (host: Host): InstanceCommands['rotateToken'] => {
   const rotating = new KeyedMutex();
   return (id, held = '') =>
     rotating.run(id, () =>
       host.cells.settled(id, async (cell) => {
-        // A token that cannot be decrypted was compared by its hash.
+        // If the stored token cannot be decrypted, the caller's token was already compared by its hash.
         const known = unreadableIn(cell.record, 'token') ? held : cell.record.token;
         if (held !== '' && held !== known) return replaced;
         await host.register.replaceToken(cell, host.ports.chance.token(tokenLength));
@@ -114,7 +114,7 @@ export function instanceCommands(host: Host, proxies: ProxyChanges, changed: (id
         return done(cell.view);
       }),
 
-    // Names are read, merged and saved under the mutex, because concurrent calls would overwrite each other.
+    // The names are read, merged and saved under a mutex, because concurrent calls would overwrite each other's names.
     nameLeadFields: (id, names) =>
       naming.run(id, () =>
         host.cells.settled(id, async (cell) => {

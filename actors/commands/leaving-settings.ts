@@ -1,4 +1,7 @@
-/** Divides the settings of an exported instance: those that another Dormouse takes over, and those that the operator of that gateway has to set again. */
+/**
+ * Divides the settings of an exported instance into two groups. Another Dormouse takes over the first group. The operator of that gateway has to set the second
+ * group again.
+ */
 import type { InstanceRecord } from '../model.ts';
 import type { LeavingSession } from '../ports.ts';
 import type { Dispatcher } from '../supervisor/dispatcher.ts';

@@ -10,7 +10,7 @@ import { within } from '../waiting.ts';
 import type { WithCells, WithPorts } from './host.ts';
 import type { Register } from './register.ts';
 
-// Deletes messages at the platform, or in the asynchronous queue.
+// Deletes messages: a queued message in the asynchronous queue, any other message at the platform.
 
 type DeletingHost = WithCells & WithPorts<'messages' | 'time'>;
 
@@ -74,10 +74,10 @@ export function fileCommands(host: Host): FileMethods {
 
 type Question = InputOf<'message.history'>;
 
-/** The time after which a phone counts as silent. In milliseconds. */
-const patience = 60_000;
+/** The timeout for an answer of the phone. In milliseconds. */
+const answerTimeout = 60_000;
 
-/** Returns the message before which the phone searches. */
+/** Returns the message before which the phone searches for older messages. */
 async function anchorOf({ ports }: Host, id: InstanceId, chatId: string, ask: HistoryAsk): Promise<Result<Question['before']>> {
   const { messageId, at, fromMe, exact } = ask;
   const found = (message: Message): Result<Question['before']> =>
@@ -91,7 +91,10 @@ async function anchorOf({ ports }: Host, id: InstanceId, chatId: string, ask: Hi
   return oldest ? found(oldest) : done({ messageId: '', fromMe: false, at: ports.time.now() });
 }
 
-/** Returns the requests in order. Later requests use alternative addresses, for the case that the phone has no messages under the first. */
+/**
+ * Returns the requests in order. The first request uses the given address of the chat. The others use its alternative addresses, in case the phone has no
+ * messages under the first address.
+ */
 async function questionsOf(host: Host, id: InstanceId, chatId: string, ask: HistoryAsk): Promise<Result<readonly Question[]>> {
   const before = await anchorOf(host, id, chatId, ask);
   if (!before.ok) return before;
@@ -107,12 +110,12 @@ interface HistorySession extends Operable {
 
 /** Waits for the answer, and sends the next request if the answer is empty. Never rejects. */
 async function follow({ ports }: Host, cell: HistorySession, id: string, sent: string, others: readonly Question[]): Promise<void> {
-  let answer = await cell.histories.answerTo(ports.time, sent, patience);
+  let answer = await cell.histories.answerTo(ports.time, sent, answerTimeout);
   for (const question of others) {
     if (answer === null || answer.messages > 0) break;
     const again = await cell.request((signal) => performIn(cell, signal, 'message.history', question))?.catch(() => null);
     if (!again?.ok) break;
-    answer = (await cell.histories.answerTo(ports.time, again.value.requestId, patience)) ?? answer;
+    answer = (await cell.histories.answerTo(ports.time, again.value.requestId, answerTimeout)) ?? answer;
   }
   cell.histories.finish(id, answer);
 }

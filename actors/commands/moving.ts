@@ -52,9 +52,10 @@ const objectionTo = (record: InstanceRecord, { identity }: ArrivingSession): str
 };
 
 /**
- * Returns the target of a session that the instance already has. The copy whose last connection ended later has the newer keys, and replaces the other copy. In
- * an instance that the import names with `into` (`isNamed`), an exported copy is replaced by any other copy: the age of the source may be unknown, and an
- * export with `stop` ends a connection with older keys at a later time.
+ * Returns the target of a session that the instance already has. The session replaces the copy of the instance only if this copy rests, in two cases. First,
+ * the last connection of the session ended later, so its keys are newer. Second, the copy was exported, and the import names the instance with `into`
+ * (`isNamed`). The times decide nothing in the second case: the time of the source may be unknown, and an export with `stop` may end a connection with older
+ * keys at a later time.
  */
 const sameSession = (host: Host, record: InstanceRecord, { endedAt }: ArrivingSession, isNamed: boolean): Target => {
   const { id, lastDisconnect, lastDisconnectCause, accountLeaves } = record;
@@ -150,7 +151,7 @@ const settingsOf = async (
     ...proxy.patch,
     ...token.patch,
     wanted: 'offline',
-    // The cause `exported` would permit another replacement.
+    // The fields are cleared, because the cause `exported` would permit another replacement.
     ...(replaces && { lastDisconnect: host.ports.time.now(), lastDisconnectReason: '', lastDisconnectCause: '' }),
     ...(session.endedAt !== undefined && { lastDisconnect: session.endedAt }),
   };
@@ -168,13 +169,17 @@ async function land(host: Host, cell: Cell, session: ArrivingSession, settings: 
   if (objection !== null) return refuse('conflict', objection);
   if (cell.status !== 'disconnected' || cell.closing || cell.undiscarded) return running;
   const store = async (): Promise<Result<null>> => {
-    // An attempt to pair leaves keys in the storage and in memory. An older copy stays in the storage until it is replaced.
+    // An earlier attempt to pair may have left keys in storage and in memory, which are deleted. An older copy of the session leaves only memory now. Storage
+    // keeps it until the new session replaces it.
     await (replaces ? cell.link.forgetKeys() : cell.link.discard('delete', 'a session is imported'));
     await host.ports.sessions.cleared(id);
     const { credentials, keys } = session;
     const { patch, webhooks } = settings;
-    const stored = await host.ports.sessions.land({ instanceId: id, epoch }, { fresh: null, replaces, credentials, keys, patch, webhooks });
-    if (stored === 'elsewhere') return lateElsewhere;
+    const outcome = await host.ports.sessions.land(
+      { instanceId: id, epoch },
+      { fresh: null, replaces, credentials, keys, patch, webhooks },
+    );
+    if (outcome === 'elsewhere') return lateElsewhere;
     cell.keeper.note(patch);
     if (patch.token !== undefined) host.registry.addToken(patch.token, id);
     for (const webhook of webhooks) host.dispatcher.set(webhook);
@@ -186,19 +191,19 @@ async function land(host: Host, cell: Cell, session: ArrivingSession, settings: 
 const lateElsewhere = refuse('conflict', 'another instance has the session by now');
 
 /**
- * Stores a new instance together with its session, so that a kill leaves both or none. The instance becomes known afterwards, so that no caller connects
- * it before.
+ * Stores a new instance together with its session, so that a kill leaves both or none. The instance is registered in memory afterwards, so that no caller
+ * connects it earlier.
  */
 async function landInNew(host: Host, record: InstanceRecord, session: ArrivingSession, settings: Settings): Promise<Result<null>> {
   const { ports, register, registry, dispatcher } = host;
   const { id: instanceId, epoch } = record;
   const { credentials, keys } = session;
   try {
-    const stored = await ports.sessions.land({ instanceId, epoch }, { fresh: record, credentials, keys, ...settings });
-    if (stored === 'elsewhere') return lateElsewhere;
+    const outcome = await ports.sessions.land({ instanceId, epoch }, { fresh: record, credentials, keys, ...settings });
+    if (outcome === 'elsewhere') return lateElsewhere;
   } catch (error) {
-    // Without this removal, a repeated import would find the session in an instance that no node knows before its next start. The wait is bounded, because an
-    // outage may last.
+    // Storage may have the instance although the write failed. Without this removal, a repeated import would find the session in an instance that no node knows
+    // before its next start. The wait is bounded, because an outage may last.
     await within(ports.time, storageRetryMs, register.discard(record));
     throw error;
   }
@@ -244,7 +249,7 @@ const foresee = async (host: Host, session: ArrivingSession, { record, replaces 
   return { ...answerOf(session, record), outcome: 'ready', reason, lost };
 };
 
-/** Adds the chats and messages of a session that the instance has. */
+/** Adds the archived contacts, chats and messages. The instance already has their session. */
 const withRows = async (host: Host, session: ArrivingSession, signal: AbortSignal, answer: ImportedSession): Promise<ImportedSession> => {
   const { chats, messages, problem } = await addRows(host, answer.instance, session, signal);
   if (problem === null) return { ...answer, chats, messages };

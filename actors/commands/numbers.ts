@@ -34,7 +34,7 @@ export function countsOf(registry: Registry): StatusCounts {
   return counts;
 }
 
-/** Returns the reasons for which recorders wait, without duplicates. */
+/** Returns the reasons for which recorders wait for storage, without duplicates. */
 export const troublesOf = ({ cells }: Registry): readonly string[] => [
   ...new Set([...cells.values()].map(({ recorder }) => recorder.trouble).filter((trouble) => trouble !== '')),
 ];

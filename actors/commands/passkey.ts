@@ -15,6 +15,7 @@ type CodePorts = Pick<Ports, 'passkeyCodes' | 'chance' | 'digest' | 'time'>;
 const alphabet = '23456789ABCDEFGHJKMNPQRSTVWXYZ';
 /** The length of a code. Eight of 30 characters give 6.6e11 codes. */
 const codeLength = 8;
+/** The length of a ticket, in characters. 43 of 62 letters and digits give 256 bits. */
 const ticketLength = 43;
 /** The lifetimes of a code and of a ticket. In milliseconds. A ticket outlives both stages after the assertion. */
 const codeMs = 600_000;
@@ -63,7 +64,7 @@ interface Pairing {
 
 const viewOf = (cell: Pairing): PasskeyView | null => cell.lifecycle?.context.passkey ?? null;
 
-/** Returns the passkey view at this stage, or a refusal. */
+/** Returns the passkey view if the pairing is at this stage, else a refusal. */
 const at = (cell: Pairing, stage: PasskeyStage): Result<PasskeyView> => {
   const view = viewOf(cell);
   if (view === null) return refuse('conflict', 'the platform does not ask for a passkey: connect the instance and scan the QR code first');

@@ -65,7 +65,8 @@ async function detailsOf(
   return done({ chatId, lid, chat, picture: picture.ok ? { ...picture.value, kind } : null, businessName, commonGroups });
 }
 
-// Checks which numbers have accounts. Known numbers cause no request. All other numbers share one request, at the pace of all look-ups.
+// Checks which numbers have accounts. Numbers with a remembered answer cause no request. All other numbers share one request, within the rate limit of all
+// look-ups.
 
 const nothing = { chatId: '', lid: '', exists: false, businessName: '', groupName: '', error: '' } as const;
 
@@ -81,8 +82,8 @@ const identify = async (
 
 type Found = ReadonlyMap<string, Known>;
 
-/** Returns the answer to one query. `chat`: the chat of the query. `found`: the results of the look-ups by id. `names`: the found accounts by id. */
-const checked = (query: string, chat: Identified, found: Found, names: ReadonlyMap<string, Identified>): CheckedNumber => {
+/** Returns the result of one query. `chat`: the chat of the query. `found`: the results of the look-ups by chat id. `names`: the found accounts by chat id. */
+const resultOf = (query: string, chat: Identified, found: Found, names: ReadonlyMap<string, Identified>): CheckedNumber => {
   const { id, lid, kind, groupName } = chat;
   if (kind === 'other') return { ...nothing, query, error: 'only contacts and groups can be checked' };
   if (kind === 'group')
@@ -104,7 +105,7 @@ const checked = (query: string, chat: Identified, found: Found, names: ReadonlyM
   return { ...nothing, query, chatId: known.chatId, lid: account?.lid ?? '', exists: true, businessName: known.businessName ?? '' };
 };
 
-/** Checks numbers on a live session. The refusals of `Recipients.check` refuse the whole call. A query that is no number or id gets its own error. */
+/** Checks numbers on a live session. If `Recipients.check` refuses, the whole call is refused. A query that is no number and no id gets an error of its own. */
 async function checkNumbers(cell: Addressable, signal: AbortSignal, numbers: readonly string[]): Promise<Result<readonly CheckedNumber[]>> {
   const chats = numbers.map((number) => cell.link.chatOf(number));
   const asked = await identify(
@@ -127,7 +128,7 @@ async function checkNumbers(cell: Addressable, signal: AbortSignal, numbers: rea
     chats.map((chat, at) => {
       const query = numbers[at] ?? '';
       if (!chat.ok) return { ...nothing, query, error: chat.refusal.message };
-      return checked(query, asked.value.get(chat.value.chatId)!, found.value, names.value);
+      return resultOf(query, asked.value.get(chat.value.chatId)!, found.value, names.value);
     }),
   );
 }
@@ -192,7 +193,7 @@ type GroupHost = WithCells & WithPorts<'definitions' | 'groups' | 'portraits' | 
 
 // Commands on groups that take more than one request: the stored list, and pictures.
 
-/** The limit of forced listings of groups, for each session. */
+/** Limits how often each session may list its groups at the platform on a caller's request (`force`). */
 class ForcedListings {
   readonly #time: Pick<Time, 'monotonic'>;
   readonly #every: number;
@@ -205,7 +206,7 @@ class ForcedListings {
     this.#every = every;
   }
 
-  /** Returns true if the session may ask the platform now, and counts the request. */
+  /** Returns true if the session may ask the platform now. The caller must then send the request. */
   take(cell: object): boolean {
     const now = this.#time.monotonic();
     if (now - (this.#last.get(cell) ?? -Infinity) < this.#every) return false;

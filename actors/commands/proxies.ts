@@ -31,7 +31,7 @@ const nothingAsked = refuse('invalid', 'mode, proxy_url, proxy_fallback, rotate_
 
 const viewOf = (settings: ProxySettings): ProxyView => ({ settings, effective: effectiveOf(settings) });
 
-/** Returns the addresses for a region, or a refusal if there are none. */
+/** Returns the URLs of the managed proxies for a region. An empty list means a connection without a proxy. Refuses a region for which there is neither. */
 const managedProxies = ({ ports, policy }: ChangePorts, region: ProxyRegion): Result<readonly string[]> => {
   const { catalogue } = ports.proxies;
   if (catalogue === null) return policy.proxies.direct && region.country === '' ? done([]) : noCatalogue;

@@ -24,7 +24,7 @@ export class Register {
   readonly #input: RegisterInput;
   readonly #tokens: TokenLookup;
   readonly #pause: Pause;
-  /** New instances whose insert got no answer, so storage may have them. Oldest first. */
+  /** New instances that storage may or may not have, because their insert failed without an answer. Oldest first. */
   readonly #unanswered: { readonly record: InstanceRecord; readonly discarded: () => void }[] = [];
 
   constructor(input: RegisterInput) {
@@ -49,7 +49,7 @@ export class Register {
     return view && this.#asStored(view, stored);
   }
 
-  /** Returns the views of all instances. The view of an instance comes from the node that owns it. */
+  /** Returns the views of all instances. The view of an instance comes from the node that owns it, if this node answers. */
   async everywhere(): Promise<readonly InstanceView[]> {
     const elsewhere = new Map((await this.#input.cluster?.others.views())?.map((view) => [view.record.id, view]));
     const stored = await this.#stored(this.views().filter(({ record: { id } }) => !elsewhere.has(id)));
@@ -90,7 +90,10 @@ export class Register {
     return this.#input.registry.byToken(token);
   }
 
-  /** Looks up the instance of a token that this node does not know. */
+  /**
+   * Looks up the instance of a token in the database, for a token that this node does not know. Returns null for a single gateway, whose memory has every
+   * instance.
+   */
   async lookUp(token: string): Promise<InstanceId | null> {
     const { registry, cluster } = this.#input;
     const record = cluster === null ? null : await registry.unforgotten(() => this.#tokens.find(token));
@@ -114,7 +117,7 @@ export class Register {
     try {
       await ports.instances.insert(record);
     } catch (error) {
-      // A busy storage has not executed the statement.
+      // A busy storage has not executed the statement, so there is no instance to discard.
       if (error instanceof StorageFailure && !(error instanceof StorageBusy)) void this.discard(record);
       throw error;
     }
@@ -124,8 +127,8 @@ export class Register {
   }
 
   /**
-   * Removes a new instance whose insert got no answer, because storage may have it, and the caller's retry creates another instance. Never rejects. Removals
-   * run one after another, so an outage costs one statement a second. A stop ends the work, and an instance that storage has then stays.
+   * Removes a new instance that storage may have although its insert failed. The client does not know this instance, and its retry creates another one. Never
+   * rejects. Removals run one after another, so that an outage costs one statement a second. A stop ends the retries. An instance that storage has then stays.
    */
   discard(record: InstanceRecord): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -137,7 +140,7 @@ export class Register {
     const { ports, chores } = this.#input;
     for (let next = this.#unanswered[0]; next !== undefined && !this.#pause.ended; next = this.#unanswered[0]) {
       const { id, epoch } = next.record;
-      // An instance that storage does not have, or that another node took, needs no retry.
+      // All other errors need no retry: storage does not have the instance, or another node took it.
       await untilStored(this.#pause, () => ports.instances.remove(id, epoch)).catch(() => undefined);
       next.discarded();
       this.#unanswered.shift();

@@ -9,7 +9,7 @@ import {
   refuse,
   type Result,
   type Send,
-  type SendKey,
+  type IdempotencyKey,
   statusChat,
   unknownInstance,
   type UsedSendKey,
@@ -32,12 +32,12 @@ type Host = WithCells &
     readonly register: Pick<Register, 'view'>;
   };
 
-// Idempotent sends and campaigns under a client's key. A repeated request gets the first answer and has no further effect.
+// Idempotent sends and campaigns under the `Idempotency-Key` of a client. A repeated request gets the first answer and has no further effect.
 //
-// A request that arrives while the first one runs waits for the first answer, which has its own deadline. After a crash, or without an
-// answer of the platform, the status of the stored message is the answer.
+// A request that arrives while the first one runs waits for the first answer, which has its own deadline. After a crash, or without an answer of the platform,
+// the answer follows from the status of the stored message.
 
-type Perform<T extends DoneOnce> = (key: SendKey | null) => Promise<Result<T>>;
+type Perform<T extends DoneOnce> = (key: IdempotencyKey | null) => Promise<Result<T>>;
 
 interface UnderWay {
   readonly request: string;
@@ -47,7 +47,7 @@ interface UnderWay {
 const otherRequest = refuse('conflict', 'the Idempotency-Key was used with another request');
 
 /** Statuses that prove that a message has reached the platform. */
-const left: ReadonlySet<string> = new Set(['Sent', 'Delivered', 'Read', 'Played']);
+const reachedPlatform: ReadonlySet<string> = new Set(['Sent', 'Delivered', 'Read', 'Played']);
 
 export class SendOnce {
   readonly #ports: Pick<Ports, 'sendKeys' | 'messages' | 'digest'>;
@@ -57,7 +57,10 @@ export class SendOnce {
     this.#ports = ports;
   }
 
-  /** Calls `perform` at most once, with null if there is no key. The text of the request names its command, so a stored answer has the type `T`. */
+  /**
+   * Calls `perform` at most once for each idempotency key. Without a key, calls `perform` with null each time. The text of the request (`once.request`) names
+   * its command, so that an answer that was stored for the same text has the type `T`.
+   */
   run<T extends DoneOnce>(id: InstanceId, once: GivenKey | undefined, perform: Perform<T>): Promise<Result<T>> {
     if (once === undefined) return perform(null);
     const { digest } = this.#ports;
@@ -70,8 +73,9 @@ export class SendOnce {
     return answer;
   }
 
-  async #answer<T extends DoneOnce>(id: InstanceId, key: SendKey, perform: Perform<T>): Promise<Result<T>> {
-    // A stored key counts at any age. Only the expiry decides that a key is too old, because the expiry does not trust a clock that jumped.
+  async #answer<T extends DoneOnce>(id: InstanceId, key: IdempotencyKey, perform: Perform<T>): Promise<Result<T>> {
+    // A stored key counts at any age. Only the job that removes expired keys decides that a key is too old, because this job does not trust a clock that
+    // jumped.
     const used = await this.#ports.sendKeys.find(id, key.hash);
     if (used === null || used.at === freedAt) return perform(key);
     if (used.request !== key.request) return otherRequest;
@@ -79,12 +83,12 @@ export class SendOnce {
   }
 
   /**
-   * Returns the state of a send. Campaigns need no such state, because a campaign is stored with its answer. A receipt may have proved that a message
-   * arrived although its acknowledgement was lost.
+   * Returns the answer to a repeated send if no answer was stored. The answer follows from the status of the message: a receipt may have proved that the
+   * message arrived although its acknowledgement was lost. Campaigns do not need this, because a campaign is stored with its answer.
    */
   async #stateOf(id: InstanceId, { messageId }: UsedSendKey): Promise<Result<Message>> {
     const message = await this.#ports.messages.byId(id, messageId);
-    if (message && left.has(message.status)) return done(message);
+    if (message && reachedPlatform.has(message.status)) return done(message);
     return refuse('unknown', message?.error || 'the message may or may not have been sent', { messageId });
   }
 }
@@ -93,7 +97,10 @@ type SendCommands = Pick<MessageMethods, 'send' | 'queue' | 'clearQueue'>;
 
 const queueable = new Set(['connecting', 'connected', 'hibernated']);
 
-/** Returns true if the session may take messages for its queue. A session that reconnects may take messages. A session that needs a person may not. */
+/**
+ * Returns true if the session may take messages for its queue. A session that reconnects by itself may. A session that a person has to connect or to pair may
+ * not.
+ */
 const takesAsync = ({ record, view }: Cell): boolean => record.jid !== '' && queueable.has(view.status);
 
 async function sendLater(
@@ -176,7 +183,7 @@ const withAudience = (send: Send, bound: number): Send => {
 export function sendCommands(host: Host, once: SendOnce): SendCommands {
   const { ports, policy } = host;
 
-  const sendInOrder = (id: InstanceId, given: Send, options: SendOptions, key: SendKey | null): Promise<Result<Message>> =>
+  const sendInOrder = (id: InstanceId, given: Send, options: SendOptions, key: IdempotencyKey | null): Promise<Result<Message>> =>
     host.cells.live(id, async (cell, signal) => {
       const recipient = await recipientOf(cell, signal, given.number);
       if (!recipient.ok) return recipient;
@@ -188,7 +195,7 @@ export function sendCommands(host: Host, once: SendOnce): SendCommands {
       );
     });
 
-  const sendAny = async (id: InstanceId, given: Send, options: SendOptions, key: SendKey | null): Promise<Result<Message>> => {
+  const sendAny = async (id: InstanceId, given: Send, options: SendOptions, key: IdempotencyKey | null): Promise<Result<Message>> => {
     const problem = channelProblem(given) ?? contentProblem(given.content);
     if (problem !== null) return refuse('invalid', problem);
     const prepared = await ready(host, id, withAudience(given, policy.statusRecipients), options);
@@ -203,7 +210,7 @@ export function sendCommands(host: Host, once: SendOnce): SendCommands {
       return accepted;
     }
     const first = await sendInOrder(id, send, options, key);
-    // The session hibernated while the message waited for its turn. The message was not accepted, so the send wakes the session and tries again.
+    // The session may have hibernated while the message waited for its turn. The message was not accepted, so the send wakes the session and tries again.
     return first === notConnected && host.register.view(id)?.record.wanted === 'asleep' ? sendInOrder(id, send, options, key) : first;
   };
 

@@ -116,6 +116,7 @@ interface Stored {
   readonly rotatedAt: number;
 }
 
+/** The length of a generated admin token, in characters. */
 const length = 50;
 
 interface Begun {

@@ -66,7 +66,8 @@ const writerOf = (host: WebhookHost) => {
 
     /** Stores the webhook and notifies its courier. Returns the id of the webhook if the caller must show its secret, and '' otherwise. */
     async save(webhook: Webhook, epoch: number, input: WebhookInput): Promise<Result<string>> {
-      // The gateway cannot know whether events were signed, so the caller must say whether they are signed from now on.
+      // The secret of a damaged webhook cannot be read, so the gateway does not know if its events were signed. The caller must say if they are signed from now
+      // on.
       if (!repairs(webhook, input)) return refuse('invalid', damageText(webhook));
       const secrets = privateOf(webhook, input, ports.signer);
       if (!secrets.ok) return secrets;
@@ -91,13 +92,13 @@ const writerOf = (host: WebhookHost) => {
 type Writer = ReturnType<typeof writerOf>;
 
 /**
- * The ids of new webhooks whose creation got no answer of storage, by instance. Storage may have such a webhook. The next new webhook of the instance, as a
- * rule the client's retry, replaces it under the same id.
+ * For each instance, the id of a new webhook that storage may or may not have, because the write failed without an answer. The next new webhook of the instance
+ * gets the same id, so that it replaces that webhook. As a rule it is the client's retry, and two webhooks would deliver every event twice.
  */
 export class NewIds {
   readonly #unanswered = new Map<InstanceId, string>();
 
-  /** Creates a webhook under the id. Keeps the id if storage does not answer. */
+  /** Creates a webhook under the id. Keeps the id for the next webhook if the write fails with a `StorageFailure`. */
   async use<T>(instance: InstanceId, id: string, create: () => Promise<Result<T>>): Promise<Result<T>> {
     try {
       const created = await create();
@@ -325,7 +326,7 @@ async function replay(host: DeliveryHost, webhooks: readonly Webhook[], filter: 
     const wanted = types.filter((type) => listensTo(events, type));
     const query = { owner, webhook: id, events: ids, types: wanted, states, from, to, limit: limit - count };
     const back = await host.ports.deliveries.replay(query).catch((error: unknown) => {
-      // The database may have moved the rows all the same.
+      // The database may have moved rows to the outbox although the call failed.
       host.outboxSearch.wake(id);
       throw error;
     });

@@ -11,7 +11,7 @@ import type { EventType } from './webhook.ts';
 // Idempotency keys (header `Idempotency-Key`). A client that repeats a request with its key causes no second message and no second campaign.
 
 /** A client's idempotency key, as two digests. `hash` is the digest of the key itself. */
-export interface SendKey {
+export interface IdempotencyKey {
   readonly hash: string;
   /** The digest of the request. Another request under the same key is refused. */
   readonly request: string;
@@ -21,7 +21,7 @@ export interface SendKey {
 export type DoneOnce = Message | CreatedCampaign;
 
 /** A key that was used; unique by (instance, hash). */
-export interface UsedSendKey extends SendKey {
+export interface UsedSendKey extends IdempotencyKey {
   /** The id of the message or the campaign. */
   readonly messageId: string;
   /** The time of the first request; 0 if the key may be used again. In Unix milliseconds. */

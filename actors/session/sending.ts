@@ -15,7 +15,7 @@ import {
   refuse,
   type Result,
   type Send,
-  type SendKey,
+  type IdempotencyKey,
   statusChat,
   type UsedSendKey,
 } from '../model.ts';
@@ -32,28 +32,30 @@ export interface Sendable extends Addressable {
   readonly typing: Typing;
 }
 
-// The life cycle of a send key. The key is bound to a message, and is then answered or freed.
+// The life cycle of an idempotency key. The key is bound to the message of its request. Later the answer is stored with the key, or the key is freed.
 
-/** Binds a key to its message. If `answer` is null, the status of the message gives the answer. */
-export const usedBy = (key: SendKey, message: Message, at: number, answer: Result<Message> | null = null): UsedSendKey => ({
+/** Binds an idempotency key to its message. If `answer` is null, a repeated request gets its answer from the status of the message. */
+export const usedBy = (key: IdempotencyKey, message: Message, at: number, answer: Result<Message> | null = null): UsedSendKey => ({
   ...key,
   messageId: message.messageId,
   at,
   answer: answer?.ok ? { ok: true, value: { ...answer.value, raw: null, queuedSend: null } } : answer,
 });
 
-/** The time that marks a key as freed. The next expiry removes the row of the key. */
+/** The value of `at` that marks an idempotency key as freed. The next removal of expired keys removes its row. */
 export const freedAt = 0;
 
-/** Frees a key, because no frame left the process. The client may retry under the same key. Resolves after the first attempt to record the change. */
+/**
+ * Frees an idempotency key, because no frame left the process. The client may retry under the same key. Resolves after the first attempt to record the change.
+ */
 const free = async (cell: Recorded, key: UsedSendKey | null): Promise<void> => {
   if (key) await cell.recorder.tell({ kind: 'sendKey', key: { ...key, at: freedAt, answer: null } });
 };
 
 /**
- * Settles a send that failed after acceptance. A refusal of the platform becomes the answer of the key. If the outcome is unknown, the status of the message
- * shows the outcome later. After any other failure no frame left the process, and the key is freed. The refusal for the caller names a message that may have
- * arrived.
+ * Settles the idempotency key of a send that failed after its message was stored. A refusal of the platform is stored as the answer to the request. If the
+ * outcome is unknown, the key stays bound to the message, whose status shows the outcome later. The caller's refusal then contains the id of the message. After
+ * any other failure no frame left the process, so the key is freed.
  */
 async function settleFailure(cell: Recorded, key: UsedSendKey | null, message: Message, refusal: Refusal): Promise<Result<Message>> {
   if (refusal.reason === 'unknown') return refuse('unknown', refusal.message, { ...refusal, messageId: message.messageId });
@@ -208,7 +210,7 @@ export interface SendNow {
   readonly send: Send;
   readonly options: SendOptions;
   readonly chatId: string;
-  readonly key: SendKey | null;
+  readonly key: IdempotencyKey | null;
 }
 
 /** Sends one message whose caller waits for the platform's answer. `release` starts the next message of the same chat. */
