@@ -20,8 +20,8 @@ export type DueRecipient = NonNullable<DueMessage['recipient']>;
 /**
  * The outcome of a send. `left`: a frame left the process, or may have left. `settled`: no frame left, and the outcome of the recipient is stored. `refused`:
  * the platform refused the message. `fileless`: a file of the message could not be taken, and the outcome of the recipient is stored. `later`: the message
- * cannot be sent now, for example because the connection ended, and the recipient waits. `waitMs` and `obstacle`: see `Sending`. `stop`: no campaign of the account can continue, for this
- * reason.
+ * cannot be sent now, for example because the connection ended, and the recipient waits. `waitMs` and `obstacle`: see `Sending`. `stop`: the reason why no
+ * campaign of the account can continue.
  */
 export type SendEnd = 'left' | 'settled' | 'refused' | 'fileless' | Exclude<Sending, 'done'> | { readonly stop: string };
 
@@ -31,7 +31,7 @@ export interface CampaignHost {
   random(): number;
   /** Settles the recipients that an earlier run left unfinished. */
   settle(): Promise<void>;
-  /** Returns the next message, but none of the campaigns with these ids. */
+  /** Returns the next message of all campaigns except `resting`; null if there is none. */
   next(now: number, resting: readonly string[]): Promise<DueMessage | null>;
   nthSent(since: number, n: number): Promise<number | null>;
   live(): boolean;
@@ -81,7 +81,10 @@ const heldLookMs = 5_000;
 /** The longest wait of a campaign before its next check. In milliseconds. */
 const longestPause = 60_000;
 
-/** After this many consecutive messages whose files could not be taken, the campaign rests after each such message. The host of the files may be unavailable. */
+/**
+ * The number of consecutive messages whose files could not be taken. From this number on, the campaign rests after each such message, because the server of the
+ * files may be unavailable.
+ */
 const filelessLimit = 5;
 
 export class CampaignRunner {
@@ -137,7 +140,7 @@ export class CampaignRunner {
     return left > 0 ? Math.ceil(time.now() + left) : null;
   }
 
-  /** The progress of the current campaign; null while no campaign is under way. `nextAt`: the time of its next message, or null if there is no wait. */
+  /** Null while no campaign is active. `nextAt`: the time of the next message in Unix milliseconds, or null if there is no wait. */
   get atWork(): { readonly nextAt: number | null } | null {
     return this.#active ? { nextAt: this.nextAt } : null;
   }
@@ -236,11 +239,11 @@ export class CampaignRunner {
   async #restOf(campaign: Campaign): Promise<Rest> {
     const { time, policy } = this.#host;
     const now = time.now();
-    // After a restart of the runner, the time of the last message is unknown. The runner uses the time of the campaign's last change.
+    // After a restart of the runner, the time of the last message is unknown. The runner uses the time of the campaign's last change instead.
     if (this.#last.at === null && !this.#isRested && campaign.startedAt > 0)
       this.#pace(campaign, time.monotonic() - Math.max(0, now - campaign.updated));
     const { at, pause, share } = this.#last;
-    // Between messages of two campaigns the shorter of both pauses applies, so that a slow campaign does not delay the next campaign.
+    // Between messages of two campaigns the shorter of the two pauses applies, so that a slow campaign does not delay the next campaign.
     const most = Math.min(pause, between(campaign.delayMin, campaign.delayMax, share));
     const paced = at === null ? 0 : at + most - time.monotonic();
     const quiet = quietFor(policy, now);
@@ -280,7 +283,10 @@ export class CampaignRunner {
     return 0;
   }
 
-  /** Sends one message. After a storage failure the message is sent again, because no frame was written. After any other error the outcome is unknown. */
+  /**
+   * Sends one message. After a storage failure the message is sent again, because no frame was written. A file that cannot be read makes the message fail.
+   * After any other error the outcome is unknown.
+   */
   async #attempt(campaign: Campaign, recipient: DueRecipient): Promise<SendEnd> {
     try {
       return await this.#host.send(campaign, recipient);

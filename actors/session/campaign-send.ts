@@ -37,7 +37,8 @@ interface SendInput {
 const accountCodes: ReadonlySet<number | undefined> = new Set([463, 475]);
 
 /**
- * Returns true if the refusal concerns the account. A refusal with 463 concerns only the recipient if the time-lock of the account is known to be inactive.
+ * Returns true if the refusal concerns the account, and not only the recipient. A refusal with 463 concerns only the recipient if the time-lock of the account
+ * is known to be inactive.
  */
 const isOfAccount = ({ reason, code, limits }: Refusal): boolean =>
   reason === 'refused' && accountCodes.has(code) && !(code === 463 && limits?.timeLock?.ok === true && !limits.timeLock.value.active);

@@ -89,7 +89,7 @@ export class Cell {
   readonly workers: SupervisedWorkers;
   readonly activity: Activity;
   readonly presence = new Presence(this);
-  /** True if the connect request that began the pairing allows that another account is paired. */
+  /** True if a connect request of the current pairing allows that another account is paired. */
   allowsAccountChange = false;
   readonly #input: CellInput;
   readonly root: RootActor;
@@ -159,7 +159,7 @@ export class Cell {
     return this.root.busy || this.queue.pending > 0 || this.queue.processing;
   }
 
-  /** True if the session is becoming live, and calls wait for that. */
+  /** True while the session is connecting, and calls wait until it is live. */
   get waking(): boolean {
     return this.view.status === 'connecting' && this.#input.ports.time.monotonic() < this.#wakingUntil;
   }

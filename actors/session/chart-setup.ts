@@ -79,7 +79,7 @@ export interface Context {
   readonly retries: number;
   /** The reason why the phone still lists a device that was to be unlinked, or ''. */
   readonly stillLinked: string;
-  /** The time at which a connect last cut a wait short. By the monotonic clock. */
+  /** The last time at which a connect cut a back-off or a suspension short. By the monotonic clock. */
   readonly cutAt: number;
   readonly verdict: Verdict | null;
 }
@@ -207,7 +207,7 @@ export const admission = {
 } as const;
 
 export const chartSetup = setup({
-  // The tag `closing` marks states in which commands wait. The tag `undiscarded` marks states in which credentials that must be removed still exist.
+  // The tag `closing` marks states in which commands wait. The tag `undiscarded` marks states that wait for the next attempt to remove credentials.
   types: { context: {} as Context, events: {} as LifecycleEvent, input: {} as LifecycleInput, tags: {} as 'closing' | 'undiscarded' },
   actors: {
     link: linkLogic,

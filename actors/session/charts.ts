@@ -50,7 +50,7 @@ const guardText = (guard: unknown): string => {
 
 type Named = { readonly name: string; readonly kind: TransitionKind };
 
-/** Returns the name of each event type of a state. The names, such as `after.retryDelay` or `done.closing`, have no ids of the state machine library. */
+/** Returns the name of each event type of a state. The names, such as `after.retryDelay` or `done.closing`, do not contain the internal ids of XState. */
 const eventNames = (node: Node): ReadonlyMap<string, Named> => {
   const sources = new Map(node.invoke.map(({ id, src }) => [id, String(src)]));
   return new Map(
@@ -125,7 +125,7 @@ const chartOf = (id: ChartName): Chart => {
 
 export const charts: Readonly<Record<ChartName, Chart>> = { lifecycle: chartOf('lifecycle'), instance: chartOf('instance') };
 
-/** The names of the events of both machines, by the event types of the state machine library. */
+/** Maps the event types of XState to the names of the events, for both machines. */
 export const nameOfEvent: ReadonlyMap<string, string> = new Map(
   Object.values(roots).flatMap((root) =>
     nodesOf(root).flatMap((node) => [...eventNames(node)].map(([type, { name }]) => [type, name] as const)),

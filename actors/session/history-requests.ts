@@ -15,7 +15,7 @@ const put = <V>(map: Map<string, V>, key: string, value: V): void => {
 
 export class HistoryRequests {
   readonly #requests = new Map<string, HistoryRequest>();
-  /** Callbacks by the platform's id of a request. */
+  /** Callbacks that take the answer to a request, by the id that the platform gave the request. */
   readonly #waiting = new Map<string, (transfer: HistoryTransfer | null) => void>();
   /** Answers that arrived before a caller waited for them. */
   readonly #early = new Map<string, HistoryTransfer>();

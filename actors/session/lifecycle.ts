@@ -29,7 +29,10 @@ const onClose =
       ],
     }) as const;
 
-/** Transitions for a close, one for each group of reactions of `policy/close-cause.ts`. `reopen`: the state of a restart that the platform requests. */
+/**
+ * Transitions for a close, one for each group of reactions of `policy/close-cause.ts`. `reopen`: the state after a close with which the platform requests a
+ * restart.
+ */
 const closes = (pairing: boolean, reopen: 'opening' | 'admission' = 'opening') => {
   const row = onClose(pairing);
   return [
@@ -123,7 +126,7 @@ const asked = ({ event }: { event: { options: OpenOptions } }) => event.options;
 const asksAnew = { type: 'asksAnew' as const, params: asked };
 const rememberRequest = { type: 'rememberRequest' as const, params: asked };
 
-/** Transitions for a connect during pairing. A repeated request has no effect. Only a QR code needs a new connection. */
+/** Transitions for a connect during pairing. A repeated request has no effect. Only a change to a QR code needs a new connection. */
 const pairAnew = (target?: string) =>
   [
     {
@@ -343,7 +346,7 @@ const chart = chartSetup.createMachine({
         'instance.disconnect': loggingOut,
         'instance.request': { actions: 'startOperation' },
         'platform.identity': { actions: { type: 'notePatch', params: ({ event }) => event.patch } },
-        'platform.closed': closes(false, 'admission'), // A live session has no slot of the gate.
+        'platform.closed': closes(false, 'admission'), // A live session has given its slot back to the gate.
       },
     },
     hibernated: {

@@ -36,7 +36,7 @@ const timeoutReason = ({ context: { passkey } }: { readonly context: { readonly 
   return passkeySentences.unanswered;
 };
 
-/** Returns the part of a state that waits for a person or for the platform during a pairing, within a limit. */
+/** Returns the timeout of a state that waits for a person or for the platform during a pairing. */
 export const waitsForPasskey = (limit: 'passkeyLimit' | 'passkeyStepLimit') =>
   ({
     after: {

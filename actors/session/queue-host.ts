@@ -49,8 +49,8 @@ const lookupPauseMs = 5_000;
 const filePauseMs = 30_000;
 
 /**
- * Returns the postponement of a look-up of a recipient or a group that cannot be made now, or null if the refusal is final. `gone` is true if the connection
- * ended.
+ * Returns the postponement of a message after a look-up of its recipient or group (`on`) was refused; null if the refusal is final. `gone` is true if the
+ * connection ended.
  */
 export const postponed = ({ reason, connectionLost, retryAfter }: Refusal, on: string, gone: boolean): Exclude<Sending, 'done'> | null => {
   if (reason === 'limited') return { waitMs: (retryAfter ?? 1) * 1000 };
@@ -153,6 +153,7 @@ export async function restoreQueues<Session extends Queued>(
   }
 }
 
+/** The largest number of messages in one query. */
 const batch = 500;
 
 /** Fails unfinished messages of an earlier run whose caller waited for an answer. The caller got an error, and may have sent the message again. */

@@ -12,7 +12,7 @@ import { type Obstacle, Patience } from './obstacles.ts';
 
 /**
  * The outcome of an attempt. `later`: the message waits for the next connection. `waitMs`: nothing may be sent for this many milliseconds. `obstacle`: the
- * reason concerns only this message and those that need the same fact.
+ * reason concerns only this message and messages that need the same file or answer.
  */
 export type Sending = 'done' | 'later' | { readonly waitMs: number; readonly obstacle?: Obstacle };
 
@@ -176,7 +176,7 @@ export class SendQueue {
 
   /** Sends until no message waits or the connection ends. Retries after a pause while storage is unavailable. */
   async #work(): Promise<void> {
-    // The time of an obstacle counts only while the queue works: not offline, and not from one message to a much later one.
+    // The time of an obstacle counts only while the queue works. Time without a connection and time without messages do not count.
     this.#patience.reset();
     while (!this.#pause.ended) {
       try {
@@ -295,8 +295,8 @@ export class SendQueue {
   }
 
   /**
-   * Gives up messages that are too old. A timer calls this method again when the next message expires. The session may still count as live, because the chart
-   * notices the end of a connection with a delay.
+   * Gives up messages that are too old. A timer wakes the worker again when the next message expires. During this call the session may still count as live,
+   * because the chart notices the end of a connection with a delay.
    */
   async #expireOld(): Promise<void> {
     const { time, limits } = this.#host;

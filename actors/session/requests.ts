@@ -81,8 +81,8 @@ export class Recipients {
   }
 
   /**
-   * Returns the id to write to. Refuses with `notFound` for a number without an account, with `limited` after too many look-ups, and with `notSent`
-   * if the platform did not answer.
+   * Returns the chat id to which a message is sent. Refuses with `notFound` for a number without an account, with `limited` after too many look-ups, and with
+   * `notSent` if the platform did not answer.
    */
   async resolve(chat: Addressed, lookUp: LookUp): Promise<Result<string>> {
     const { chatId, forms } = chat;
@@ -133,7 +133,10 @@ export class Recipients {
     return this.#keep(chat.chatId, answer, null).businessName;
   }
 
-  /** Returns the id to write to from memory or storage, without a look-up. Returns null for an unknown number, or for a number without an account. */
+  /**
+   * Returns the chat id to which a message is sent, from memory or storage, without a look-up. Returns null for an unknown number, or for a number without an
+   * account.
+   */
   async known(chat: Addressed): Promise<string | null> {
     const { chatId, forms } = chat;
     if (forms.length === 0) return null;
@@ -141,7 +144,7 @@ export class Recipients {
     return found?.chatId || null;
   }
 
-  /** Returns the cached id to write to, or null. */
+  /** Returns the cached chat id to which a message is sent, or null. */
   remembered(chatId: string): string | null {
     return this.#remembered(chatId)?.chatId ?? null;
   }
@@ -232,7 +235,7 @@ const formsOf = ({ forms }: Addressed, found: Known): readonly (Found & { readon
   return [...new Set(found.chatId === '' ? forms : [...forms, found.chatId])].map((form) => ({ form, ...found }));
 };
 
-// Parts of a cell. Each function takes the smallest part that it needs.
+// Interfaces of parts of a cell. Each function takes the smallest part that it needs.
 
 /** An instance with its recorder. */
 export interface Recorded {

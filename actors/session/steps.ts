@@ -100,7 +100,7 @@ export class Steps {
     const name = nameOfEvent.get(event.type) ?? event.type;
     if (from === '' && this.#count <= 1) return false; // The first start of the root is no step.
     if (from === to && !anew.has(`${chart} ${to} ${name}`)) return false;
-    if (!eventOf.has(name)) return false; // The library reports the end of an actor with such an event.
+    if (!eventOf.has(name)) return false; // XState reports the end of an actor with an event that is not in the charts.
     this.#push(
       indexOf.get(`${chart} ${from}`) ?? nowhere,
       indexOf.get(`${chart} ${to}`) ?? nowhere,
