@@ -76,7 +76,7 @@ export class Campaigns {
     return this.#runners.get(id)?.nextAt ?? null;
   }
 
-  /** Returns the progress of the current campaign; null if no campaign of the instance is under way. */
+  /** Returns the time of the next message (`nextAt`, see `CampaignRunner.atWork`); null if no campaign of the instance is active. */
   atWork(id: InstanceId): { readonly nextAt: number | null } | null {
     return this.#runners.get(id)?.atWork ?? null;
   }
@@ -89,8 +89,9 @@ export class Campaigns {
   }
 
   /**
-   * Marks a campaign as `deleting` if storage has it. Used after a creation without an answer of storage, because the client creates the campaign again.
-   * Retries while storage is unavailable. Rejects with `EpochLost` if the instance moved to another node.
+   * Marks a campaign as `deleting` if storage has it. Used if the creation of a campaign without an idempotency key failed without an answer of storage. The
+   * client's retry creates the campaign again, so that the campaign would run twice. Retries while storage is unavailable. Rejects with `EpochLost` if the
+   * instance moved to another node.
    */
   async discard(id: InstanceId, campaign: string): Promise<void> {
     const { registry, ports } = this.#input;
@@ -157,7 +158,7 @@ export class Campaigns {
   async #give(id: InstanceId, { id: campaignId }: Campaign, { position }: DueRecipient, state: EndOf, error: string): Promise<void> {
     const entry = { kind: 'recipient', campaignId, position, state, error, at: this.#input.ports.time.now() } as const;
     await untilStored(this.#pause, async () => this.#input.registry.cell(id)?.recorder.append(entry));
-    // A recipient that waits again is sent again, so it is not counted yet.
+    // A recipient that waits again gets the message later, so this outcome is not counted.
     if (state !== 'waiting') this.#input.ports.meter.campaigned(state);
   }
 

@@ -74,8 +74,8 @@ export const expiry = ({ perishables, time, log, workers, clock, onDuty = () => 
 // interrupted removal.
 
 /**
- * The time for which the row of a removed instance or webhook stays marked in a cluster. Every node reads the marks twice a second, and a row that is
- * deleted leaves no mark. In milliseconds.
+ * The time for which the row of a removed instance or webhook stays marked in a cluster. The other nodes learn of the removal from this mark, which every node
+ * reads twice a second. In milliseconds.
  */
 export const markedMs = 10_000;
 

@@ -8,8 +8,8 @@ import { StorageFailure, type Log, type MessageStore, type Platform, type Platfo
 /** Tolerated difference between the clock and the monotonic clock. Machines with a time service differ by less. In milliseconds. */
 const tolerated = 60_000;
 /**
- * The largest accepted difference between the clock and the platform's time, in milliseconds. A quartz clock without a time service drifts by this much in a
- * few months.
+ * The largest accepted difference between the clock and the platform's time. A quartz clock without a time service drifts by this much in a few months. In
+ * milliseconds.
  */
 const agreement = 300_000;
 /** The time after which a clock that jumped counts as right if the platform did not name its time. In milliseconds. */

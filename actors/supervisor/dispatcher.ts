@@ -110,13 +110,13 @@ export class Dispatcher {
     return this.#health.get(webhookId) ?? null;
   }
 
-  /** Returns a webhook of the instance whose receiver fails, or null. */
+  /** Returns one of the instance's webhooks with a failing receiver; null if there is none. */
   failing(id: InstanceId): Webhook | null {
     const [first] = this.#failing.get(id) ?? [];
     return first === undefined ? null : this.webhooks.get(first);
   }
 
-  /** Returns the webhooks whose circuit is open. A circuit stays open until a delivery succeeds. */
+  /** Returns the webhooks whose circuit is open. A circuit stays open until a delivery succeeds, the webhook changes, or `clearCircuit` closes the circuit. */
   get broken(): readonly Webhook[] {
     const open = [...this.#circuits].filter(([, { isOpen }]) => isOpen).map(([id]) => this.webhooks.get(id));
     return open.filter((webhook) => webhook?.enabled === true) as readonly Webhook[];

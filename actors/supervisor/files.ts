@@ -41,9 +41,9 @@ const isMimetype = (text: string): boolean => /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(?:\
 
 const goneText = 'the file was removed meanwhile';
 
-/** The longest wait of a client for a file while other files of the instance wait for their turn. Many clients give up after 30 s. In milliseconds. */
-const turnMs = 25_000;
-const lateTurn = refuse('unavailable', 'too many files are being downloaded: ask for this one again later', {
+/** The longest wait of a client for a file while files of the instance wait for a download slot. Many clients give up after 30 s. In milliseconds. */
+const slotWaitMs = 25_000;
+const tooManyDownloads = refuse('unavailable', 'too many files are being downloaded: ask for this one again later', {
   retryAfter: 30,
 });
 
@@ -60,12 +60,15 @@ export class Downloads {
     this.#host = host;
   }
 
-  /** `isPatient`: false for a client, which is refused with `unavailable` while files of the instance wait too long for their turn. */
+  /**
+   * Returns the file of a message. `isPatient`: false for a client. A client gets the refusal `unavailable` after `slotWaitMs` if files of the instance still
+   * wait for a download slot.
+   */
   async download(id: InstanceId, wish: DownloadWish, isPatient: boolean): Promise<Result<Download>> {
     const wanted = await this.#wanted(id, wish);
     if (!wanted.ok) return wanted;
     const fetching = this.fetched(id, wanted.value);
-    if (!isPatient && (await this.#isLate(id, fetching))) return lateTurn;
+    if (!isPatient && (await this.#isLate(id, fetching))) return tooManyDownloads;
     const fetched = await fetching;
     if (!fetched.ok) return fetched;
     const { facts } = wanted.value;
@@ -98,11 +101,12 @@ export class Downloads {
   }
 
   /**
-   * Waits for a fetch for at most `turnMs`. Returns true if files of the instance wait for their turns then. The fetch goes on in both cases.
+   * Waits for a fetch for at most `slotWaitMs`. Returns true if the fetch has not ended by then, and files of the instance wait for a download slot. The fetch
+   * continues in both cases.
    */
   async #isLate(id: InstanceId, fetching: Promise<unknown>): Promise<boolean> {
     const { time, downloadsWaiting } = this.#host.ports;
-    return (await within(time, turnMs, fetching)) === 'late' && downloadsWaiting(id) > 0;
+    return (await within(time, slotWaitMs, fetching)) === 'late' && downloadsWaiting(id) > 0;
   }
 
   /** Returns a kept file without use of the session. Fetches any other file from the platform. */
