@@ -18,7 +18,7 @@ interface ClusterRowsInput {
   ask(node: string, question: NodeQuestion): Promise<unknown>;
   owns(id: InstanceId): boolean;
   owned(): Iterable<InstanceId>;
-  /** Returns null if the instance is gone. */
+  /** Returns the row of an instance; null if the instance is gone. */
   row(id: InstanceId): ActorRow | null;
 }
 
@@ -75,7 +75,7 @@ export class ClusterRows {
     };
   }
 
-  /** Returns null if the node does not answer, or does not know the question. */
+  /** Returns all rows of the node; null if the node does not answer, or does not know the question. */
   async #rowsOf(node: string): Promise<readonly ActorRow[] | null> {
     const all: ActorRow[] = [];
     let after = '';

@@ -127,7 +127,7 @@ export class OtherNodes {
     return own;
   }
 
-  /** Asks all other nodes. `T` is the type of the answer. Answers of another form are left out. */
+  /** Asks all other nodes. `T` is the type of the answer. Missing answers, and answers for which `fits` returns false, are left out. */
   async #askAll<T>(question: NodeQuestion, fits: (answer: unknown) => boolean): Promise<readonly T[]> {
     const { me, nodes, ask } = this.#input;
     const others = nodes().filter(({ name }) => name !== me);
@@ -240,7 +240,7 @@ export class RemoteFiles {
     }
   }
 
-  /** Returns null if the owner does not answer with bytes. */
+  /** Returns one part of the file; null if the owner does not answer with bytes. */
   async #piece(id: InstanceId, { name }: KeptFile, start: number, end: number): Promise<Uint8Array | null> {
     const piece = await this.#input.ask(id, [name, start, Math.min(end, start + pieceBytes - 1)]);
     return piece instanceof Uint8Array && piece.length > 0 ? piece : null;

@@ -191,7 +191,7 @@ const isRouted = (answerer: Answerer): answerer is Exclude<Answerer, 'any'> => a
 
 /**
  * Returns the arguments that travel, and the call on this node. The arguments are prepared once, because a command may ask several nodes and then run on this
- * node, and an address may give its file only once. A call on this node before any preparation prepares nothing.
+ * node, and a URL may return its file only once. A call on this node before any preparation prepares nothing.
  */
 const routed = (
   local: Method,

@@ -189,7 +189,7 @@ export class ClusterSessions implements OwnedSessions {
     }
     await cell.close(hurry);
     if (!hurry && uses.count(id) > 0) {
-      // Commands that the close cut short free their keys and record their outcome before the recorder ends.
+      // Commands that the close cut short free their idempotency keys and record their outcome before the recorder ends.
       await within(ports.time, cutShortMs, uses.ended(id));
       await cell.stored();
     }
@@ -223,7 +223,7 @@ export class ClusterSessions implements OwnedSessions {
     const cell = registry.cell(record.id);
     if (!cell) return;
     if (isDamaged) setAsideDamaged(cell, ports.time.now());
-    // Otherwise nodes would take the instance again and again.
+    // If the record stayed `online`, nodes would take the instance again and again.
     else if (isCut) cell.keeper.note({ wanted: 'offline' });
     failInterrupted(cell, interrupted).catch((error: unknown) => ports.log.warn({ instance: record.id, error }, 'queue.unread'));
     if (queued > 0) cell.queue.restore(queued);

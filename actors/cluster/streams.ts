@@ -38,9 +38,10 @@ export interface Asked {
 
 /** The least time for which an owner sends, so that one lost request does not end a stream. In milliseconds. */
 const leastSentFor = 30_000;
-/** The number of attempts to read a message that the bus may not have stored yet. */
+/** The number of attempts to read a message that the bus may not have stored yet (`tries`), and the pause between two attempts in milliseconds (`againMs`). */
 const tries = 10;
 const againMs = 100;
+/** The longest wait until the bus has the last events of an instance. In milliseconds. */
 const flushMs = 3_000;
 /**
  * The number of attempts to report a missed event to the owner (`announceTries`), and the pause between two attempts in milliseconds (`announceMs`). An attempt
