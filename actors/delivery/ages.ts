@@ -4,9 +4,11 @@
  */
 import type { DeliveryStore, OldestTimes, Tally } from '../ports.ts';
 
-/** One value for each kind of stored deliveries: the time before which deliveries are too old, or (`Due`) true if the webhook has such deliveries. */
-type Kinds<T> = Readonly<Record<'waiting' | 'delivered' | 'dead', T>>;
-export type Due = Kinds<boolean>;
+/**
+ * One value for each state of stored deliveries. In `before`, the time before which deliveries are too old. In `Due`, true if the webhook has such deliveries.
+ */
+type PerState<T> = Readonly<Record<'waiting' | 'delivered' | 'dead', T>>;
+export type Due = PerState<boolean>;
 
 /** The number of webhooks per statement. */
 const webhooksAtOnce = 1_000;
@@ -32,7 +34,7 @@ export class Ages {
   }
 
   /** Returns the webhooks that have deliveries to remove. The next call queries the oldest times of these webhooks again. */
-  async due(tallies: readonly Tally[], before: Kinds<number>): Promise<ReadonlyMap<string, Due>> {
+  async due(tallies: readonly Tally[], before: PerState<number>): Promise<ReadonlyMap<string, Due>> {
     const known = await this.#oldest(tallies);
     const isDue = (time: number | null, limit: number): boolean => time !== null && time < limit;
     const found = new Map<string, Due>();

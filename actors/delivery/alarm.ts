@@ -1,4 +1,4 @@
-/** One timer for one purpose. If several times are set, the earliest wins. */
+/** A timer that may be set several times before it fires. The earliest time wins. */
 import type { Time } from '../ports.ts';
 
 export class Alarm {

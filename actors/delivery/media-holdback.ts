@@ -82,7 +82,7 @@ export class MediaHoldback {
     return this.#host.recorded();
   }
 
-  /** Passes all held entries to the recorder, without their files. */
+  /** Passes all held entries to the recorder, without waiting for their files. */
   release(): void {
     for (const [chat, line] of this.#chats) {
       for (const one of line) one.isReady = true;

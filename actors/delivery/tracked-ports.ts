@@ -85,8 +85,8 @@ export class MicroBatch<T> {
 }
 
 /**
- * The pause between two batches. A kill within the pause repeats the events that were delivered meanwhile. Without the pause, most statements would remove
- * the row of one post only. A batch of 32 rows ends the pause: with 64 rows, each row would save only another 0.016 statements.
+ * The pause between two batches. A kill within the pause repeats the events that were delivered meanwhile. Without the pause, most statements would remove the
+ * row of one post only. 32 waiting rows end the pause early. With 64 rows, each row would save only another 0.016 statements. The pause is in milliseconds.
  */
 const [restMs, enoughRows] = [200, 32] as const;
 

@@ -165,7 +165,7 @@ export class WebhookRegistry {
     return this.#byId.keys();
   }
 
-  /** Returns the webhooks of one instance, or the global webhook if `owner` is null. */
+  /** Returns the webhooks of one instance, or the global webhooks if `owner` is null. */
   own(owner: Owner): readonly Webhook[] {
     return (this.#byOwner.get(owner) ?? []).map((id) => this.#byId.get(id)).filter((webhook) => webhook !== undefined);
   }
