@@ -30,8 +30,8 @@ export interface ChatMethods {
   /** Changes the chat on the phone and in storage, and returns the changed chat. Refuses notes (`notSupported`) for accounts that are no business. */
   changeChat(id: InstanceId, number: string, change: ChatChange): Promise<Result<Chat>>;
   /**
-   * Sets the time after which new messages disappear, in seconds; 0 for never. Stores a new chat, and returns the chat. Refuses with `notFound` for
-   * a number without an account, and if another call removed the chat meanwhile.
+   * Sets the time after which new messages disappear, in seconds; 0 for never. Stores the chat if it is not stored yet, and returns the chat. Refuses with
+   * `notFound` for a number without an account, and if another call removed the chat meanwhile.
    */
   setChatTimer(id: InstanceId, number: string, seconds: number): Promise<Result<Chat>>;
   /** Blocks or unblocks a person, and returns the ids of all blocked people. */
@@ -92,8 +92,8 @@ export interface LabelsChanged {
 }
 
 /**
- * A change of a quick reply. `id`: '' creates one. If `onPhone` is absent, a stored quick reply is not moved. A new text of a business account is
- * then created on the phone, and every other new quick reply in the gateway.
+ * A change of a quick reply. `id`: '' creates one. If `onPhone` is absent, a stored quick reply stays on the phone or in the gateway. A new quick reply is then
+ * created on the phone if it is a text of a business account, else in the gateway.
  */
 export interface QuickReplyEdit {
   readonly id: string;

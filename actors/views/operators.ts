@@ -78,7 +78,7 @@ export interface AlertView {
   readonly settings: AlertSettings;
   /** Names of the secrets that are set. */
   readonly secrets: readonly AlertSecretName[];
-  /** The current troubles, cut to a readable number. `toldAt`: the time of the last message about the trouble; null before the first. */
+  /** At most 100 of the current troubles. `total` is the number of all. `toldAt`: the time of the last message about the trouble; null before the first. */
   readonly troubles: readonly (Trouble & { readonly toldAt: number | null })[];
   readonly total: number;
   /** The last attempt of each channel, and the number of messages that wait for the channel. Times in Unix milliseconds. */

@@ -32,7 +32,10 @@ export interface VitalsView {
   readonly queued: number;
 }
 
-/** Figures of this process and of every instance. In a cluster, the figures cover only the instances of this node. Times in milliseconds. */
+/**
+ * Figures of this process and of every instance. In a cluster, the figures cover only the instances of this node, except `registered`, which counts the
+ * instances of all nodes. Times in milliseconds.
+ */
 export interface Numbers {
   readonly registered: number;
   readonly disconnected: number;
