@@ -109,8 +109,8 @@ export class Answering {
   }
 
   /**
-   * Plans the answer to these messages, or to all unanswered messages if none is given. A message may be older than `fresh` by `held` milliseconds. Returns
-   * null if there is nothing to answer. A stop keyword pauses the conversation.
+   * Plans the answer to the messages with these ids, or to all unanswered messages if there are no ids. `held`: the milliseconds by which a message may be
+   * older than `ChatbotPolicy.fresh`. Returns null if there is nothing to answer. A stop keyword pauses the conversation.
    */
   async decide(talk: Talk, asked: readonly string[], held: number): Promise<Plan | null> {
     const { ports, policy, roster } = this.#input;
