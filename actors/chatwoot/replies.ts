@@ -214,8 +214,8 @@ export class Replies {
   }
 
   /**
-   * Sends the parts one after another. Parts that an earlier attempt sent are deduplicated by their keys. A refused part is stored before the next part is
-   * tried. After a kill, the part is therefore not repeated, and its failure is not lost.
+   * Sends the parts one after another. Parts that an earlier attempt sent are deduplicated by their idempotency keys. A refused part is stored before the next
+   * part is tried. After a kill, the part is therefore not repeated, and its failure is not lost.
    */
   async #send(at: InboxOf, reply: WrittenReply, sign: boolean): Promise<Step> {
     const { news } = reply;

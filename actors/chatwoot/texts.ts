@@ -13,10 +13,10 @@ import type {
 
 // Converts texts between WhatsApp and the Markdown of Chatwoot. Pure functions.
 
-/** Patterns of text between single signs, on one line. The enclosed text begins and ends with a character other than a space. */
+/** Patterns of text between single stars or tildes, on one line. The enclosed text begins and ends with a character other than a space. */
 const star = /(?<![\w*\\])\*(?=[^\s*])([^*\n]*[^\s*])\*(?![\w*])/g;
 const wave = /(?<![\w~\\])~(?=[^\s~])([^~\n]*[^\s~])~(?![\w~])/g;
-/** Patterns of text between double signs, up to the next pair. A longer match would take quadratic time. */
+/** Patterns of text between double stars or tildes, up to the next double sign. A longer match would take quadratic time. */
 const doubleStar = /\*\*(?=\S)((?:(?!\*\*)[^\n])*?\S)\*\*/g;
 const doubleWave = /~~(?=\S)((?:(?!~~)[^\n])*?\S)~~/g;
 
