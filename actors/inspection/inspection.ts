@@ -217,8 +217,8 @@ export class Inspection {
   }
 
   /**
-   * Returns the last steps, including those of earlier processes. If memory has already dropped the first steps of this process, earlier steps are left out,
-   * because a gap would remain.
+   * Returns the last steps, including those of earlier processes. If memory has already dropped the first steps of this process, the steps of earlier processes
+   * are left out, because the dropped steps would be a gap in the list.
    */
   async #allSteps(id: InstanceId, steps: readonly Step[]): Promise<readonly Step[]> {
     const isWhole = steps.length === 0 || steps[0]?.n === 1;

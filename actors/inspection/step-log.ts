@@ -11,6 +11,7 @@ import type { Steps } from '../session/steps.ts';
 import { chartNames } from '../views/inspector.ts';
 import { within } from '../waiting.ts';
 
+/** The pause between two writes. In milliseconds. */
 const everyMs = 10_000;
 /** The largest number of stored steps of an instance: some 3 KB, which the database compresses. */
 const kept = 30;
