@@ -66,8 +66,8 @@ export const hasFilesToTake = (content: SendContent): boolean => (rowOf(content)
 export const fileUrlOf = (content: SendContent): string => rowOf(content)?.url(content) ?? '';
 
 /**
- * Takes the files of a content one after the other, because together they could exceed any limit of memory and disk. With `wanted`, takes all files if
- * `wanted` returns true for one of them, and no file otherwise.
+ * Takes the files of a content one after the other, because together they could exceed any limit of memory and disk. Takes all files if `wanted` returns true
+ * for at least one of them, and no file otherwise.
  */
 export async function withFilesTaken(
   content: SendContent,

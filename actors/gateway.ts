@@ -134,8 +134,8 @@ const amongNodes = (gateway: RunningGateway, { cluster, registry, dispatcher, po
       async hook(hook, body) {
         // Chatwoot does not repeat a post. Another node may just have created the connector, so the webhooks are read again before the post is refused.
         if (dispatcher.webhooks.hooked(hook) === null) await cluster.refreshed();
-        // This node handles a post without news, so that the post never waits for a moving session. Chatwoot shows a message as failed if its post is
-        // refused or late.
+        // A post in which nothing concerns the gateway is handled on this node, so that it never waits for a session that moves to another node. Chatwoot shows
+        // a message as failed if its post is refused or late.
         return chatwootNews(ports, body) === null ? null : (dispatcher.webhooks.hooked(hook)?.instanceId ?? null);
       },
     },
@@ -148,7 +148,7 @@ const amongNodes = (gateway: RunningGateway, { cluster, registry, dispatcher, po
   );
 };
 
-/** Creates the part that sends messages of Chatwoot's agents. `send` is the command that HTTP uses. */
+/** Creates the object that sends the messages of Chatwoot's agents. `send` is the same command that HTTP uses. */
 const repliesOf = (supervisor: Supervisor, send: RepliesHost['send']): Replies => {
   const { ports, policy, workers, connector, deliveries, registry, dispatcher } = supervisor;
   return new Replies({
@@ -220,7 +220,7 @@ const adminCommands = (admin: AdminToken, { watchers }: Supervisor): Pick<Gatewa
   },
 });
 
-/** Commands that need no part except the supervisor. */
+/** Commands that need only the supervisor. */
 const supervisorCommands = (supervisor: Supervisor) => ({
   ...contactCommands(supervisor),
   ...businessCommands(supervisor),

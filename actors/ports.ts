@@ -102,7 +102,7 @@ export interface Ports extends Stores {
   readonly media: Media;
   readonly files: FileStore;
   readonly mediaFacts: ReadMedia;
-  /** Returns the number of files of the instance that wait for the turn of their download. */
+  /** Returns the number of files of the instance that wait for a free slot for their download. */
   downloadsWaiting(instance: InstanceId): number;
   readonly sounds: Sounds;
   readonly proxies: Proxies;

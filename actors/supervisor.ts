@@ -55,7 +55,7 @@ export class Supervisor {
   readonly inspection: Inspection;
   readonly watchers: Watchers;
   readonly #readers: InstanceReader[] = [];
-  /** The start of this process, from which figures and histories count. In Unix milliseconds. */
+  /** The start of this process. Figures and error histories begin at this time. In Unix milliseconds. */
   readonly since: number;
   accepting = false;
   readonly #gate: Gate;
@@ -249,7 +249,7 @@ export class Supervisor {
     await this.#stepLog.stop();
   }
 
-  /** Runs work on an instance. The instance moves to another node only after the work. */
+  /** Runs work on an instance. In a cluster, the instance does not move to another node before the work has ended. */
   during<T>(id: InstanceId, work: () => Promise<T>): Promise<T> {
     return this.#ownership?.uses.during(id, work) ?? work();
   }
@@ -275,7 +275,7 @@ export class Supervisor {
     return figuresOf({ ports, registry, clock, dispatcher, gate: this.#gate, restore: this.#restore, cluster });
   }
 
-  /** Returns the figures. `resting` includes instances without actors, which have no figures of their own. */
+  /** Returns the figures. With `resting`, the list includes instances without actors, which have no figures of their own. */
   numbers(resting = true): Numbers {
     const { ports, registry, dispatcher, since, cluster } = this;
     return numbersOf({ clock: this.clock, ports, registry, gate: this.#gate, dispatcher, workers: this.workers, since, cluster }, resting);

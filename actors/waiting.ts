@@ -1,4 +1,4 @@
-/** Waits with an end, and a mutex for each key. No part of the gateway waits without a limit for an external system. */
+/** Waits with a time limit or an early end, and mutexes. No part of the gateway waits without a limit for an external system. */
 import { StorageFailure, type Time } from './ports.ts';
 
 /** The delay before a retry of work that failed with a `StorageFailure`. In milliseconds. */
