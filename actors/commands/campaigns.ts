@@ -215,8 +215,7 @@ async function create(
 
 /**
  * Settles a campaign that storage may or may not have, because the write failed without an answer. With an idempotency key the campaign stays, because the
- * client's retry gets its stored answer. Without a key the campaign is removed. The client's retry creates it again, and both campaigns would send their
- * messages.
+ * client's retry gets its stored answer. Without a key the campaign is removed. The client's retry creates it again, and every message would be sent twice.
  */
 function settleUnanswered({ campaigns, chores }: Host, id: InstanceId, campaign: string, hasKey: boolean): void {
   if (hasKey) return campaigns.look(id);

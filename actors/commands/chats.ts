@@ -295,7 +295,7 @@ export function leadCommands(host: LeadHost): LeadMethods {
         const tag = edited(known, edit, () => `r${chance.hex(7)}`, policy.definitionsPerInstance);
         if (!tag.ok) return tag;
         const old = known.find(({ id: one }) => one === tag.value.id)?.name ?? tag.value.name;
-        // The chats are renamed first, so that a repeated call can complete an interrupted rename.
+        // The tag is renamed in the chats first, so that a repeated call can complete an interrupted rename.
         if (old !== tag.value.name) await rename(chats, cell, old, tag.value.name);
         await cell.recorder.append({ kind: 'definition', definition: { of: 'leadTag', value: tag.value } });
         return done(await tagsOf(id));

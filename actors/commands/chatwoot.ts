@@ -63,7 +63,7 @@ const mostFormer = 3;
 const isSame = (one: ChatwootTarget, other: ChatwootTarget): boolean =>
   one.url === other.url && one.accountId === other.accountId && one.inboxId === other.inboxId;
 
-/** Returns the former inboxes after a change of settings: the previous one first, without the new one. */
+/** Returns the former inboxes after a change of the settings. The inbox before the change comes first. The new inbox is left out. */
 function formerOf(before: Webhook | null, now: ChatwootTarget): Pick<ChatwootInbox, 'former'> {
   if (!before?.chatwoot) return {};
   const { accountId, inboxId, accessToken, former = [] } = before.chatwoot;

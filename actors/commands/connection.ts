@@ -100,7 +100,7 @@ async function connect(
   if (cell.view.connected) return done(cell.view);
   const { id, wanted } = cell.record;
   if (!allowAccountChange && isForAnother(cell, options)) return anotherAccount;
-  // A call that starts a pairing grants or revokes the permission. A call that joins a pairing can only grant the permission.
+  // A call that starts a pairing grants or revokes the permission to pair another account. A call that joins a pairing can only grant this permission.
   if (allowAccountChange || cell.view.status === 'disconnected') cell.allowsAccountChange = allowAccountChange;
   const objection = host.cells.objection(id);
   if (objection) return objection;

@@ -32,7 +32,7 @@ const codeOf = (chance: Chance): string => {
   return code;
 };
 
-/** Returns the stored hash of a ticket, or of a code in any spelling. */
+/** Returns the hash under which a ticket or a code is stored. A code may be written in lower case, with spaces or with hyphens. */
 const hashOf = (digest: Ports['digest'], given: string): string => {
   if (given.length === ticketLength) return digest(`passkey ticket ${given}`);
   return digest(`passkey code ${given.toUpperCase().replaceAll(/[\s-]/g, '')}`);

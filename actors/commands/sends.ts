@@ -83,7 +83,7 @@ export class SendOnce {
   }
 
   /**
-   * Returns the answer to a repeated send if no answer was stored. The answer follows from the status of the message: a receipt may have proved that the
+   * Returns the answer to a repeated send if no answer was stored. The answer follows from the status of the message. A receipt may have proved that the
    * message arrived although its acknowledgement was lost. Campaigns do not need this, because a campaign is stored with its answer.
    */
   async #stateOf(id: InstanceId, { messageId }: UsedSendKey): Promise<Result<Message>> {

@@ -106,12 +106,11 @@ export const stateCommands = (host: StateHost): StateCommands => ({
   counts: () => countsOf(host.registry),
 });
 
-// The admin credential. Storage holds only the hash of the token. The environment's value applies until a rotation, and again after a
-// change of the environment.
+// The admin credential. Storage holds only the hash of the token. The value of ADMIN_TOKEN applies until a rotation, and again after ADMIN_TOKEN was changed.
 
 interface Stored {
   readonly hash: string;
-  /** The hash of the environment's token when this row was made; '' if there was none. If the environment has another token now, that token applies again. */
+  /** The hash of ADMIN_TOKEN when this row was made; '' if it was not set. If ADMIN_TOKEN is set to another token now, that token applies again. */
   readonly replaces: string;
   readonly rotatedAt: number;
 }
@@ -171,7 +170,7 @@ export class AdminToken {
     this.made = made;
   }
 
-  /** Loads the stored token, or stores one. `configured`: the token of the environment; null if there is none. */
+  /** Loads the stored token, or stores one. `configured`: the value of ADMIN_TOKEN; null if it is not set. */
   static async load(ports: Ports, configured: string | null, cooldown: number): Promise<AdminToken> {
     return new AdminToken(ports, cooldown, await begin(ports, configured));
   }

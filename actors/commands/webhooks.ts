@@ -60,7 +60,7 @@ const noEpoch = 0;
 const writerOf = (host: WebhookHost) => {
   const { ports, dispatcher } = host;
   return {
-    /** Returns the reason why the receiver may not be posted to, or null. */
+    /** Returns the reason why the gateway must not post to the receiver, or null. */
     objectionTo: ({ url, action }: WebhookInput): string | null =>
       url === '' || action === 'delete' ? null : ports.receiver.objection(url),
 
@@ -180,7 +180,7 @@ export function webhookCommands(host: WebhookHost): WebhookCommands {
   };
 }
 
-// The errors of webhooks, and the events of streams.
+// Queries of failed deliveries, and subscriptions to events.
 
 interface EventHost extends WithCells {
   readonly cluster: Pick<Cluster, 'others' | 'streams'> | null;
