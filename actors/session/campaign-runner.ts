@@ -75,7 +75,7 @@ interface Rest {
   readonly reason: string;
 }
 
-/** The pause between two checks for a reason that holds back all sends. In milliseconds. */
+/** The pause between two checks of `held` or `locked`, while one of them forbids every send. In milliseconds. */
 const heldLookMs = 5_000;
 
 /** The longest wait of a campaign before its next check. In milliseconds. */
@@ -104,7 +104,7 @@ export class CampaignRunner {
   #active = false;
   /** True if `resume` was called since the last query began. There may be a campaign that the query did not find. */
   #isResumed = false;
-  /** True if the pause after the last message is over. The time of that message is unknown. */
+  /** True if the pause after the last message of an earlier runner is over, so that the first message does not wait. */
   readonly #isRested: boolean;
   readonly #patience: Patience;
   /** The number of consecutive refusals of the platform. */

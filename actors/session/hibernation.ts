@@ -11,8 +11,8 @@ export interface Sleepers {
   /** Returns hibernated instances without a cell that were last active at this time or before. */
   resting(before: number): readonly InstanceId[];
   /**
-   * Creates the cell of a hibernated instance. Returns null while this process takes over the instance. After the takeover the instance is woken if it is
-   * still due.
+   * Creates the cell of a hibernated instance. Returns null while this process takes over the instance. After the takeover the instance is woken, if its last
+   * activity was still at `before` or earlier.
    */
   cell(id: InstanceId, before: number): Cell | null;
 }
@@ -58,7 +58,7 @@ export class Hibernation {
       const idle = cell.activity.idleMs;
       const isDue = now - cell.record.lastActiveAt >= wakeEvery || cell.queue.pending > 0;
       if (status === 'hibernated' && isDue && !cell.closing) due.push(cell);
-      // Only a person connects a disconnected session. After that connect the session is no longer awake only for waiting messages.
+      // A person connects a disconnected session, or it reconnects after a suspension. The session is then no longer awake only for waiting messages.
       if (status === 'disconnected') this.#draining.delete(cell);
       if (status !== 'connected' || cell.busy) continue;
       if ((this.#draining.has(cell) && idle >= drain) || (after > 0 && idle >= after)) this.#sleep(cell);

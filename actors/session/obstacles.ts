@@ -14,8 +14,8 @@ export interface Obstacle {
 }
 
 /**
- * The time after the first failed attempt. A message that fails at the same obstacle later is given up, so that the messages behind it are sent. In
- * milliseconds.
+ * The longest time for which attempts may fail at one obstacle. After this time, a message that fails at it is given up, so that the messages behind it are
+ * sent. In milliseconds.
  */
 const longestObstacleMs = 300_000;
 

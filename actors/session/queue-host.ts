@@ -166,7 +166,7 @@ export async function failInterrupted(cell: Recorded, messages: readonly Message
   await cell.recorder.recorded();
 }
 
-/** Fails all interrupted messages from before this time. */
+/** Fails all interrupted messages from before `since` (Unix milliseconds). */
 export async function failAllInterrupted({ messages }: Pick<Ports, 'messages'>, cell: Recorded, since: number): Promise<void> {
   // Messages carry whole seconds. A message of this run may therefore look up to a second older than the start.
   const before = since - 1000;

@@ -37,7 +37,7 @@ export interface QueueHost {
   supervise(input: WorkerInput): SupervisedWorker;
 }
 
-/** The pause between two checks for a reason that holds back all sends. In milliseconds. */
+/** The pause between two checks of `held`, while it forbids every send. In milliseconds. */
 const heldLookMs = 5_000;
 
 /** The largest number of messages in memory. */

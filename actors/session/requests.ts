@@ -318,7 +318,7 @@ export class Presence {
 
   /** Sends the choice on a new connection. Never rejects. If the connection ends meanwhile, the choice is sent on the next connection. */
   async renew(): Promise<void> {
-    // A chart that is handling an event would take the request only later.
+    // A chart that is handling an event would take the request only later, and `request` would return null here.
     await Promise.resolve();
     const presence = this.current;
     if (presence === 'unavailable') return;

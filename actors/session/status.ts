@@ -1,4 +1,4 @@
-/** Maps a snapshot to the four words of the API, and to the view of an instance. */
+/** Maps a snapshot to one of the four statuses of the API, and to the view of an instance. */
 import type { SnapshotFrom } from 'xstate';
 import { type InstanceRecord, type PasskeyNotice, type Refusal, refuse, type Status, type Wanted } from '../model.ts';
 import { unreadableFieldsReason } from '../policy/close-cause.ts';
