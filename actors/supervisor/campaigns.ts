@@ -90,7 +90,7 @@ export class Campaigns {
 
   /**
    * Marks a campaign as `deleting` if storage has it. Used if the creation of a campaign without an idempotency key failed without an answer of storage. The
-   * client's retry creates the campaign again, so that the campaign would run twice. Retries while storage is unavailable. Rejects with `EpochLost` if the
+   * client's retry creates the campaign again, and without this mark it would run twice. Retries while storage is unavailable. Rejects with `EpochLost` if the
    * instance moved to another node.
    */
   async discard(id: InstanceId, campaign: string): Promise<void> {

@@ -182,7 +182,7 @@ export class OutboxSearch {
   }
 }
 
-// The largest number of sessions that are connected at once (MAX_CONNECTED_INSTANCES), and the sessions that count.
+// Counts the sessions that are connected or connecting, and compares the number with the cap (MAX_CONNECTED_INSTANCES).
 
 interface CapacityInput {
   readonly max: number;
