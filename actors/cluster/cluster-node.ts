@@ -47,7 +47,7 @@ export class ClusterNode {
   #lookedAt = -Infinity;
   #taking: Promise<unknown> = Promise.resolve();
   readonly #asked = new AskedTakes({ take: (ids, cause) => this.#take(ids, cause), roomFor: (id) => this.#roomFor(id) });
-  /** The key of the placement in which every instance is on its node; '' after a take. */
+  /** The key of the last placement by which no instance had to move; '' after a take, so that the next check plans moves again. */
   #balanced = '';
   readonly #reserved: ReservedSlots;
   readonly #check: LeaseCheck;

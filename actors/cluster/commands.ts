@@ -48,7 +48,7 @@ export interface ClusterHost {
 export interface Command<T> {
   readonly id: InstanceId;
   readonly method: string;
-  /** Returns the arguments that travel to the owner, if another node owns the instance. A refusal is the answer of the command. */
+  /** Returns the arguments that travel to the owner, if another node owns the instance. A refusal becomes the answer to the command. */
   args(): Promise<Result<readonly unknown[]>>;
   /** Runs the command on this node. */
   here(): Promise<T>;
@@ -151,7 +151,7 @@ interface ClusterCommandsInput {
   readonly ownership: Ownership;
   /** Null without a bus. */
   readonly remote: Remote | null;
-  /** Returns the name of the node to which the instance belongs, or null. */
+  /** Returns the name of the node that takes the unowned instance (see `ClusterNode.nodeFor`), or null. */
   nodeFor(id: InstanceId): string | null;
   /** Returns true if no node has room for more instances. */
   isFull(): boolean;

@@ -171,7 +171,7 @@ export const watchSteps = (input: ClusterStepsInput, id: InstanceId, watcher: St
   };
 };
 
-// The lease of an instance, for its page.
+// Finds the lease of an instance for its page in the inspector.
 
 const nullWhenAway = (error: unknown): null => {
   if (error instanceof StorageFailure) return null;

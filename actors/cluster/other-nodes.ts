@@ -152,7 +152,7 @@ export class Overview {
     this.#time = time;
   }
 
-  /** Returns the known nodes. The answer is cached for a second, and a failure is not. */
+  /** Returns the known nodes. The answer is cached for a second. A failure is not cached. */
   nodes(): Promise<readonly KnownNode[]> {
     const now = this.#time.monotonic();
     if (this.#nodes !== null && now - this.#askedAt < rememberedMs) return this.#nodes;

@@ -184,14 +184,15 @@ interface Subjects {
   hook(subject: string, body: Readonly<Record<string, unknown>>): Promise<InstanceId | null>;
 }
 
-/** Work that the receiving node does before a command travels, by method. A refusal is the answer of the command. */
+/** Work that the receiving node does before a command travels, by method. A refusal becomes the answer to the command. */
 type Preparations = Readonly<Record<string, (...args: readonly never[]) => Promise<Result<Args>>>>;
 
 const isRouted = (answerer: Answerer): answerer is Exclude<Answerer, 'any'> => answerer !== 'any';
 
 /**
- * Returns the arguments that travel, and the call on this node. The arguments are prepared once, because a command may ask several nodes and then run on this
- * node, and a URL may return its file only once. A call on this node before any preparation prepares nothing.
+ * Returns the functions of a command: `args` prepares the arguments for another node, and `here` runs the command on this node. The arguments are prepared
+ * once, because a command may ask several nodes and then run on this node, and a URL may return its file only once. If `here` is called first, nothing is
+ * prepared.
  */
 const routed = (
   local: Method,

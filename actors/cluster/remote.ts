@@ -49,7 +49,7 @@ interface Command {
   readonly args: readonly unknown[];
   /** Lowest wire version that understands the command. */
   readonly version: number;
-  /** The key of the request, which is equal in all copies. Nodes of the previous release send none. */
+  /** The idempotency key of the command, by which the owner recognises copies of the message. Nodes of the previous release send none. */
   readonly key?: string;
 }
 

@@ -16,8 +16,8 @@ export class SharedSignIns implements SignIns {
   #memory: SignInMemory | null = null;
 
   /**
-   * `admin` returns the fingerprint of the current admin token. `alone` is true for a gateway without other nodes. Such a gateway accepts a sign-in while
-   * storage is unavailable, and asks for the token again after the next start.
+   * `admin` returns the fingerprint of the current admin token. `alone` is true for a gateway without other nodes. Such a gateway accepts a sign-in with the
+   * admin token while storage is unavailable, and asks for the token again after the next start.
    */
   constructor(store: SignInStore, admin: () => string, alone = false) {
     this.#store = store;
