@@ -1,4 +1,4 @@
-/** The request that a receiver gets: the address with its segments, the envelope around the keys of the event, and the headers. */
+/** The request that a receiver gets: the address with its segments, the envelope around the fields of the event, and the headers. */
 import type { Delivery, EventSender, Webhook } from '../model.ts';
 import type { Envelope, Signer } from '../ports.ts';
 
@@ -31,7 +31,7 @@ export interface Means {
 
 const joined = (root: string, body: string): string => (body === '{}' ? root : `${root.slice(0, -1)},${body.slice(1)}`);
 
-/** Returns the whole body. `body` is the JSON object of the keys of the event, and is not parsed again. */
+/** Returns the whole body. `body` is the JSON object with the fields of the event, and is not parsed again. */
 export function enveloped(envelope: Envelope, sender: EventSender, { type, body }: Pick<Content, 'type' | 'body'>): string {
   return joined(JSON.stringify(envelope(sender, type)), body);
 }
