@@ -151,7 +151,10 @@ export interface ActorRow {
   /** A tag that changes with the picture of the account; '' if the gateway has no picture. */
   readonly picture: string;
   readonly status: Status;
-  /** The current state in the chart of the session. `crashed`: the chart is being restarted. `failed`: the chart crashed too often. */
+  /**
+   * The current state in the chart of the session. `crashed`: the chart is being restarted. `failed`: the chart crashed too often. `stopped`: the gateway
+   * stops.
+   */
   readonly state: string;
   readonly needsPerson: boolean;
   /** True if the instance has credentials. Without credentials, a phone has to link the instance first. */
@@ -284,7 +287,7 @@ export interface InspectorMethods {
   /** Returns the machine as source code for Stately's editor; null if there is no such machine. */
   chartSource(id: string): string | null;
   actors(query: ActorQuery): Promise<Result<ActorPage>>;
-  /** Returns the details of an instance. Creates no actor, so a resting instance has neither steps nor parts. */
+  /** Returns the details of an instance. Creates no actor. A resting instance therefore has no parts, and only the steps that were stored. */
   actor(id: InstanceId): Promise<Result<ActorDetail>>;
   /** Returns the account's picture from memory; null if there is none. */
   actorPicture(id: InstanceId): Promise<SmallPicture | null>;

@@ -60,8 +60,8 @@ export interface InstanceMethods {
   /** Returns the instance as the node that owns it sees it. */
   current(id: InstanceId): Promise<InstanceView | null>;
   /**
-   * Starts pairing or connecting. The same request joins a pairing in progress. Another request restarts the pairing. Resolves with the requested
-   * result (a QR, the code for the number, a connection) or a refusal, within some seconds.
+   * Starts pairing or connecting. The same request joins a pairing in progress. Another request restarts the pairing. Resolves within some seconds, with a
+   * refusal or with the requested result: a QR code, the code for the number, a request for a passkey, or a connection.
    */
   connect(
     id: InstanceId,

@@ -118,9 +118,12 @@ export interface MessageMethods {
 
 export interface HistoryAsk {
   readonly number: string;
-  /** The message before which the phone searches, in any form of its id; '' for the oldest stored message of the chat. */
+  /**
+   * The message before which the phone searches, in any form of its id. Without an id (''), the phone searches before `at`, or else before the oldest stored
+   * message of the chat.
+   */
   readonly messageId: string;
-  /** The time of a message that is not stored; null if not given. In Unix milliseconds. */
+  /** The time before which the phone searches if the message is not stored; null if not given. In Unix milliseconds. */
   readonly at: number | null;
   readonly fromMe: boolean;
   readonly count: number;

@@ -49,7 +49,7 @@ interface CodeOffer {
 export interface UserMethods {
   users(): Promise<readonly User[]>;
   createUser(user: NewUser): Promise<Result<User>>;
-  /** Changes a user, and ends the sessions of the user. */
+  /** Changes a user, and ends the sign-ins of the user. */
   updateUser(id: string, patch: UserPatch): Promise<Result<User>>;
   removeUser(id: string): Promise<Result<User>>;
   /**
@@ -57,12 +57,12 @@ export interface UserMethods {
    * known name. Refuses with `limited` after too many wrong guesses for a name.
    */
   authenticateUser(credentials: Credentials): Promise<Result<SessionUser>>;
-  /** Replaces the own password. Ends the sessions of the user. */
+  /** Replaces the password of the user, after a check of the old one. Ends the sign-ins of the user. */
   changePassword(id: string, old: string, password: string): Promise<Result<User>>;
   offerCode(id: string, password: string): Promise<Result<CodeOffer>>;
-  /** Stores the secret and requires one-time codes from now on, if `code` is valid. Ends the sessions of the user. */
+  /** Stores the secret and requires one-time codes from now on, if `code` is valid. Ends the sign-ins of the user. */
   confirmCode(id: string, secret: string, password: string, code: string): Promise<Result<User>>;
-  /** Stops requiring one-time codes. Ends the sessions of the user. */
+  /** Stops requiring one-time codes. Ends the sign-ins of the user. */
   removeCode(id: string, password: string): Promise<Result<User>>;
 }
 

@@ -135,8 +135,8 @@ export interface NodeView {
 }
 
 /**
- * Sign-ins to the dashboard that outlive the process and are valid on every node. The keys of sign-ins are hashes of cookie values. Methods reject
- * during an outage of the database.
+ * Sign-ins to the dashboard that outlive the process and are valid on every node. The keys of sign-ins are hashes of cookie values. Methods reject during an
+ * outage of the database. Only `add` with the admin token works then, on a gateway without a cluster.
  */
 export interface SignIns {
   /** Begins a sign-in of a user, or of the admin token (null). Returns false if the user changed since it was authenticated. */
