@@ -10,7 +10,7 @@ import type { Chance, ChatbotStore, Meter, ModelAnswer, ModelMessage, ModelQuest
 interface AskingInput {
   readonly ports: Pick<Ports, 'chatModels' | 'time' | 'chance' | 'meter'>;
   readonly policy: ChatbotPolicy;
-  /** The policy of webhooks. The circuit uses its `retryAfterMax`, and the bounds of the chatbot's own `circuit`. */
+  /** The policy of webhooks. The circuits of the chatbot use only its `retryAfterMax`. All other bounds are in `ChatbotPolicy.circuit`. */
   readonly delivery: DeliveryPolicy;
 }
 
@@ -159,7 +159,7 @@ export class Budget {
   }
 }
 
-// Builds the input of an agent from a chat: its memory and the question, as one dialogue. Pure functions over messages in order, oldest first.
+// Builds the input of an agent from a chat: the remembered messages and the question, as one dialogue. Pure functions over messages in order, oldest first.
 
 /** Returns true for an edit of an earlier message in the list. That message already has the new text. */
 const isEdit = ({ edited }: Message, at: number, all: readonly Message[]): boolean =>
@@ -181,7 +181,7 @@ export const messagesToAnswer = (all: readonly Message[], asked: readonly string
 
 const lost: ReadonlySet<string> = new Set(['Failed', 'Canceled', 'Deleted']);
 
-/** Returns the line with the name of the agent. It precedes the answers of agents that sign their answers. */
+/** Returns the line with the name of the agent, which begins the answers of an agent with `signMessages`. */
 export const signatureOf = ({ name }: ChatbotAgent): string => `*${name}:*\n`;
 
 const spoken = (message: Message, agent: ChatbotAgent): string => {
@@ -267,7 +267,7 @@ const fitting = (list: readonly unknown[]): readonly unknown[] => {
   return list.map(shortened).filter((one) => (room -= JSON.stringify(one).length) >= 0);
 };
 
-/** Bounds the metadata. The newest part of the memory is kept. */
+/** Bounds the metadata. Keeps the newest messages of the request. */
 export const boundedMetadata = ({ agentId, request, response }: AiMetadata): AiMetadata => ({
   agentId,
   request: { ...request, messages: fitting(request.messages.toReversed()).toReversed(), tools: fitting(request.tools) },

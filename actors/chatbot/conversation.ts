@@ -29,7 +29,8 @@ interface ConversationHost {
   drop(): void;
   crashed(error: unknown): void;
   /**
-   * Reports that the conversation would answer too often. The arguments are the numbers of its answers within a minute, and since the last minute of silence.
+   * Reports that the conversation would answer too often. `perMinute`: the number of its answers within the last minute. `inARow`: the number of its answers
+   * since it began.
    */
   limited(perMinute: number, inARow: number): void;
 }

@@ -92,7 +92,7 @@ export interface Crew {
 
 /**
  * Returns the key for the requests of an agent, or '' for none. A stored key is sent only to the origin for which it was given. The key of the instance
- * (`shared`) is sent only to the address of a provider. A client that may change an agent must not obtain a key by setting another address.
+ * (`shared`) is sent only to the address of a provider. Otherwise, a client that may change an agent could obtain a key by setting another address.
  */
 export function keyFor(agent: ChatbotAgent, own: AgentKey | undefined, shared: string, models: Pick<ChatModels, 'originOf'>): string {
   if (own === undefined) return agent.baseUrl === '' ? shared : '';
