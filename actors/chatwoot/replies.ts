@@ -70,7 +70,7 @@ const longestWait = 60_000;
 const mostReports = 12;
 /** The largest number of checks of a message with an unknown outcome. A receipt may show the outcome meanwhile. */
 const mostLooks = 3;
-/** The largest number of consecutive attempts during which the process ended. After the last of them the message is set aside. */
+/** The largest number of consecutive attempts during which the process ended. After the last of them the message is reported as failed. */
 const mostBegun = 5;
 /** Reasons why a stored message is not sent any more. */
 const switchedOff = 'the connector was switched off before the message was sent';
