@@ -178,7 +178,7 @@ export class Inspection {
     return this.#input.registry.record(id) === undefined ? null : this.#input.platform.picture(id);
   }
 
-  /** Returns null if the instance is gone. */
+  /** Returns the whole row of an instance; null if the instance is gone. */
   rowOf(id: InstanceId): ActorRow | null {
     const row = this.row(id);
     return row && this.wholeRow(row);
