@@ -4,10 +4,10 @@
  */
 import type { Socket } from 'node:net';
 
-// A fair FIFO scheduler for small tasks of all sessions. It yields to the event loop between two turns.
+// A fair FIFO scheduler for small tasks of all sessions. It runs a limited number of tasks in each turn of the event loop.
 
 interface TurnLimits {
-  /** The number of tasks that even the shortest turn may run. */
+  /** The number of tasks that every turn may run. A long turn may run more (see `share`). */
   readonly least: number;
   /** Approximate processor time of a task. In milliseconds. */
   readonly cost: number;
@@ -19,7 +19,10 @@ export interface SharedSchedulers {
   readonly messages: FairScheduler;
 }
 
-/** A turn may use this share of the time since it was scheduled. If other work keeps the event loop busy, turns are rarer, and each runs more tasks. */
+/**
+ * The tasks of a turn may use this share of the time since the turn was scheduled. If other work keeps the event loop busy, turns are rarer, and each turn runs
+ * more tasks.
+ */
 const share = 0.25;
 
 export class FairScheduler {
@@ -42,7 +45,7 @@ export class FairScheduler {
     work();
   }
 
-  /** Resolves when it is the caller's turn. */
+  /** Resolves when the caller may run its task. */
   taken(): Promise<void> {
     return new Promise((resolve) => this.take(resolve));
   }
@@ -58,7 +61,7 @@ export class FairScheduler {
     const { least, cost } = this.#limits;
     this.#coming = false;
     this.#left = Math.max(least, Math.floor(((performance.now() - this.#since) * share) / cost));
-    // The next turn is scheduled before the work, because the work may throw.
+    // A task may throw, so the next turn is scheduled first. Otherwise the remaining tasks would wait until the next call of `take`.
     if (this.#waiting.length > 0) this.#next();
     while (this.#left > 0 && this.#waiting.length > 0) {
       this.#left -= 1;
@@ -137,8 +140,8 @@ const mostWaiting = 64;
 const events = ['message', 'error', 'close'] as const;
 
 /**
- * Replaces the present listeners of the socket by listeners that wait for a turn. `alive` is called for every frame, both at its arrival and when it is
- * passed on, because a waiting frame must not count as silence. Only the first waiting frame of a socket requests a turn, so sockets alternate.
+ * Replaces the present listeners of the socket by listeners that wait for a turn. `alive` is called for every frame, both at its arrival and when it is passed
+ * on, because a waiting frame must not count as silence. Only one frame of a socket at a time waits in the scheduler, so sockets alternate.
  */
 export const scheduleFrames = (raw: ScheduledSocket, scheduler: FairScheduler, alive: () => void): void => {
   const waiting: (() => void)[] = [];

@@ -24,8 +24,8 @@ export const userOf = (jid: string): string => {
 };
 
 /**
- * Other names of servers, with the present names. `hosted` and `hosted.lid` are for devices that a provider runs for the same people. `c.us` is the former name
- * of the person server.
+ * Alternative names of servers, each with the name that the gateway uses. `hosted` and `hosted.lid` are for devices that a provider runs for the same people.
+ * `c.us` is the former name of the person server.
  */
 const servers: ReadonlyMap<string, string> = new Map([
   ['c.us', personServer],
@@ -33,7 +33,10 @@ const servers: ReadonlyMap<string, string> = new Map([
   ['hosted.lid', 'lid'],
 ]);
 
-/** Returns the address without device and agent, and with the present name of the server. '' for a text that is not an address. */
+/**
+ * Returns the address without device and agent, and with the name of the server that the gateway uses (see `servers`). Returns '' for a text that is not an
+ * address.
+ */
 export const bare = (jid: string | null | undefined): string => {
   if (!jid) return '';
   const at = jid.indexOf('@');
@@ -77,11 +80,11 @@ export const resolveTarget = (number: string): Target => {
   return { ok: true, jid: bare(user + shape.suffix) };
 };
 
-/** Returns the platform's id in `<owner>:<messageid>` or `<messageid>`. */
+/** Returns the platform's message id from `<owner>:<messageid>` or `<messageid>`. */
 export const shortMessageId = (id: string): string => id.slice(id.lastIndexOf(':') + 1);
 
-// The directory has the facts that a conversion needs beside the event: the account, the two addresses of people, and the names of groups. It
-// never queries the platform.
+// The directory has facts that the conversion of an event needs and that the event lacks: the account, the two addresses of people, and the names and
+// communities of groups. It never queries the platform.
 
 export interface Directory {
   /** The own addresses without a device, and the profile name. */
@@ -123,7 +126,7 @@ export const addressesOf = (directory: Directory, ...jids: readonly (string | nu
 export const knownForm = (directory: Directory, jid: string, members: readonly Person[] = []): string | null =>
   formsOf(jid).find((form) => isMe(directory, form) || directory.lid(form) !== '' || members.some(({ pn }) => pn === form)) ?? null;
 
-/** Returns a person. `id`: the first address that the platform names. `others`: further addresses of the same person. */
+/** Returns a person. `id`: the address by which the platform names the person. `others`: further addresses of the same person. */
 export const personOf = (
   directory: Directory,
   id: string | null | undefined,

@@ -8,14 +8,14 @@ import { personServer } from './jid.ts';
 
 // The conversion of an error that ended a connection into a `Close`. The close policy decides what follows from the `Close`.
 
-/** The used fields of a Boom error. Other errors lack them. */
+/** The used fields of a Boom error. Other errors may lack any of them. */
 interface Boomlike {
   readonly message?: unknown;
   readonly data?: unknown;
   readonly output?: { readonly statusCode?: unknown };
 }
 
-/** Useful attributes of a `<failure>`. All other contents of `data` may be private, and are dropped. */
+/** The attributes of a `<failure>` that a close keeps. All other contents of `data` may be private, and are dropped. */
 const keptAttributes = ['code', 'expire', 'location', 'reason'];
 
 const attributes = (data: unknown): Record<string, string> | null => {
@@ -49,7 +49,7 @@ const dialTroubles: Readonly<Record<string, string>> = {
 /** Node's codes for errors of certificates and of the TLS handshake. */
 const tlsCodes = /^(?:CERT_|ERR_TLS_|ERR_SSL_|SELF_SIGNED_|DEPTH_ZERO_|UNABLE_TO_|HOSTNAME_MISMATCH|INVALID_CA|EPROTO)/;
 
-/** Texts of errors without a code. The first is from Node, the second from the WebSocket client. */
+/** Texts of errors whose code does not identify them. The first is from Node, the second from the WebSocket client. */
 const cutHandshake = /before secure TLS connection was established/;
 const lateOpening = /^Opening handshake has timed out$/;
 
@@ -129,7 +129,7 @@ export const ownCloses = {
   storage: { code: null, message: 'the storage is unavailable', data: { reason: 'storageUnavailable' } },
 } as const satisfies Readonly<Record<string, Close>>;
 
-/** Errors that end a connection because of a wrong signature. `closeOf` converts them. */
+/** Errors that end a connection because of a faulty certificate or a wrong account signature. `closeOf` converts them. */
 export const signatureErrors = {
   certificate: (problem: string) => Object.assign(new Error(problem), { data: { reason: 'certificateRefused' } }),
   account: () => Object.assign(new Error('the account is signed by another key'), { data: { reason: 'accountRefused' } }),
@@ -180,11 +180,13 @@ export const groupUnknown: Failed = refuse('notSent', 'the platform did not answ
 /** Codes that do not answer a query: too many requests, and an overload of the platform. */
 const passingCodes: ReadonlySet<number> = new Set([429, 503]);
 
-/** Returns true if the platform answered with a refusal. Returns false for a time-out, the end of the connection, and a code that will pass. */
+/**
+ * Returns true if the platform answered with a refusal. Returns false for a time-out, for the end of the connection, and for a temporary code (`passingCodes`).
+ */
 export const isAnswer = (error: unknown): boolean =>
   typeof error === 'object' && error !== null && 'data' in error && typeof error.data === 'number' && !passingCodes.has(error.data);
 
-/** Returns null for a group that is not known. For callers that can do without the group. */
+/** Resolves with null where the promise rejects with `GroupUnknown`. For callers that can do without the group. */
 export const ifKnown = <T>(group: Promise<T>): Promise<T | null> =>
   group.catch((error: unknown) => {
     if (error instanceof GroupUnknown) return null;
@@ -219,7 +221,7 @@ export const answerOf = async <T>(work: Promise<T>, live: () => boolean): Promis
   }
 };
 
-// Queries in JSON (`w:mex`). All of them use the same request, which contains the id of the query.
+// Queries in JSON (`w:mex`). All of them use the same stanza, in which `query_id` selects the query.
 
 export type Json = Readonly<Record<string, unknown>>;
 

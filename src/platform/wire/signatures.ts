@@ -33,7 +33,7 @@ const toLittleEndian = (value: bigint): Buffer => Buffer.from(Buffer.from(value.
 /** Edwards keys by the bytes of their Montgomery form. The same signers sign many certificates and group messages. */
 const converted = new LruMap<Buffer>(1000);
 
-/** Returns a copy of the Edwards form of a Montgomery key. */
+/** Returns the Edwards form of a Montgomery key, as a copy that the caller may change. */
 const edwardsKey = (montgomery: Uint8Array): Buffer => {
   const name = Buffer.from(montgomery).toString('latin1');
   const known = converted.get(name);
@@ -152,7 +152,7 @@ const verifyAccount = (): void => {
   };
 };
 
-/** Contents of certificates that the library's own check must accept: those of a valid chain, and unsigned ones (see `believable`). */
+/** Contents of certificates that the library's own check must accept: the contents of a valid chain, and the unsigned contents that `believable` makes. */
 const believed = new WeakSet<Uint8Array>();
 
 /** Makes a chain that the library accepts. Under the rule `warn`, this chain replaces a faulty one. */
@@ -164,8 +164,8 @@ const believable = (): proto.CertChain => {
 };
 
 /**
- * Checks the server's chain when the library decodes it. The library does so synchronously after the key agreement with the server's static key, so the
- * last key agreement of the process is the one with that key.
+ * Checks the server's chain when the library decodes it. The library decodes the chain synchronously after the key agreement with the server's static key. The
+ * last key agreement of the process therefore has the key of this server.
  */
 const verifyChains = (): void => {
   let lastAgreed: Uint8Array = new Uint8Array();

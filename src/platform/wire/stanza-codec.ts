@@ -30,7 +30,7 @@ const isFaithful = ({ attrs, content }: BinaryNode): boolean =>
 /** The first byte of V8's serialization. The library's encoding begins with 0. */
 const serialized = 0xff;
 
-/** Encodes a stanza. The library's encoding is used if it changes no text, because earlier versions of the gateway can read it. */
+/** Encodes a stanza. Uses the library's encoding if it changes no text, because earlier versions of the gateway can read only this encoding. */
 export const encodeStanza = (node: BinaryNode): Uint8Array => (isFaithful(node) ? encodeBinaryNode(node) : serialize(node));
 
 export const decodeStanza = async (stanza: Uint8Array): Promise<BinaryNode> =>
@@ -42,7 +42,7 @@ export interface SecretContext {
   /** The platform id of the message with the secret: the poll, the event or the edited message. */
   readonly messageId: string;
   readonly secret: Uint8Array;
-  /** The JIDs, without a device, of the author of this message (`author`), and of the person who votes, answers or edits (`writer`). */
+  /** `author`: the author of the message with the secret. `writer`: the person who votes, answers or edits. Both are JIDs without a device. */
   readonly author: string;
   readonly writer: string;
 }

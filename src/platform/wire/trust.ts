@@ -8,16 +8,16 @@ import { WA_CERT_DETAILS } from '@whiskeysockets/baileys';
 import { Agent as Dispatcher, buildConnector } from 'undici';
 import { loopbackHosts } from '#src/base/loopback.ts';
 
-/** The agents for media hosts. Null if the certificates of the system apply. */
+/** The agents for media hosts. Null if the platform is not a simulated one. The certificates of the system then apply. */
 export type MediaTrust = {
   readonly uploads: HttpsAgent;
   readonly downloads: Dispatcher;
-  /** `ca` and `redirect`: the root certificate and the redirection for connections that do not use `uploads` or `downloads`. */
+  /** `ca` and `redirect`: the root certificate and the redirection for connections through a proxy, which do not use `uploads` or `downloads`. */
   readonly ca: string;
   redirect(options: buildConnector.Options): buildConnector.Options;
 } | null;
 
-/** Returns the address of `/trust` for a simulated platform at `ws://127.0.0.1:port/…`. Returns null for any other address. */
+/** Returns the address of `/trust` for a simulated platform, whose address has the scheme `ws:` and a loopback host. Returns null for any other address. */
 export const trustAddress = (platformUrl: string): string | null => {
   const url = new URL(platformUrl);
   if (url.protocol !== 'ws:' || !loopbackHosts.has(url.hostname)) return null;
