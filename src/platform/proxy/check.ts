@@ -63,9 +63,9 @@ export const testProxy = (parts: TunnelParts, to: URL): Promise<string> => {
     response.resume();
     resolve('');
   });
-  // With this listener, Node reports an unexpected 101. Without it, Node would only destroy the connection.
+  // With this listener, Node reports an unexpected status 101. Without this listener, Node would only destroy the connection.
   request.once('upgrade', () => resolve(awayText));
-  // After the result, the request is destroyed. This listener then ignores the error of the destroyed request.
+  // The request is destroyed when the result is known. This listener then ignores the error of the destroyed request.
   request.on('error', () => resolve(failure || awayText));
   request.once('close', () => resolve(failure || awayText));
   request.end();

@@ -81,11 +81,14 @@ export interface LiveRoute {
   readonly fetchAgent: Agent | undefined;
   /** The dispatcher for the gateway's own transfers. */
   readonly dispatcher: Dispatcher | undefined;
-  /** The dispatcher for downloads from hosts that only a message names. With a proxy, the proxy resolves the names. */
+  /**
+   * The dispatcher for downloads from hosts that the platform did not offer, such as a host that a message names. The address guard checks their addresses.
+   * With a proxy, the proxy resolves the names, and no address is checked.
+   */
   readonly guarded: Dispatcher | undefined;
   /** The dispatcher for the library's downloads; undefined for the default dispatcher. */
   readonly fetchDispatcher: Dispatcher | undefined;
-  /** Returns the close unchanged. If the proxy caused the close, returns a close with the reason `proxyFailed`. */
+  /** Returns a close with the reason `proxyFailed` if the proxy caused the close. Otherwise returns the close unchanged. */
   judged(close: Close): Close;
   /** Idempotent. */
   close(): void;

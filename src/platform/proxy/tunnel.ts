@@ -27,7 +27,7 @@ interface ConnectRequest {
 
 export interface ConnectAnswer {
   readonly status: number;
-  /** The connection, which is paused until it is read. */
+  /** The connection through the proxy. It is paused until the caller reads from it. */
   readonly socket: Socket;
 }
 
@@ -213,7 +213,7 @@ export class Tunnel {
   async connect(to: Destination): Promise<Socket> {
     const { url, timeoutMs, guard } = this.#parts;
     if (this.#closed) throw new ProxyFailure('the connection is closed');
-    // A literal address causes no look-up, so the guard must check the address before the connection.
+    // A literal IP address causes no look-up, so the guard must check it before the connection.
     if (guard?.checkHost(hostOf(url))) throw new ProxyFailure(notAllowed);
     const ending = new AbortController();
     const late = Promise.withResolvers<never>();
