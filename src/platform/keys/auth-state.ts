@@ -36,7 +36,7 @@ export interface AuthState {
   groupMaps(wanted: WantedMaps): Promise<ReadonlyMap<string, DeviceMap>>;
   /** Returns the ids of keys in the vault that begin with `prefix`. Waits while the storage is unavailable. */
   storedIds(type: keyof SignalDataTypeMap, prefix: string): Promise<readonly string[]>;
-  /** Notes that a person (by LID if known) got a privacy token with a message. `at`: Unix milliseconds. */
+  /** Notes that the library issued a privacy token to a person (by LID if known) after a message. `at`: Unix milliseconds. */
   tokenIssued(jid: string, at: number): void;
   /**
    * Delays the storing of versions of the shared state. After a version is set, `stored` is called. The version is stored when `stored` resolves with true. If
@@ -74,13 +74,13 @@ interface AuthOptions {
 }
 
 /**
- * The limit of cached keys, including absent keys. The cache may contain twice as many. An idle session has a few dozen keys. A busy session has the
- * keys of the last hours.
+ * The cache keeps at least this many keys, and at most twice as many. A key that is known not to exist counts too. An idle session has a few dozen keys. A busy
+ * session has the keys of the last hours.
  */
 const cacheLimit = 500;
 /**
- * The limit for the size of the cached keys, in bytes of their stored texts. The cache may have twice as many bytes. A Signal session has 0.9 to 1.4 KB, so 500
- * of them fit. Values of busy groups are larger: the map of a group of 500 has 17 KB, and a sender key with skipped messages has up to 200 KB.
+ * The cache has at most twice this size plus one key, in bytes of the stored texts. A Signal session has 0.9 to 1.4 KB, so 500 of them fit. Values of busy
+ * groups are larger: the map of a group of 500 has 17 KB, and a sender key with skipped messages has up to 200 KB.
  */
 const cacheBytes = 1024 * 1024;
 /** Types with few keys, which a session needs first. Every start reads all of them with one query. */
@@ -102,7 +102,7 @@ class SessionKeys {
   #runs: Runs;
   /** The number of devices in each map of `memoryType` that the library got or set. */
   readonly #devices = new WeakMap<object, number>();
-  /** The number of the last change of each unstored send, the oldest first. At most `unstoredSends` messages may leave before their changes are stored. */
+  /** The number of the last change at each unstored send, the oldest first. At most `unstoredSends` messages may leave before their changes are stored. */
   #sends: number[] = [];
   /** The number of the last change that must be stored before a message leaves. Such changes mark the open run, or move chains forward after a kill. */
   #storedFirst = 0;
@@ -136,8 +136,8 @@ class SessionKeys {
   }
 
   /**
-   * Encodes a value for the vault, and reports its size to the cache. Before the write, the cache counts the size as 0, because the writer has the value in
-   * memory anyway.
+   * Encodes a value for the vault, and reports its size to the cache. Before this call the cache counts the size as 0, because until then the writer holds the
+   * value in memory anyway.
    */
   #encoded(type: string, id: string, value: unknown): string {
     const text = encodeKey(this.#runs.stamp(type, value));

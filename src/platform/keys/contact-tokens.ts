@@ -1,7 +1,7 @@
 /**
  * Privacy tokens (tctoken) that contacts gave to the account. A message to a contact without its token may be refused with 463. The library attaches the token
- * to first sends, presence subscriptions and picture queries. It stores tokens from notifications and from the history. The callers of this file handle
- * resends, members that are added to a group, and tokens in messages.
+ * to first sends, presence subscriptions and picture queries. It stores tokens from notifications and from the history. It does not attach tokens to resends
+ * and to requests that add members to a group, and does not store tokens from messages. The callers of this file do this.
  */
 import { hash } from 'node:crypto';
 import type { SignalDataSet, SignalDataTypeMap, SignalKeyStore } from '@whiskeysockets/baileys';
@@ -58,7 +58,7 @@ type Page = readonly string[];
 type Token = SignalDataTypeMap['tctoken'];
 
 const pageIds = Array.from({ length: pages }, (_, at) => String(at));
-/** All pages, as `type id`. */
+/** The cache keys of all pages, in the form `type id`. */
 export const tokenPageKeys = pageIds.map((id) => `${tokenPageType} ${id}`);
 
 const pageOf = (jid: string): number => {
@@ -99,7 +99,7 @@ class TokenPages {
       // The store accepts any type of key, but the library's types do not include this type.
       this.#store.get(tokenPageType as 'tctoken', [...pageIds]) as unknown as Promise<Readonly<Record<string, Page>>>,
     ]);
-    // If there was a write meanwhile, the result of the read is outdated.
+    // If there was a write meanwhile, the result of the read is outdated, and must not replace the newer fingerprints.
     if (begun === this.#writes) {
       this.#prints = pageIds.map((id) => printOf(stored[id] ?? []));
       this.#hasWhole = whole[indexKey] !== undefined;

@@ -25,8 +25,8 @@ const pageSize = 16;
  */
 const pageCount = 256;
 /**
- * Pages of this age are dropped when a new page begins. In milliseconds. A new page begins only while stanzas arrive, and then the platform has already
- * repeated the older stanzas whose acknowledgements it missed.
+ * Pages of this age are dropped when a new page begins. A new page begins only while stanzas arrive, and then the platform has already repeated the older
+ * stanzas whose acknowledgements it missed. In milliseconds.
  */
 const pageAge = 10 * 60_000;
 
@@ -68,7 +68,9 @@ export class FinishedNames {
     this.#changed.add(this.#at);
   }
 
-  /** Hands the changes since the last call to `put`: each changed page under its position in the ring, and null for each dropped page. */
+  /**
+   * Calls `put` for each page that was changed or dropped since the last `save`. `id`: the position of the page in the ring. `page`: null for a dropped page.
+   */
   save(put: (id: string, page: Page | null) => void): void {
     for (const at of this.#changed) {
       const page = this.#opened.get(at);

@@ -34,7 +34,7 @@ const nothing = (ids: readonly string[]): Readonly<Record<string, null>> => Obje
 /** Returns the group of a sender key. The library names a sender key by group and address: `1203@g.us::123_1::0`. */
 const groupOf = (id: string): string => id.slice(0, Math.max(0, id.indexOf('::')));
 
-/** Devices that must get the own keys again, and the work that must run before. */
+/** Devices that must get the own keys again, and the work that must run before their entries in the maps are removed. */
 interface Renewed {
   /** An element is a user without a server, for all devices of this user, or `user:device` for a single device. */
   readonly devices: Set<string>;
@@ -121,7 +121,7 @@ export class GroupKeys {
     return renewed;
   }
 
-  /** Deletes the own key, so that the next message makes a new key and sends it to every device. Several members that leave at once cost one key. */
+  /** Deletes the own key, so that the next message makes a new key and sends it to every device. If several members leave at once, only one new key is made. */
   #renew(group: string): Promise<void> {
     const waiting = this.#renewing.get(group);
     if (waiting !== undefined) return waiting;
@@ -162,7 +162,10 @@ export class GroupKeys {
     }
   }
 
-  /** Finds members that left while the account was offline. Such a member still has the own key: a device of the member is in the map of the group. */
+  /**
+   * Finds members that left while the account was offline. The map of the group still contains their devices, so they still have the account's sender key,
+   * which is then renewed.
+   */
   #compare(group: Group): void {
     this.#compared.set(group.id, group);
     if (this.#comparing) return;

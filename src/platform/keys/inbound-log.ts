@@ -1,8 +1,8 @@
 /**
  * The durable log of received messages. It contains each message from its arrival until all resulting entries are stored.
  *
- * The library acknowledges a message before it is stored, and the platform deletes acknowledged messages. After a kill, the messages in the log are handed to
- * the library again.
+ * The library acknowledges a message before its entries are stored, and the platform deletes acknowledged messages. After a kill, the messages in the log are
+ * handed to the library again.
  */
 import type { BinaryNode } from '@whiskeysockets/baileys';
 import type { Log } from '#actors/ports.ts';
@@ -191,7 +191,7 @@ export class InboundLog {
     this.#names.delete(name);
   }
 
-  /** Ends the log with its connection. Writes that wait for the storage reject. */
+  /** Ends the wait for the storage at the end of the connection. Waiting writes are tried once more, and reject if this try fails. */
   giveUpWaiting(): void {
     this.#storageRetry.giveUp();
   }
@@ -216,9 +216,9 @@ export class InboundLog {
   }
 
   /**
-   * Counts a try in the storage. Call this before a message is handed to the library, so that a message which crashes the process is not tried for ever.
-   * The first tries of all messages are counted with one write. From the second try on, each message is counted directly before its own try.
-   * Then only the messages up to the crash are counted.
+   * Counts a try in the storage. Call this before a message is handed to the library, so that a message which crashes the process is not tried for ever. The
+   * first tries of all messages are counted with one write. From the second try on, each message is counted directly before its own try. If the process
+   * crashes, only the messages that were tried before the crash are then counted.
    */
   async trying(message: Logged): Promise<void> {
     const { vault, instance, epoch, writer } = this.#options;

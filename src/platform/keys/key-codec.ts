@@ -13,7 +13,10 @@ export const encodeKey = (value: unknown): string =>
 /** The only type whose value is a protobuf object instead of plain data. */
 const protocolType = 'app-state-sync-key';
 
-/** Types without bytes. They may have thousands of names, for each of which a reviver would be called. */
+/**
+ * Types whose values contain no bytes, so that they need no reviver. A value may have thousands of names, and `JSON.parse` would call the reviver for each
+ * name.
+ */
 const textTypes: ReadonlySet<string> = new Set([finishedType, tokenPageType, 'sender-key-memory']);
 
 export const decodeKey = (type: string, text: string): unknown => {

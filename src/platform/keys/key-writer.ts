@@ -12,7 +12,7 @@ interface KeyWriterOptions {
   readonly instance: string;
   readonly epoch: number;
   readonly log: Log;
-  /** Encodes a value when it is written. Several waiting changes of a key are encoded once. */
+  /** Encodes a value when it is written. If several changes of a key wait, only the last value is encoded. */
   encode(type: string, id: string, value: unknown): string;
   credentials(): string;
   /** Called once if the keys can never be stored: another node owns the instance, or a retry would not help. */
@@ -23,7 +23,7 @@ export interface KeyWriter {
   /** Puts a change. `null` removes the key. `fresh`: no message that uses the key may leave before the key is stored (see `isFresh`). */
   put(type: string, id: string, value: unknown, fresh?: boolean): void;
   putCredentials(): void;
-  /** Removes messages from the inbound log, in the transaction of the changes that were put before or in a later one. */
+  /** Removes messages from the inbound log. The removal is stored together with the changes that were put before, or after them. */
   finish(stanzas: readonly number[]): void;
   /** Returns the waiting value of this key (null if the key is removed), or undefined if no change waits. */
   peek(type: string, id: string): unknown;
@@ -41,8 +41,8 @@ export interface KeyWriter {
 }
 
 /**
- * The time for which a write waits for more changes (micro-batch), in milliseconds. A flush ends the wait. After a kill during the wait, messages of the
- * inbound log are handled again, and sending chains are moved forward (`unclean-runs.ts`).
+ * The time for which a write waits for more changes (micro-batch). A flush ends the wait. After a kill during the wait, messages of the inbound log are handled
+ * again, and sending chains are moved forward (`unclean-runs.ts`). In milliseconds.
  */
 const gatherMs = 200;
 /** After the wait, a write waits for the next multiple of this time, so that writes of several sessions share a statement. In milliseconds. */

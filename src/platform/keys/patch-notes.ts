@@ -8,7 +8,7 @@ import type { KeyWriter } from './key-writer.ts';
 export const patchType = 'gateway-patch';
 /** The type of the version of a collection. */
 export const versionType = 'app-state-sync-version';
-/** The versions of all collections, as `type id`. */
+/** The cache keys of the versions of all collections, in the form `type id`. */
 export const versionKeys = ALL_WA_PATCH_NAMES.map((name) => `${versionType} ${name}`);
 
 export interface PatchNotes {
@@ -19,7 +19,7 @@ export interface PatchNotes {
   begin(collection: string): Promise<() => void>;
   /** Collections with a note. */
   readonly open: readonly string[];
-  /** Removes the note. Call this after the collection was read again. */
+  /** Removes the note when all entries so far are stored. Call this after the collection was read again. */
   settled(collection: string): void;
 }
 
@@ -27,7 +27,7 @@ export interface PatchNotes {
 export class StoredPatchNotes implements PatchNotes {
   readonly #writer: () => KeyWriter;
   readonly #afterStored: (work: () => void) => void;
-  /** The number of the last patch of each collection. */
+  /** The number of the last patch of each collection that has a note. The number of a note from an earlier run is 0. */
   readonly #last = new Map<string, number>();
   #count = 0;
 

@@ -22,14 +22,14 @@ type Mapping = ReturnType<SocketConfig['makeSignalRepository']>['lidMapping'];
 
 const kept = 500;
 /**
- * The library's cache keeps at least this many entries, and at most twice as many. The cache must have room for all members of a large group, with two
- * entries each.
+ * The cache of pairs keeps at least this many entries, and at most twice as many. The cache must have room for all members of a large group, with two entries
+ * each.
  */
 const cached = 10_000;
 
 /**
- * The cache of pairs for the library. The library's own cache has a timer of three days for each pair. If a pair is found after the end of the
- * connection, when the cache is already cleared, its timer would keep running.
+ * The cache of pairs for the library. It replaces the library's own cache, which has a timer of three days for each pair. At the end of the connection that
+ * cache is cleared, but the timer of a pair that is found later would keep running.
  */
 class PairCache {
   #entries = new LruMap<string>(cached);
@@ -48,8 +48,9 @@ class PairCache {
 }
 
 /**
- * Caches the LIDs. Every new pair clears the cache. For a number without a LID, `getLIDsForPNs` returns the number itself. The library uses this
- * function for the addresses whose keys it fetches. Without this change it fetches no keys for such a number, and cannot encrypt messages.
+ * Caches the LIDs that `getLIDForPN` finds. Every call that stores pairs clears the cache. For a number without a LID, `getLIDsForPNs` returns the number
+ * itself. The library uses this function for the addresses whose keys it fetches. Without this change it fetches no keys for such a number, and cannot encrypt
+ * messages.
  */
 export const rememberLids = (mapping: Mapping): void => {
   Object.assign(mapping, { mappingCache: new PairCache() });
@@ -169,7 +170,7 @@ class RatchetSteps {
   #changes: Record<string, Record<string, unknown>> | null = null;
   /** Addresses whose known identity key was replaced in this step. */
   #replaced: string[] = [];
-  /** True while new sessions are merged with existing ones. */
+  /** True while moved sessions are merged with existing ones. */
   #joining = false;
   readonly keys: SignalKeyStoreWithTransaction;
 

@@ -14,13 +14,13 @@ const spentType = 'gateway-spent-keys';
 const noteId = 'note';
 
 const day = 86_400_000;
-/** The time for which a key stays after it left the platform, in milliseconds. The platform keeps a message that it could not deliver for 30 days. */
+/** The time for which a key stays after it left the platform. The platform keeps a message that it could not deliver for 30 days. In milliseconds. */
 const keptMs = 60 * day;
 /** The longest time that counts between two notices. Without this limit, a clock that jumps forward would make all keys look old. In milliseconds. */
 const longestMs = 30 * day;
 /** The minimum time between two marks. It limits the size of the note. In milliseconds. */
 const markMs = day;
-/** The number of keys that count as still on the platform in addition to the reported number. It is the size of one upload. */
+/** The safety margin: this many keys count as still on the platform in addition to the reported number. It is the size of one upload. */
 const margin = 50;
 /** The largest number of remembered ids: the platform's stock after a refill, and the margin. */
 const remembered = 450;

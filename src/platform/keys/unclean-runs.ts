@@ -125,7 +125,7 @@ export class Runs {
     return true;
   }
 
-  /** Marks the run as ended. Call this after all chains are stored. */
+  /** Marks the run as ended, if it was open. Call this after all chains are stored. */
   end(): void {
     if (!this.#open) return;
     this.#open = false;
