@@ -91,7 +91,10 @@ export const secretHolder = (source: WAMessage): string => {
 
 const both = (...jids: readonly string[]): string[] => [...new Set(jids.filter((jid) => jid !== ''))];
 
-/** Returns all possible contexts. The encryption key is derived from one of a person's two addresses, depending on the client, so both are tried. */
+/**
+ * Returns all possible contexts. The encryption key is derived from one address of the author and one of the writer. The client chooses between number and LID,
+ * so all pairs are tried.
+ */
 const contextsOf = (source: WAMessage, stored: Message, secret: Uint8Array, directory: Directory): SecretContext[] => {
   const { key } = source;
   const writer = key.fromMe ? directory.me : addressesOf(directory, key.participant || key.remoteJid, key.participantAlt, key.remoteJidAlt);
@@ -101,7 +104,7 @@ const contextsOf = (source: WAMessage, stored: Message, secret: Uint8Array, dire
   );
 };
 
-/** Decrypts a message. Returns null if it cannot be decrypted. */
+/** Decrypts a message. `stored`: the message with the secret. Returns null if the message cannot be decrypted. */
 export const readAnswer = (source: WAMessage, stored: Message, directory: Directory): Reading | null => {
   const content = unwrapped(source.message) ?? {};
   const kind = kindOf(content);

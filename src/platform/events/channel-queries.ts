@@ -52,7 +52,7 @@ const notices = { create: '20601217', follow: '20601216', admin: '20610101' } as
 /** The ids of the terms that each connection has accepted, by socket. */
 const accepted = new WeakMap<object, Set<string>>();
 
-/** Accepts the terms once for each connection. A platform that does not know them refuses the request, which does no harm. */
+/** Accepts the terms once for each connection. A refusal is ignored, because a platform that refuses does not know these terms. */
 export const acceptTerms = async (sock: WASocket, of: keyof typeof notices): Promise<void> => {
   const id = notices[of];
   const done = accepted.get(sock) ?? new Set();

@@ -103,7 +103,9 @@ export class Communities {
     return parent === undefined ? renamed : [...renamed, ...this.#move(id, parent, isDefaultSubgroup)];
   }
 
-  /** Applies a notice of a link. The notice does not say which group is the announcement group, so a known one stays. */
+  /**
+   * Applies a notice of a link. The notice does not say which group is the announcement group. If the community of the group is already known, nothing changes.
+   */
   #link(id: string, parent: string): readonly string[] {
     return this.#memberships.get(id)?.parent === parent ? [] : this.#move(id, parent, false);
   }

@@ -63,14 +63,14 @@ interface RingingCall {
   readonly id: string;
   /** All ids by which the platform named the caller or the group of the call. */
   readonly people: readonly string[];
-  /** The offer. */
+  /** The library's event of the offer. */
   readonly event: WACallEvent;
 }
 
 /** The largest number of calls in memory, which is far more than ring at the same time. The oldest call is dropped first. */
 const most = 100;
 const ends: ReadonlySet<WACallEvent['status']> = new Set(['accept', 'reject', 'timeout', 'terminate']);
-/** The time after which a call without a reported end counts as ended, in milliseconds. Phones ring for a minute. */
+/** The time after which a call without a reported end counts as ended. Phones ring for a minute. In milliseconds. */
 const longest = 120_000;
 
 export class RingingCalls {

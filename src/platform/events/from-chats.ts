@@ -12,7 +12,7 @@ import { numberOf, type SharedAction } from './library-values.ts';
 /** Returns the second address of a contact. The address book has the number and the LID, and one of them is the id. */
 const otherName = ({ id, lid, phoneNumber }: Partial<Contact>): string | undefined => (lid && lid !== id ? lid : phoneNumber);
 
-/** Returns the names of a contact. `name` is the name in the address book, `notify` the name that the contact chose. */
+/** Returns the names and the LID of a contact as a patch of its chat. `name` is the name in the address book, `notify` the name that the contact chose. */
 export const contactPatch = (contact: Partial<Contact>, directory: Directory): ChatPatch | null => {
   const { id, pn, lid } = chatOf(directory, contact.id, otherName(contact));
   if (id === '' || isGroup(id) || isMe(directory, id)) return null;
@@ -126,7 +126,7 @@ export const fromLabelEdit = (edit: BaileysEventMap['labels.edit']): Entry => ({
   news: { type: 'labels', label: labelOf(edit) },
 });
 
-/** Converts the labelling of a chat. Labels of single messages are left out, because the API does not show them. */
+/** Converts a label that a chat gets or loses. Labels of single messages are left out, because the API does not show them. */
 export const fromAssociation = ({ association, type }: BaileysEventMap['labels.association'], directory: Directory): Entry[] => {
   if ('messageId' in association) return [];
   const { id: chatId } = chatOf(directory, association.chatId);
@@ -147,7 +147,7 @@ export const fromOwnDeletions = (deletion: BaileysEventMap['messages.delete'], d
   });
 };
 
-/** Converts the stars among changes of messages. */
+/** Converts those changes of messages that add or remove a star. */
 export const fromStars = (updates: BaileysEventMap['messages.update'], directory: Directory): Entry[] =>
   updates.flatMap(({ key: { id, remoteJid }, update: { starred } }) => {
     if (typeof starred !== 'boolean' || !id) return [];

@@ -91,7 +91,7 @@ function* sorted(sources: readonly WAMessage[], directory: Directory): Sliced<Pa
   return past;
 }
 
-/** Adds the names of contacts to the chats of this part. A name of any other contact becomes a separate entry without an event. */
+/** Adds the names of contacts to the chats of this part. The names of a contact without a chat in this part become a separate entry without an event. */
 const withNames = (
   chats: ReadonlyMap<string, ChatPatch>,
   contacts: readonly Contact[],

@@ -199,9 +199,9 @@ const pinOf = ({ pinInChatMessage: pin, messageContextInfo }: proto.IMessage, at
 
 /**
  * Converts an arrived message. Returns no entries for the placeholder of an undecrypted message, because the message follows under the same id. Messages
- * without content, and notices about groups and calls, are left out too. They have separate events.
+ * without content are left out. Notices about groups and calls are left out too, because they have separate events.
  *
- * `vote`: the chosen options of a vote. `marks`: facts about an own message. `permitted`: see `Reading`.
+ * `vote`: the chosen options of a vote. `marks`: facts about the message that are not in its content. `permitted`: see `Reading`.
  */
 export const fromMessage = (source: WAMessage, directory: Directory, vote: string, marks: Marks = {}, permitted = false): Entry[] => {
   const protocol = unwrapped(source.message)?.protocolMessage;

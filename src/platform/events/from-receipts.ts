@@ -56,9 +56,9 @@ const grouped = (confirmations: readonly Confirmation[], directory: Directory): 
 };
 
 /**
- * Converts receipts in direct chats. All other updates are left out, because they are handled elsewhere. Edits and deletions arrive as separate
- * messages, `fromStars` converts stars, and the send of a message waits for its refusal itself. Receipts of own devices for own messages are left out
- * too, because they change no status.
+ * Converts receipts in direct chats, and reads on the account's other devices. All other updates are left out, because they are handled elsewhere. Edits and
+ * deletions arrive as separate messages, `fromStars` converts stars, and the send of a message waits for its refusal itself. Receipts of own devices for own
+ * messages are left out too, because they change no status.
  */
 export const fromMessageUpdates = (updates: readonly WAMessageUpdate[], directory: Directory): Entry[] => {
   const confirmations: Confirmation[] = [];
@@ -80,7 +80,7 @@ export const fromMessageUpdates = (updates: readonly WAMessageUpdate[], director
   return [...grouped(confirmations, directory), ...[...read].map((chatId): Entry => ({ kind: 'chatRead', chatId }))];
 };
 
-/** Converts receipts in groups, one for each member, and receipts of status posts, one for each reader. */
+/** Converts receipts in groups, one for each member, and receipts of status posts, one for each reader. Also converts reads on the account's other devices. */
 export const fromMemberReceipts = (updates: readonly MessageUserReceiptUpdate[], directory: Directory): Entry[] => {
   const confirmations: Confirmation[] = [];
   const read = new Set<string>();

@@ -44,7 +44,7 @@ interface GroupCacheParts extends StoredGroups {
 /** The cache keeps the members of at least this many groups, and of at most twice as many. A group with 1,000 members takes 200 KB. */
 const membersKept = 250;
 /**
- * The delay of the read of names after a login, because many sessions may log in at once. An event that needs the names reads them before. In milliseconds.
+ * The delay of the read of names after a login, because many sessions may log in at once. An event that needs the names reads them at once. In milliseconds.
  */
 const readNamesMs = 250;
 /** The longest wait for the facts of one group. It is shorter than the deadline of an operation, which needs the facts. In milliseconds. */
@@ -231,7 +231,7 @@ export class GroupCache {
     else this.#meanwhile?.set(id, [entry]);
     this.#name(id, entry);
     this.#parts.keys.apply(id, entry);
-    // The group may leave memory before the change is stored.
+    // The group may leave memory before the change is stored. A later read from the storage then applies the change again.
     this.#waitForStorage(id, entry);
     const after = replayed(this.#kept.get(id)?.group ?? null, [entry]);
     if (after === null) this.#kept.delete(id);

@@ -32,13 +32,13 @@ const hasRight = ({ key, message }: WAMessage, group: Group | null, directory: D
 /** The pauses before further queries of a group about which the platform did not answer. Later events of the session wait meanwhile. In milliseconds. */
 const pauses = [1_000, 5_000, 15_000] as const;
 
-/** The time after an unsuccessful series of queries in which the same group is queried without pauses. In milliseconds. */
+/** The time after an unsuccessful series of queries. During this time, each event queries the same group only once, without pauses. In milliseconds. */
 const givenUpMs = 60_000;
 
 export class SenderRights {
   readonly #options: Pick<MemberNumbersOptions, 'group'> & { readonly directory: Directory };
   readonly #closing = new AbortController();
-  /** The time until which a group is queried without pauses. */
+  /** For each group whose queries failed, the time until which each event queries it only once. */
   readonly #givenUp = new LruMap<number>(100);
 
   constructor(options: Pick<MemberNumbersOptions, 'group'> & { readonly directory: Directory }) {
@@ -72,7 +72,7 @@ export class SenderRights {
       // The closed pipeline does not record the event.
       if (this.#closing.signal.aborted) return null;
     }
-    // One group may not hold up the session for ever, and a deletion without a proof must not count.
+    // This query is the last. If it fails too, the sender counts as a member without rights, so that one group does not delay the session for ever.
     const known = await ifKnown(this.#options.group(jid));
     if (known === null) this.#givenUp.set(jid, performance.now() + givenUpMs);
     return known;
@@ -102,8 +102,8 @@ interface Named {
 }
 
 /**
- * The number of cached members whose phone number was not found in their group. The cache may hold twice as many. Cached members are not looked up again on
- * this connection.
+ * The cache keeps at least this many members whose phone number was not found in their group, and at most twice as many. A cached member is not looked up again
+ * on this connection.
  */
 const triedKept = 1_000;
 

@@ -9,8 +9,8 @@ import { bare, type Directory, isLid, isMe, isPerson } from '../wire/jid.ts';
 /** The cache keeps at least this many pairs, and at most twice as many. */
 const kept = 10_000;
 /**
- * The time after which a pair is reported again, in milliseconds. Meanwhile, a message that was sent before the pair was known may have created a chat
- * under the LID.
+ * The time after which a pair is reported again. Meanwhile, a message that was sent before the pair was known may have created a chat under the LID. In
+ * milliseconds.
  */
 const againMs = 3_600_000;
 

@@ -4,7 +4,7 @@ import { numberOf } from './library-values.ts';
 
 // The tappable parts of a message and the answer to a tap. There are native flows, and the older buttons, lists and templates.
 
-/** A tappable part. `id`: the id in the answer; null if the tap opens a page or an app on the phone. */
+/** A tappable part. `id`: the id in the answer to a reply button or a row; null for another button, such as one that opens a page. */
 export interface Tappable {
   readonly id: string | null;
   readonly text: string;
@@ -18,8 +18,8 @@ type Json = Readonly<Record<string, unknown>>;
 const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /**
- * Parses the JSON parameters of a native flow, which another client wrote. Returns an empty object for invalid JSON. The platform allows at most 262,144
- * characters.
+ * Parses the JSON parameters of a native flow, which another client wrote. Returns an empty object for invalid JSON, and for more than 262,144 characters,
+ * which is the platform's limit.
  */
 const paramsOf = (text: string | null | undefined): Json => {
   if (!text || text.length > 262_144) return {};
