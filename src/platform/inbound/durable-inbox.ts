@@ -19,11 +19,10 @@ export type StanzaKind = (typeof stanzaKinds)[number];
 export type Handlers = Readonly<Record<StanzaKind, (node: BinaryNode) => unknown>>;
 
 export interface InboxLimits {
-  /** The limit for stanzas that wait for the storage, in bytes. Beyond this limit the connection ends. The platform keeps unacknowledged stanzas. */
+  /** The limit for stanzas that wait for the storage. Beyond this limit the connection ends. The platform keeps unacknowledged stanzas. In bytes. */
   readonly bytes: number;
   /**
-   * The time for which later stanzas wait for a message, in milliseconds. A message with a part of the history may take longer, because a file is
-   * downloaded.
+   * The time for which later stanzas wait for a message. A message with a part of the history may take longer, because a file is downloaded. In milliseconds.
    */
   readonly handling: number;
   /** Pauses before each retry of a message whose file could not be fetched. After the last retry the message waits for the next connection. In milliseconds. */
@@ -360,7 +359,7 @@ export class DurableInbox {
       this.#tellFetched();
       if (typeof reported === 'object' && this.#tryAgain(logged)) return;
       this.#again.delete(logged);
-      // If the connection ended before an event, the library could not acknowledge the message. The message then stays in the log.
+      // If the connection ended before an event contained the message, the library could not acknowledge the message. The message then stays in the log.
       if (reported || connected()) inbound.finish(logged, reported === true, this.#stored);
     });
     await within(systemTime, this.#limits.handling, handled);

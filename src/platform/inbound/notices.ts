@@ -48,7 +48,7 @@ export const withOwnNotifications = (
 
 const dirty = 'CB:ib,,dirty';
 
-/** Replaces the library's listener for changed groups on its socket by `refresh`. Throws if the listener is not the expected one. */
+/** Replaces the library's listener for changed groups on its socket by `refresh`. Throws if the library does not have exactly one such listener. */
 export const takeOverGroupLists = (
   sock: Pick<WASocket, 'ws' | 'cleanDirtyBits'>,
   refresh: () => Promise<void>,
@@ -144,8 +144,8 @@ export class Identities {
   }
 
   /**
-   * Returns handlers that handle notices first, and then pass them to the library, which acknowledges them. The library renews the trusted-contact token
-   * only of a contact with a session, so the new session is made first.
+   * Returns handlers that handle notices first, and then pass them to the library, which acknowledges them. The library renews the privacy token only of a
+   * contact with a session, so the new session is made first.
    */
   withNotices(handlers: Handlers): Handlers {
     return {
@@ -162,8 +162,8 @@ export class Identities {
   }
 
   /**
-   * Handles a message with an unknown identity key, whose notice was missed or will arrive later. Does the same as for the notice, but
-   * keeps the session of the message.
+   * Handles a message that shows a new identity key. The notice of the change was missed, or arrives later. For a phone, does the same as for the notice, but
+   * keeps the session of the message. A linked device only gets the own keys of groups again.
    */
   async replaced(address: string): Promise<void> {
     const sock = this.#parts.sock();
