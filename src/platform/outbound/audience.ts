@@ -27,7 +27,10 @@ const privacyIn = (answer: BinaryNode): Privacy => {
   return { setting, listed: getBinaryNodeChildren(list, 'user').map(({ attrs }) => bare(attrs['jid'])), isUsual: false };
 };
 
-/** Queries the privacy setting. If this fails, the post is refused, because the account may have chosen few recipients. */
+/**
+ * Queries the privacy setting. A 404 means that the default setting applies. If the query fails otherwise, the post is refused, because the account may have
+ * chosen few recipients.
+ */
 const privacyOf = async ({ sock }: LiveConnection): Promise<Result<Privacy>> => {
   const attrs = { to: personServer, xmlns: 'status', type: 'get' };
   try {

@@ -169,12 +169,12 @@ const composePost = async (channel: string, send: Send, draft: Message | null, c
   return record.ok ? done({ ...record.value, ...idsOf(draft), post: { ...newPost, mediaId } }) : record;
 };
 
-/** Returns the ids and the time of an accepted message. Its composed form keeps them. */
+/** Returns the ids and the time of an accepted message, which the composed message keeps. Returns no fields without an accepted message. */
 const idsOf = (draft: Message | null) => (draft === null ? {} : { id: draft.id, chatId: draft.chatId, timestamp: draft.timestamp });
 
 /**
  * Composes a message without sending it. Refuses with `invalid` if the number is not valid or the quoted message is unknown. `draft`: the message that was
- * accepted before; null for none. Its ids are kept.
+ * accepted before; null for none. Its ids and its time are kept.
  */
 export const compose = async (send: Send, draft: Message | null, connection: LiveConnection): Promise<Result<Message>> => {
   const target = resolveTarget(send.number);

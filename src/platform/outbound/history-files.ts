@@ -99,7 +99,10 @@ class HeldAnswer implements Dispatcher.DispatchHandler {
 export class HistoryFiles {
   /** The dispatcher for requests of the library. */
   readonly dispatcher: Dispatcher;
-  /** The keys and hashes of some dozens of files by address. An entry is kept until the end of the connection, because the library retries. */
+  /**
+   * The keys and hashes of files, by address. An entry is kept until the end of the connection, because the library retries. A history has some dozens of
+   * files.
+   */
   readonly #seals = new Map<string, Seal>();
 
   /** `way`: the dispatcher of the route; absent for the default dispatcher. `failed`: called if a file was refused or could not be fetched. */

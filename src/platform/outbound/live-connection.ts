@@ -43,7 +43,7 @@ export interface LiveConnection {
   apply(entries: readonly Entry[]): void;
   /** Loads the address pairs of people into memory for `directory`. */
   loadMappings(jids: readonly string[]): Promise<void>;
-  /** Notes that a message to a person was written. If a privacy token was due, the message contained it. */
+  /** Notes that a message to a person was written. If a new privacy token was due, the library issues it to the person after the message. */
   tokenIssued(jid: string): void;
   /** Changes of the state that the account's devices share. */
   readonly shared: SharedState;

@@ -128,7 +128,7 @@ const openAnswer = async ({ url, dispatcher, silenceMs, signal }: MediaRequest):
   throw new MediaBroken(`the media host answered ${answer.statusCode}`);
 };
 
-/** Reads an answer, and converts network errors into `MediaBroken`. The error of an abort is not converted. */
+/** Reads an answer, and converts network errors into `MediaBroken`. After an abort, errors are not converted. */
 async function* withoutSurprises(asked: MediaRequest): AsyncGenerator<Buffer> {
   try {
     yield* await openAnswer(asked);
@@ -234,6 +234,9 @@ export interface LiveDownloads extends Downloads {
   readonly instance: string;
   /** The dispatcher for media hosts; undefined for the default dispatcher. */
   readonly dispatcher: Dispatcher | undefined;
-  /** The dispatcher for hosts that only a message names. If this process resolves the names, it reaches only public addresses. */
+  /**
+   * The dispatcher for hosts that the platform did not offer (see `LiveRoute.guarded`). If this process resolves the names, the address guard checks the
+   * addresses.
+   */
   readonly guarded: Dispatcher | undefined;
 }

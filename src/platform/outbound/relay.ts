@@ -72,8 +72,8 @@ export const relay = (
   sock.relayMessage(jid, givenForm(content), options).then(
     () => {
       transmissions.written(messageId);
-      // The gateway notes the token itself. The library's own note goes into a transaction that has ended, and is lost. Without a note, the library
-      // would request a token after each text.
+      // The gateway notes the issued privacy token itself. The library's own note goes into a transaction that has ended, and is lost. Without a note, the
+      // library would issue a token again after each text.
       if (isPerson(jid) || isLid(jid)) connection.tokenIssued(jid);
     },
     (error: unknown) => transmissions.failed(messageId, failure(error, jid, connection)),

@@ -31,10 +31,7 @@ interface ResendOptions {
   group(jid: string): Promise<Group | null>;
 }
 
-/**
- * The number of recently sent messages in memory. The map may contain twice as many. The map is needed, because deletions and similar messages are not
- * stored.
- */
+/** The map keeps at least this many recently sent messages, and at most twice as many. It is needed, because deletions and similar messages are not stored. */
 const remembered = 128;
 
 /** Limits of two maps of the library: requests to the phone, and base keys of sessions. The library's own limits are 512 and 1,024. */

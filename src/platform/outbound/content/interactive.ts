@@ -27,7 +27,7 @@ import { type Composer, plainComposer } from '../composer.ts';
 import type { LiveConnection } from '../live-connection.ts';
 import { mediaComposer } from './media.ts';
 
-// Native flows. A button of today's messages has a name, and its parameters as JSON.
+// Native flows, which have replaced the legacy buttons. A button of a native flow has a name, and its parameters as JSON.
 
 type Flow = proto.Message.InteractiveMessage.NativeFlowMessage.INativeFlowButton;
 
@@ -92,7 +92,7 @@ const mediaOf = ({ as, file }: Head): MediaContent => ({ kind: 'media', as, file
 const uploadedHead = async (head: Head | null, connection: LiveConnection, jid: string): Promise<Result<HeadMessage | null>> =>
   head === null ? done(null) : mediaComposer.content(mediaOf(head), connection, jid);
 
-/** Builds the part above the text without a connection and without an upload. */
+/** Builds the media above the text without a connection and without an upload. */
 const draftHead = (head: Head | null): HeadMessage | null => (head === null ? null : mediaComposer.draft(mediaOf(head)));
 
 // Buttons, lists, carousels and location requests. Phones show them only with a node that `stanza.ts` adds.

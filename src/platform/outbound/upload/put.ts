@@ -38,7 +38,7 @@ export interface PutTarget {
 /** The beginning of `PutTarget.folder` for files of channels. */
 export const channelFolder = 'newsletter/';
 const origin = 'https://web.whatsapp.com';
-/** The size limit of an answer, in bytes. Usual answers have some hundred bytes. */
+/** The size limit of an answer. Usual answers have some hundred bytes. In bytes. */
 const longestAnswer = 65_536;
 
 const addressOf = ({ host, auth, folder, file }: PutTarget, more: Readonly<Record<string, string>>): string => {

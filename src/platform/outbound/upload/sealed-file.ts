@@ -25,8 +25,8 @@ const keyNames: Readonly<Record<UploadType, string>> = {
 };
 
 /**
- * The size up to which a file is encrypted on the main thread, in bytes. The encryption takes at most two milliseconds. A thread and a copy on the disk
- * would cost more.
+ * The size up to which a file is encrypted on the main thread. The encryption takes at most two milliseconds. A thread and a copy on the disk would cost more.
+ * In bytes.
  */
 const heldBytes = 512 * 1024;
 
@@ -68,7 +68,7 @@ const inMemory = (plain: Uint8Array, { iv, cipher, mac }: SealKeys): Sealed => {
   return { hash, size: begin.length + tail.length, bytes, release: async (arrived) => arrived && release(begin) };
 };
 
-/** The size of a buffer, in bytes. It exceeds the high-water mark of a socket, so at most one buffer is being sent. */
+/** The size of a buffer. It exceeds the high-water mark of a socket, so at most one buffer is being sent. In bytes. */
 const pieceBytes = 128 * 1024;
 const pieces = 3;
 
@@ -98,7 +98,7 @@ const onDisk = async (file: KeptFile, keys: SealKeys, { files, sealing }: SealPa
     const copy = await sealing.seal(source.path, keys, signal);
     return { ...copy, hash: Buffer.from(copy.hash), bytes: (offset) => fileBytes(copy.path, offset) };
   } catch (error) {
-    // Only a lack of room certainly concerns the encrypted copy. Any other error may come from the stored file.
+    // A lack of room concerns only the encrypted copy. Any other error may come from the stored file, so `readThrough` checks this file.
     if (!signal.aborted && !lacksRoom(error)) await files.readThrough(file);
     throw error;
   } finally {
