@@ -26,7 +26,7 @@ import { element, inKnownForms } from './requests.ts';
 
 // Requests about businesses.
 
-/** Returns the address of a business: its number if known, and otherwise its LID. */
+/** Returns the address of a business: its number if known, and otherwise its LID. `owner`: '' for the account itself. */
 export const ownerOf = async (connection: LiveConnection, owner: string): Promise<Result<string>> => {
   const { directory } = connection;
   if (owner === '') return done(directory.me.pn);
