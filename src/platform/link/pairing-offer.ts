@@ -216,7 +216,7 @@ export class PairingOffer {
     if (asked && !this.#ended && this.#ready && this.#phone === null) this.#tellText();
   }
 
-  /** Replaces the offer by a passkey pairing. From now on the chart limits its stages. The deadline of the link is only a safeguard. */
+  /** Replaces the offer by a passkey pairing. From now on the chart limits the stages of the pairing. The deadline of this connection is only a safeguard. */
   #askForPasskey(notice: BinaryNode): void {
     this.#used = true;
     this.#finished = true;

@@ -90,7 +90,7 @@ export class OwnPicture {
   async #look(): Promise<void> {
     const { sock, me, found, failed } = this.#input;
     try {
-      // A refusal means that there is no picture.
+      // A refusal means that there is no picture, or none that a linked device may see.
       const asked = await answerOf(sock.profilePictureUrl(me().pn, 'image'), () => true);
       if (!this.#closed) found(asked.ok ? (asked.value ?? '') : '');
     } catch (error) {
@@ -101,7 +101,7 @@ export class OwnPicture {
 
 // Small pictures of the accounts for lists of sessions. Each picture is fetched once, by the route of its session, and cached in memory.
 
-/** Limits of a download: in milliseconds, and in bytes. The platform's pictures have about a tenth of this size. */
+/** Limits of a download: the time in milliseconds, and the size in bytes. The platform's pictures have about a tenth of this size. */
 const timeoutMs = 10_000;
 const mostBytes = 1_048_576;
 

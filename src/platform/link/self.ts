@@ -117,7 +117,7 @@ export class BlockedPeople {
       const items = getBinaryNodeChildren(getBinaryNodeChild(answer, 'list'), 'item');
       this.#blocked.clear();
       for (const { attrs } of items) if (attrs['jid']) this.#blocked.add(attrs['jid']);
-      // The answer to a change may lack the list.
+      // The answer to a change may lack the list, so only the first answer may report an empty list.
       if (!this.#isKnown || this.#blocked.size > 0) this.#report();
       this.#isKnown = true;
     });

@@ -20,7 +20,7 @@ const otherAccount =
   'the number has a new WhatsApp account since the last message, so this message was not delivered. Send it again to write to the new account';
 
 const minute = 60_000;
-/** The number of groups for which the time of the last fetch is kept. The map may contain twice as many. */
+/** The map keeps the time of the last fetch of at least this many groups, and of at most twice as many. */
 const groupsKept = 250;
 
 /**

@@ -319,7 +319,7 @@ class LiveSession implements Session {
     this.#record([{ kind: 'groupsListed', groupIds: [], at: 0 }, unlisted]);
     // The platform usually requests a new connection next. Without this request, the connection ends after this time.
     this.#expect(deadlines.login, () => ownCloses.restartTimeout);
-    // A rejection means that the keys can never be stored. Other code ends the session in this case.
+    // A rejection means that the keys can never be stored. In this case `onLost` of the link ends the session.
     this.#paired = auth.storeCredentials().then(
       // An instance that changes its account keeps the identity of the former account until the data of that account is removed. The next opening
       // removes that data.

@@ -118,7 +118,7 @@ interface SocketParts {
   /** Fetches files of the media hosts for the library. */
   readonly files: Pick<HistoryFiles, 'dispatcher'>;
   readonly groups: Pick<GroupCache, 'metadata'>;
-  /** Reports a message under an unknown identity key. `address`: the address of its Signal session. */
+  /** Reports a message that shows a new identity key. `address`: the address of its Signal session. */
   identityReplaced(address: string): void;
   /** Reports that the library lacks a key of the shared state. */
   keyMissing(id: string): void;

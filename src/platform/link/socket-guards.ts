@@ -21,7 +21,7 @@ import { bare, isGroup } from '../wire/jid.ts';
 
 // Played receipts in groups. The library reports them as read receipts.
 
-/** The number of remembered played receipts that the library has not reported yet. The map may contain twice as many. */
+/** The map keeps at least this many played receipts that the library has not reported yet, and at most twice as many. */
 const most = 500;
 
 type Updates = BaileysEventMap['message-receipt.update'];
