@@ -75,7 +75,7 @@ export interface LinkParts {
   readonly previews: Previews;
   readonly uploads: SharedUploads;
   readonly downloads: Downloads;
-  /** A dispatcher that reaches only public addresses. */
+  /** The dispatcher for media hosts that the platform did not offer. The address guard checks their addresses. */
   readonly guarded: Dispatcher;
   readonly proxies: ProxyParts;
   now(): number;

@@ -32,15 +32,15 @@ import type { Vault } from './wire/vault-port.ts';
 export type { Deadlines } from './link/session-options.ts';
 
 /**
- * The size of Node's slabs for small buffers, in bytes. Keys are small buffers that live as long as their session, and each keeps its whole slab in memory.
- * Node's default slabs of 64 KB took 212 KB for each session. Slabs of this size take 53 KB.
+ * The size of Node's slabs for small buffers. Keys are small buffers that live as long as their session, and each keeps its whole slab in memory. Node's
+ * default slabs of 64 KB took 212 KB for each session. Slabs of this size take 53 KB. In bytes.
  */
 const slab = 8 * 1024;
 
 /**
  * Makes the schedulers of frames and messages. A frame takes 0.1 ms of processor time up to the inbound log. Its message then takes 1 ms up to its entry.
- * During a flood, with one message in a turn, a status request of another instance took 2.8 ms (median), and a message took 1.6 ms of processor time. With
- * five messages in a turn, they took 6 ms and 1.3 ms.
+ * During a flood, with one message in a turn, a status request of another instance took 2.8 ms (median), and a message took 1.6 ms of processor time. With five
+ * messages in a turn, they took 6 ms and 1.3 ms. Two messages in a turn are a compromise.
  */
 const makeSchedulers = (): SharedSchedulers => ({
   frames: new FairScheduler({ least: 5, cost: 0.1 }),
@@ -70,7 +70,7 @@ export interface PlatformOptions {
   readonly previews: Previews;
   readonly uploads: Omit<SharedUploads, 'dispatcher'>;
   readonly downloads: Downloads;
-  /** Resolves media hosts that only a message names, and accepts only public addresses. */
+  /** Resolves media hosts that the platform did not offer. Refuses addresses that the address guard does not allow. */
   readonly mediaLookup: LookupFunction;
   readonly proxies: ProxyParts & { readonly testMs: number };
   /** The reaction to a wrong signature. The default is `refuse`. */
