@@ -26,13 +26,16 @@ const attributes = (data: unknown): Record<string, string> | null => {
   return kept.length === 0 ? null : Object.fromEntries(kept);
 };
 
-/** The limit of a reported error text in characters. The library's texts are shorter. Socket errors may contain an address. */
+/**
+ * The limit of a reported error text, in characters. The library's texts are shorter. The text of a socket error may be longer, because it may contain an
+ * address.
+ */
 const longest = 200;
 
 interface DialError extends Error {
   readonly code?: string;
   readonly syscall?: string;
-  /** The errors of all addresses that were tried. */
+  /** The errors of an `AggregateError`, one for each IP address that Node tried. */
   readonly errors?: readonly DialError[];
 }
 
@@ -177,7 +180,7 @@ export class GroupUnknown extends Error {
 /** The outcome if a message or a request needs the facts of a group that is not known. No byte left the process for it. */
 export const groupUnknown: Failed = refuse('notSent', 'the platform did not answer a question about the group: nothing was sent');
 
-/** Codes that do not answer a query: too many requests, and an overload of the platform. */
+/** Codes of temporary refusals, which say nothing about the group: too many requests (429), and an overload of the platform (503). */
 const passingCodes: ReadonlySet<number> = new Set([429, 503]);
 
 /**

@@ -60,7 +60,7 @@ export const verifySignature = (key: Uint8Array, message: Uint8Array, signature:
   if (raw.length !== 32 || signature.length !== 64) return false;
   const edwards = edwardsKey(raw);
   const plain = Buffer.from(signature);
-  // The last bit of the signature has the sign of the signer's point.
+  // The last bit of the signature is the sign of the signer's Edwards point, which the Montgomery form does not contain.
   edwards[31] = (edwards[31] ?? 0) | ((plain[63] ?? 0) & 0x80);
   plain[63] = (plain[63] ?? 0) & 0x7f;
   const publicKey = createPublicKey({ key: Buffer.concat([derPrefix, edwards]), format: 'der', type: 'spki' });
@@ -165,7 +165,7 @@ const believable = (): proto.CertChain => {
 
 /**
  * Checks the server's chain when the library decodes it. The library decodes the chain synchronously after the key agreement with the server's static key. The
- * last key agreement of the process therefore has the key of this server.
+ * last key agreement of the process is therefore the one with this server.
  */
 const verifyChains = (): void => {
   let lastAgreed: Uint8Array = new Uint8Array();
