@@ -113,7 +113,7 @@ interface Destination {
   readonly port: number;
 }
 
-/** The guard of proxy addresses. */
+/** The guard against proxy addresses in private networks, which an owner of an instance could otherwise probe. */
 export interface ProxyGuard {
   /** Returns the reason for which this host is not allowed; null if it is allowed. Does not resolve names. */
   checkHost(host: string): string | null;
