@@ -40,7 +40,8 @@ export interface AuthState {
   tokenIssued(jid: string, at: number): void;
   /**
    * Delays the storing of versions of the shared state. After a version is set, `stored` is called. The version is stored when `stored` resolves with true. If
-   * `stored` resolves with false, the old version stays stored. The platform never repeats the changes of a version, so they must be stored before it.
+   * `stored` resolves with false, the old version stays stored. The platform sends only changes after the stored version, so the changes of a version must be
+   * stored before the version.
    */
   holdVersions(stored: () => Promise<boolean>): void;
   readonly patches: PatchNotes;
@@ -53,8 +54,8 @@ export interface AuthState {
   /** Removes the one-time keys of a pairing from memory. Call this after their upload. */
   releaseFreshKeys(): void;
   /**
-   * Rejects reads that wait for the storage. Call this at the end of a connection. Otherwise its messages would be handled together with those of
-   * the next connection.
+   * Rejects reads that wait for the storage. Call this at the end of a connection. Otherwise the messages of the ended connection would be handled together
+   * with those of the next connection.
    */
   giveUpReads(): void;
   /** Ends the use of this state. Later changes, such as those by listeners of a closed connection, are dropped. */

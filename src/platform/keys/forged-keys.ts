@@ -1,4 +1,7 @@
-/** Remembers the people for whom the platform returned forged keys. The library only reports that a message has no receiver. */
+/**
+ * Remembers the people for whom the platform returned forged keys. The library only reports that a message has no receiver. Also asks the phone for missing
+ * keys of the shared state.
+ */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { proto, type SignalKeyStore, type WASocket } from '@whiskeysockets/baileys';
 import { LruMap } from '#src/base/lru-map.ts';
@@ -37,7 +40,7 @@ export class ForgedKeyNotes implements KeyJudge {
 
 // Missing keys of the shared state. The library skips collections whose key is missing, and never asks the phone for it.
 
-/** Returns the store with a watch: `missing` is called with the id of each key of the shared state that is read and missing. */
+/** Returns a store that calls `missing` with the id of each key of the shared state that is read and does not exist. */
 export const watchSharedKeys = (keys: SignalKeyStore, missing: (id: string) => void): SignalKeyStore => ({
   ...keys,
   async get(type, ids) {

@@ -18,7 +18,7 @@ interface InboundOptions {
   readonly epoch: number;
   readonly log: Log;
   readonly writer: Pick<KeyWriter, 'put' | 'finish' | 'flush'>;
-  /** True if the last run of this session ended uncleanly. A message in the log may be the cause. */
+  /** True if the last run of this session may have ended uncleanly. A message in the log may be the cause. */
   readonly suspicious: boolean;
   now(): number;
   /** Reports that the log failed for good, so that the session must be closed. */
@@ -236,8 +236,8 @@ export class InboundLog {
   }
 
   /**
-   * Finishes a message that the library has handled. It leaves the log when `stored` resolves with true. `read`: true if its content was read, so that a
-   * repetition is only acknowledged.
+   * Finishes a message that the library has handled. The message leaves the log when `stored` resolves with true. `read`: true if its content was read, so that
+   * a repetition is only acknowledged.
    */
   finish(message: Logged, read: boolean, stored: Stored): void {
     if (!this.#unfinished.delete(message.seq)) return;

@@ -272,7 +272,7 @@ export const ratchetsOf =
       return result;
     };
 
-    /** Makes a session. A device with forged keys gets no session and no message. The other receivers of the message get it. */
+    /** Makes a session. A device with forged keys gets no session and no message. The other receivers get the message. */
     const withKeys: typeof inner.injectE2ESession = async (options) => {
       try {
         await alone(true, () => inner.injectE2ESession(options));
