@@ -104,7 +104,7 @@ const contextsOf = (source: WAMessage, stored: Message, secret: Uint8Array, dire
   );
 };
 
-/** Decrypts a message. `stored`: the message with the secret. Returns null if the message cannot be decrypted. */
+/** Decrypts a vote, an answer to an event, or an edit. `stored`: the message with the secret. Returns null if the content cannot be decrypted. */
 export const readAnswer = (source: WAMessage, stored: Message, directory: Directory): Reading | null => {
   const content = unwrapped(source.message) ?? {};
   const kind = kindOf(content);

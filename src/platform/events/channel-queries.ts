@@ -4,9 +4,8 @@ import { type ChannelPatch, type ChannelPicture, type ChannelRole, channelRoles,
 import { personServer } from '../wire/jid.ts';
 import { askMex, type Json, objectOf } from '../wire/outcomes.ts';
 
-// The queries about channels with their ids and the root field of their answers, as today's web client sends them. Source:
-// vinikjkkj/wa-spec, packages/mex (ids and captured answers, August 2026). The library's own ids are older, and some of its methods throw
-// after a success.
+// The queries about channels with their ids and the root field of their answers, as the web client sends them. Source: vinikjkkj/wa-spec, packages/mex (ids and
+// captured answers, August 2026). The library's own ids are older, and some of its methods throw after a success.
 
 export const queries = {
   create: { id: '25149874324715067', root: 'xwa2_newsletter_create' },
@@ -32,7 +31,7 @@ export type QueryName = keyof typeof queries;
 export const ask = (sock: Pick<WASocket, 'query' | 'generateMessageTag'>, name: QueryName, variables: Json): Promise<unknown> =>
   askMex(sock, queries[name], variables);
 
-/** The kinds of keys that name a channel. The platform expects these values in capitals. */
+/** The kinds of keys that name a channel. `metadataOf` converts these values to the capitals that the platform expects. */
 const keys = { id: 'jid', invite: 'invite' } as const;
 
 /** Returns the variables of the query for one channel with all its metadata. The answer has the account's real role, whatever `view_role` is. */
@@ -71,7 +70,7 @@ export const acceptTerms = async (sock: WASocket, of: keyof typeof notices): Pro
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
-/** Returns a number; null if the value is not a number. */
+/** Converts a number, which may be a text. Returns null for other values. */
 const countOf = (value: unknown): number | null => {
   const count = typeof value === 'string' && value !== '' ? Number(value) : value;
   return typeof count === 'number' && Number.isFinite(count) ? count : null;

@@ -37,7 +37,7 @@ export class Communities {
     return made;
   }
 
-  /** Applies changes of groups. Call this after their names are updated. Returns entries for the chats of the concerned subgroups. */
+  /** Applies changes of groups. Call this after their names are updated. Returns entries for the chats of the affected subgroups. */
   apply(entries: readonly Entry[]): readonly Entry[] {
     return this.#patches(entries.flatMap((entry) => this.#concerned(entry)));
   }

@@ -51,7 +51,7 @@ const shared: ReadonlySet<BaileysEvent['name']> = new Set([
   'app-state.action',
 ]);
 
-/** All events of the first synchronisation, which are handled as one event. */
+/** All events of the first synchronisation of the shared state, which are handled as one event. */
 interface FirstState {
   readonly name: 'first-state';
   readonly data: readonly BaileysEvent[];

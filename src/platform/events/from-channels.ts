@@ -23,7 +23,7 @@ const chatPatch = ({ id, name, picture, preview, muted }: ChannelPatch): ChatPat
   ...(muted === undefined || muted === null ? {} : { muteEndTime: muted ? forever : 0 }),
 });
 
-/** Converts a followed channel. `tell`: true for a new channel, whose chat gets an event. */
+/** Converts a followed channel. `tell`: true for a new channel, so that receivers get an event about its chat. */
 export const followedEntries = (channel: ChannelPatch, tell: boolean): readonly Entry[] => [
   { kind: 'channel', channel, create: true },
   { kind: 'chat', chat: chatPatch(channel), create: true, ...(tell ? { tell: 'chats' } : {}) },
@@ -35,7 +35,7 @@ export const goneChannelEntries = (channelId: string): readonly Entry[] => [
   { kind: 'chatRemoved', chatId: channelId },
 ];
 
-/** Returns the entries for a changed channel. If fields of its chat change, the chat gets an event. */
+/** Returns the entries for a changed channel. If fields of its chat change, receivers get an event about the chat. */
 export const changedEntries = (channel: ChannelPatch): readonly Entry[] => {
   const chat = chatPatch(channel);
   const changed: Entry = { kind: 'channel', channel, create: false };
@@ -114,7 +114,7 @@ interface ChannelListParts extends StoredChannels {
 
 interface Listed {
   readonly channels: readonly Channel[];
-  /** The entries that must be recorded. */
+  /** The entries that the caller must record. */
   readonly entries: readonly Entry[];
 }
 

@@ -8,7 +8,7 @@ import { contactPatch, conversationPatch, fromSharedAction, labelOf } from './fr
 import { type Converted, convertMessage } from './from-messages.ts';
 import { unwrapped } from './message-kinds.ts';
 
-/** The largest numbers of items and of bytes in one batch. */
+/** The largest numbers of items and of bytes in one batch. The body of its event may have 256 KiB (`src/contract/news.ts`). */
 const mostItems = 200;
 const mostBytes = 230 * 1024;
 /** The number of bytes by which the form of an item in the event exceeds the size that `bytesOf` returns. */

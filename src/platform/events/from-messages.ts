@@ -43,7 +43,7 @@ export interface Converted {
   readonly chat: ChatPatch;
   /** The patch of its chat if this message is the newest of the chat. */
   readonly chatAsLast: ChatPatch;
-  /** False for reactions, votes and edits, which belong to another message. */
+  /** False for a message that belongs to another message, such as a reaction, a vote or an edit. */
   readonly standsAlone: boolean;
 }
 
@@ -190,7 +190,7 @@ const { Type: PinType } = proto.Message.PinInChatMessage;
 /** The duration of a pin that states none. In seconds. */
 const usualPin = 7 * 86_400;
 
-/** Returns the change of the message that a pin names. */
+/** Returns the change of the pinned message; null if this message is no pin. */
 const pinOf = ({ pinInChatMessage: pin, messageContextInfo }: proto.IMessage, at: number): Revision | null => {
   if (!pin?.key?.id) return null;
   const seconds = messageContextInfo?.messageAddOnDurationInSecs || usualPin;

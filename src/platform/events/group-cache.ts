@@ -152,8 +152,8 @@ export class GroupCache {
   }
 
   /**
-   * Returns a group from memory, the storage or the platform. Returns null if the platform refuses to return it. Rejects with `StorageFailure`, because without
-   * the storage nobody knows who is a member, and with `GroupUnknown` if the platform did not answer.
+   * Returns a group from memory, the storage or the platform. Returns null if the platform refuses to return it. Rejects with `GroupUnknown` if the platform
+   * did not answer, and with `StorageFailure` if the storage is unavailable. Without the storage nobody knows who is a member.
    */
   get(jid: string): Promise<Group | null> {
     const kept = this.#kept.get(jid);
