@@ -41,7 +41,7 @@ interface InboxOptions {
   /** Resolves when this session may handle a stanza. Sessions share the event loop. */
   turn(): Promise<void>;
   readonly connected: () => boolean;
-  /** Resolves with true when all entries of the handlers so far are recorded, and with false if they never will be. Never rejects. */
+  /** Resolves with true when all entries of the handlers so far are stored, and with false if they never will be. Never rejects. */
   stored(): Promise<boolean>;
   /** Resolves with true when all changed keys are stored, and with false if they never will be. Never rejects. */
   keysStored(): Promise<boolean>;

@@ -84,7 +84,8 @@ const withDeviceNotices = (handlers: Handlers, sock: DeviceSock): Handlers => ({
   },
 });
 
-// Privacy tokens that arrive with the messages of contacts. The library stores only tokens in notifications (WhiskeySockets/Baileys 2752).
+// Privacy tokens that arrive with the messages of contacts. The library stores only tokens from notifications and from the history (WhiskeySockets/Baileys
+// 2752).
 
 type TokenSock = Pick<WASocket, 'authState' | 'signalRepository'>;
 
