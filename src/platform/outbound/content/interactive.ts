@@ -27,7 +27,7 @@ import { type Composer, plainComposer } from '../composer.ts';
 import type { LiveConnection } from '../live-connection.ts';
 import { mediaComposer } from './media.ts';
 
-// Native flows, which have replaced the legacy buttons. A button of a native flow has a name, and its parameters as JSON.
+// Native flows, the newer form of buttons and lists. A button of a native flow has a name, and its parameters as JSON.
 
 type Flow = proto.Message.InteractiveMessage.NativeFlowMessage.INativeFlowButton;
 
@@ -66,7 +66,7 @@ interface Words {
 /** A picture, video or document above the text. */
 type HeadMessage = Pick<proto.Message.InteractiveMessage.IHeader, 'imageMessage' | 'videoMessage' | 'documentMessage'>;
 
-/** Builds the part that messages and cards have in common. */
+/** Builds the fields that messages and cards of a carousel have in common. */
 const interactive = (
   { title = '', text, footer = '' }: Words,
   buttons: readonly Flow[],
@@ -136,7 +136,7 @@ export const listComposer = plainComposer<ListContent>((content) =>
   interactiveMessage(interactive(content, [listFlow(content.button, content.sections)])),
 );
 
-/** Builds a carousel. A single card without a picture becomes the message itself, because phones do not show such a carousel. iPhones need `contextInfo`. */
+/** Builds a carousel. A single card without media becomes the message itself, because phones do not show such a carousel. iPhones need `contextInfo`. */
 const carouselMessage = ({ text, footer, cards }: CarouselContent, heads: readonly (HeadMessage | null)[]): proto.IMessage => {
   const [first] = cards;
   if (cards.length === 1 && first?.head === null)

@@ -152,7 +152,7 @@ export const put = async (target: PutTarget, offset: number): Promise<PutOutcome
 
 interface MediaHosts {
   readonly auth: string;
-  /** At least one host name, with a port if there is one, in the order of preference. */
+  /** Host names in the order of preference, with a port if there is one. Empty if the platform names no host. */
   readonly names: readonly string[];
   /** The end of the validity of the names and the token, in Unix milliseconds. */
   readonly until: number;
