@@ -31,8 +31,8 @@ const setPrivacy = ({ sock }: LiveConnection, name: string, value: string): Prom
   });
 
 /**
- * Sets a new name. Emits the same event as a change by another device. The event updates the credentials and the stored profile, and makes the library send
- * the name to the platform. If the library would encode the name wrongly, this function sends the name without `@`, as at each login.
+ * Sets a new name. Emits the same event as a change by another device. The event updates the credentials and the stored profile, and makes the library send the
+ * name to the platform. If the library would encode the name wrongly, this function sends the name without `@`, as the library does with each presence.
  */
 const announce = async ({ sock }: LiveConnection, name: string): Promise<void> => {
   const { creds } = sock.authState;

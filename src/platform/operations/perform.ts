@@ -29,7 +29,7 @@ const handlers: Handlers<Operations> = {
   ...postHandlers,
 };
 
-/** Operations that change nothing. If the connection ends during such an operation, its outcome is `notSent`. */
+/** Operations that change no data of the account. If the connection ends during such an operation, its outcome is `notSent`. */
 const silent: ReadonlySet<OperationName> = new Set([
   'message.compose',
   'chat.resolve',

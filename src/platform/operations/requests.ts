@@ -21,7 +21,7 @@ import {
   userOf,
 } from '../wire/jid.ts';
 
-// The type of an operation's handler. A handler needs no `catch` for errors of the library, because `perform` turns them into outcomes.
+// The type of an operation's handler. A handler needs no `catch` for errors of the library, because `performOn` converts them into outcomes.
 
 /** The handlers of one resource, one for each operation. The gateway stores the entries in their outcomes. */
 export type Handlers<Resource> = {
