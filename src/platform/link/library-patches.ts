@@ -8,7 +8,7 @@ import { TOKEN_MAP } from '@whiskeysockets/baileys/lib/WABinary/constants.js';
 // A limit for inflated bytes. The library inflates frames of the platform and parts of the history, without a limit: 200 KB can become 200 MB. The patch
 // applies to all inflate streams of the process. No other part of the process needs more.
 
-/** The limit in bytes. A part of the history of a real phone inflates to a few ten million bytes at most. */
+/** The limit for each stream. A part of the history of a real phone inflates to a few ten million bytes at most. In bytes. */
 const usualMost = 128 * 1024 * 1024;
 
 let most = usualMost;
