@@ -49,8 +49,8 @@ const makeSchedulers = (): SharedSchedulers => ({
 
 export interface PlatformOptions {
   /**
-   * The WebSocket address of the platform; null for the real platform. A loopback address means the simulated platform, whose certificates then replace the
-   * real ones in this process.
+   * The WebSocket address of the platform; null for the real platform. An address with `ws:` and a loopback host means the simulated platform, whose
+   * certificates then replace the real ones in this process.
    */
   readonly url: string | null;
   /** The client versions. Absent means the built-in version. */
@@ -59,7 +59,7 @@ export interface PlatformOptions {
   /** Makes X25519 key pairs outside of the event loop. Each has 64 bytes, the private key first. */
   preKeys(count: number): Promise<Uint8Array>;
   readonly deadlines: Deadlines;
-  /** The limit of received data that is not stored yet, in bytes. Beyond this limit the session ends. */
+  /** The limit of received data that is not stored yet. Beyond this limit the connection ends. In bytes. */
   readonly inboundBytes?: number;
   readonly log: Log;
   /** Reads a stored message by the platform's id. */
