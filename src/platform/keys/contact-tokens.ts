@@ -1,7 +1,7 @@
 /**
  * Privacy tokens (tctoken) that contacts gave to the account. A message to a contact without its token may be refused with 463. The library attaches the token
- * to first sends, presence subscriptions and picture queries. It stores tokens from notifications and from the history. It does not attach tokens to resends
- * and to requests that add members to a group, and does not store tokens from messages. The callers of this file do this.
+ * to the first send of a message, to presence subscriptions and to picture queries. It stores tokens from notifications and from the history. It does not
+ * attach tokens to resends and to requests that add members to a group, and does not store tokens from messages. The callers of this file do this.
  */
 import { hash } from 'node:crypto';
 import type { SignalDataSet, SignalDataTypeMap, SignalKeyStore } from '@whiskeysockets/baileys';
@@ -15,9 +15,12 @@ export interface ContactToken {
   readonly at: number;
 }
 
-/** The id under which the library lists the people with a token. The library removes expired tokens of the listed people. */
+/**
+ * The id under which the library lists the people with a token. The list has the key type of the tokens. The library removes expired tokens of the listed
+ * people.
+ */
 const listKey = '__index';
-/** A token is valid in the week of its issue and in the three weeks after it (tulir/whatsmeow `tctoken.go`). */
+/** A token is valid in the week of its issue and in the three weeks after it (tulir/whatsmeow `tctoken.go`). `week`: in seconds. */
 const week = 604_800;
 const weeksValid = 4;
 
@@ -48,8 +51,6 @@ export const keepToken = async (keys: Store, lid: string, { token, at }: Contact
 // The list of people with a privacy token. The library stores the list under one key, and writes the whole list for each new token (160 KB
 // with 5,000 contacts). The gateway splits the list into pages, and writes only changed pages.
 
-/** The id of the library's list. The list has the key type of the tokens. */
-const indexKey = '__index';
 export const tokenPageType = 'gateway-token-page';
 /** The number of pages. With 5,000 contacts a page has 5 KB. Each start of a session reads all pages (`warmTypes` in `auth-state.ts`). */
 const pages = 32;
@@ -95,22 +96,22 @@ class TokenPages {
   async read(): Promise<Page> {
     const begun = this.#writes;
     const [whole, stored] = await Promise.all([
-      this.#store.get('tctoken', [indexKey]),
+      this.#store.get('tctoken', [listKey]),
       // The store accepts any type of key, but the library's types do not include this type.
       this.#store.get(tokenPageType as 'tctoken', [...pageIds]) as unknown as Promise<Readonly<Record<string, Page>>>,
     ]);
     // If there was a write meanwhile, the result of the read is outdated, and must not replace the newer fingerprints.
     if (begun === this.#writes) {
       this.#prints = pageIds.map((id) => printOf(stored[id] ?? []));
-      this.#hasWhole = whole[indexKey] !== undefined;
+      this.#hasWhole = whole[listKey] !== undefined;
     }
-    return [...new Set([...Object.values(stored).flat(), ...namesIn(whole[indexKey])])];
+    return [...new Set([...Object.values(stored).flat(), ...namesIn(whole[listKey])])];
   }
 
   /** Writes the changed pages of the list `index`, the other tokens, and the rest of `data`. */
   async write(index: Token | null, tokens: SignalDataSet['tctoken'], data: SignalDataSet): Promise<void> {
     this.#writes += 1;
-    const whole = this.#hasWhole ? { [indexKey]: null } : {};
+    const whole = this.#hasWhole ? { [listKey]: null } : {};
     this.#hasWhole = false;
     await this.#store.set({ ...data, tctoken: { ...tokens, ...whole }, [tokenPageType]: this.#changed(namesIn(index)) } as SignalDataSet);
   }
@@ -130,14 +131,14 @@ export const withTokenPages = (store: SignalKeyStore): SignalKeyStore => {
   return {
     ...store,
     async get(type, ids) {
-      if (type !== 'tctoken' || !ids.includes(indexKey)) return store.get(type, ids);
-      const others = ids.filter((id) => id !== indexKey);
+      if (type !== 'tctoken' || !ids.includes(listKey)) return store.get(type, ids);
+      const others = ids.filter((id) => id !== listKey);
       const [found, names] = await Promise.all([others.length === 0 ? {} : store.get(type, others), tokenPages.read()]);
       const index: Token = { token: Buffer.from(JSON.stringify(names)) };
-      return { ...found, ...(names.length === 0 ? {} : { [indexKey]: index }) } as Awaited<ReturnType<typeof store.get<typeof type>>>;
+      return { ...found, ...(names.length === 0 ? {} : { [listKey]: index }) } as Awaited<ReturnType<typeof store.get<typeof type>>>;
     },
     async set(data) {
-      const { [indexKey]: index, ...tokens } = data.tctoken ?? {};
+      const { [listKey]: index, ...tokens } = data.tctoken ?? {};
       return index === undefined ? store.set(data) : tokenPages.write(index, tokens, data);
     },
   };

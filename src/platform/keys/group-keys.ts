@@ -29,7 +29,7 @@ const keyType = 'sender-key';
 /** The largest number of keys that one transaction deletes. A large group has tens of thousands of keys. */
 const mostAtOnce = 500;
 
-const nothing = (ids: readonly string[]): Readonly<Record<string, null>> => Object.fromEntries(ids.map((id) => [id, null]));
+const removalsOf = (ids: readonly string[]): Readonly<Record<string, null>> => Object.fromEntries(ids.map((id) => [id, null]));
 
 /** Returns the group of a sender key. The library names a sender key by group and address: `1203@g.us::123_1::0`. */
 const groupOf = (id: string): string => id.slice(0, Math.max(0, id.indexOf('::')));
@@ -127,7 +127,7 @@ export class GroupKeys {
     if (waiting !== undefined) return waiting;
     const done = this.#betweenSends(async () => {
       this.#renewing.delete(group);
-      return { [keyType]: nothing(this.#ownNames(group)), [memoryType]: { [group]: null } };
+      return { [keyType]: removalsOf(this.#ownNames(group)), [memoryType]: { [group]: null } };
     });
     this.#renewing.set(group, done);
     return done;
@@ -157,7 +157,7 @@ export class GroupKeys {
         .filter((id) => !deleted.has(id))
         .slice(0, mostAtOnce);
       if (ids.length === 0) return;
-      await this.#betweenSends(async () => ({ [type]: nothing(ids) }));
+      await this.#betweenSends(async () => ({ [type]: removalsOf(ids) }));
       for (const id of ids) deleted.add(id);
     }
   }

@@ -20,6 +20,7 @@ import type { KeyJudge } from './forged-keys.ts';
 
 type Mapping = ReturnType<SocketConfig['makeSignalRepository']>['lidMapping'];
 
+/** The cache keeps the LIDs of at least this many numbers, and of at most twice as many. */
 const kept = 500;
 /**
  * The cache of pairs keeps at least this many entries, and at most twice as many. The cache must have room for all members of a large group, with two entries
@@ -171,7 +172,7 @@ class RatchetSteps {
   /** Addresses whose known identity key was replaced in this step. */
   #replaced: string[] = [];
   /** True while moved sessions are merged with existing ones. */
-  #joining = false;
+  #merging = false;
   readonly keys: SignalKeyStoreWithTransaction;
 
   constructor(host: RatchetHost, identityReplaced: (address: string) => void) {
@@ -184,7 +185,7 @@ class RatchetSteps {
       set: async (data) => {
         if (data['identity-key']) this.#replaced.push(...(await replacedIn(data, get)));
         for (const [type, values = {}] of Object.entries(data))
-          this.#set(type, this.#joining && type === 'session' ? await this.#joined(values) : values);
+          this.#set(type, this.#merging && type === 'session' ? await this.#merged(values) : values);
       },
       transaction: (work) => work(),
       isInTransaction: () => this.#changes !== null,
@@ -208,12 +209,12 @@ class RatchetSteps {
     return result;
   }
 
-  async join<T>(work: () => Promise<T>): Promise<T> {
-    this.#joining = true;
+  async merge<T>(work: () => Promise<T>): Promise<T> {
+    this.#merging = true;
     try {
       return await work();
     } finally {
-      this.#joining = false;
+      this.#merging = false;
     }
   }
 
@@ -230,7 +231,7 @@ class RatchetSteps {
     else this.#changes[type] = { ...this.#changes[type], ...values };
   }
 
-  async #joined(values: Record<string, unknown>): Promise<Record<string, unknown>> {
+  async #merged(values: Record<string, unknown>): Promise<Record<string, unknown>> {
     const there = await this.#get('session', Object.keys(values));
     const entries = Object.entries(values).map(([id, value]) => [id, mergeRecords(value, there[id], Date.now())] as const);
     return Object.fromEntries(entries);
@@ -292,7 +293,7 @@ export const ratchetsOf =
       getSenderKeyDistributionMessage: (options) => sealed(() => inner.getSenderKeyDistributionMessage(options)),
       processSenderKeyDistributionMessage: (options) => alone(false, () => inner.processSenderKeyDistributionMessage(options)),
       injectE2ESession: withKeys,
-      migrateSession: (from, to) => alone(false, () => steps.join(() => inner.migrateSession(from, to))),
+      migrateSession: (from, to) => alone(false, () => steps.merge(() => inner.migrateSession(from, to))),
       deleteSession: (jids) => alone(false, () => inner.deleteSession(jids)),
     };
   };

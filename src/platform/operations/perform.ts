@@ -30,7 +30,7 @@ const handlers: Handlers<Operations> = {
 };
 
 /** Operations that change no data of the account. If the connection ends during such an operation, its outcome is `notSent`. */
-const silent: ReadonlySet<OperationName> = new Set([
+const readOnly: ReadonlySet<OperationName> = new Set([
   'message.compose',
   'chat.resolve',
   'chat.lookUp',
@@ -118,10 +118,10 @@ export const performOn = async <N extends OperationName>(
     if (selfTimed.has(name)) return await work;
     const deadline = uploads(operation as Operation) ? Infinity : control.deadline;
     const late = (entries: readonly Entry[]): void => connection.record(entries);
-    return await bounded(work, { control: { ...control, deadline }, writes: !silent.has(name), now: connection.directory.now(), late });
+    return await bounded(work, { control: { ...control, deadline }, writes: !readOnly.has(name), now: connection.directory.now(), late });
   } catch (error) {
     const outcome = outcomeOfError(error, connection.sock.ws.isOpen);
     if (outcome === null) throw error;
-    return silent.has(name) && outcome.refusal.connectionLost ? notSent : inWords(name, outcome);
+    return readOnly.has(name) && outcome.refusal.connectionLost ? notSent : inWords(name, outcome);
   }
 };
