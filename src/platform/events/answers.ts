@@ -29,7 +29,7 @@ export interface Reading {
   readonly vote?: string;
   /** The decrypted content, which replaces the encrypted content. */
   readonly content?: unknown;
-  /** True if the sender may delete or pin messages of others in this group. */
+  /** True if the sender has the right to the deletion or the pin that the message requests in a group. */
   readonly permitted?: boolean;
   /** The new content of the edited message. */
   readonly edit?: { readonly messageId: string; readonly message: proto.IMessage };

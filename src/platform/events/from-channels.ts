@@ -14,7 +14,7 @@ const urlOf = (picture: ChannelPicture | null): string => (picture === null ? ''
 /** The mute time of a chat that is muted without an end. */
 const forever = -1;
 
-/** Returns the fields of a channel that its chat stores. */
+/** Returns those fields of a channel that are stored with its chat. */
 const chatPatch = ({ id, name, picture, preview, muted }: ChannelPatch): ChatPatch => ({
   chatId: id,
   ...(name ? { name: name.text } : {}),

@@ -123,14 +123,14 @@ interface Happened {
 
 const isOwn = (directory: Directory, { pn, lid }: Person): boolean => isMe(directory, pn) || isMe(directory, lid);
 
-/** Returns the settings of a group that its chat stores. */
+/** Returns those settings of a group that are stored with its chat. */
 const patchOf = (settings: GroupSettings): Partial<ChatPatch> => ({
   ...(settings.subject === undefined ? {} : { name: settings.subject.text }),
   ...(settings.announce === undefined ? {} : { groupAnnounce: settings.announce }),
   ...(settings.ephemeral === undefined ? {} : { ephemeralExpiration: settings.ephemeral }),
 });
 
-/** Returns the fields of a group that its chat stores. */
+/** Returns those fields of a group that are stored with its chat. */
 const groupPatch = (group: Group, directory: Directory): ChatPatch => {
   const own = group.members.find((member) => isOwn(directory, member));
   return {
@@ -283,7 +283,7 @@ export const fromGroupNotification = (node: BinaryNode, directory: Directory): E
   return childrenOf(node).flatMap((child) => (Object.hasOwn(readers, child.tag) ? readers[child.tag]! : other)(child, happened, directory));
 };
 
-/** Returns the addresses in a notification that may lack their other form (number or LID). */
+/** Returns the addresses of a notification for which the notification may not give the other form (number or LID). */
 export const groupAddresses = (node: BinaryNode): readonly string[] => [
   node.attrs['participant'] ?? '',
   ...childrenOf(node).flatMap((child) => getBinaryNodeChildren(child, 'participant').map(({ attrs }) => attrs['jid'] ?? '')),

@@ -1,4 +1,4 @@
-/** Converts the history from a phone: chats, messages, calls and labels. Each batch is stored as a whole and becomes one event. */
+/** Converts the history from a phone: chats, messages, status posts, calls and labels. Each batch is stored as a whole and becomes one event. */
 import { type BaileysEventMap, type Contact, proto, type WAMessage } from '@whiskeysockets/baileys';
 import type { Call, ChatLabel, ChatPatch, Entry, Label, Message, Past } from '#actors/model.ts';
 import { type BaileysEvent, numberOf } from './library-values.ts';
@@ -120,7 +120,9 @@ const transferOf = ({ peerDataRequestSessionId, progress, chats }: BaileysEventM
   return [{ kind: 'history', past: { of: 'messages', items: [] }, number: 1, total: 1, transfer }];
 };
 
-/** Converts a part of the history: first chats with their newest messages, then the messages. The chats of a requested history are ignored. */
+/**
+ * Converts a part of the history: first chats with their newest messages, then messages, calls and status posts. The chats of a requested history are ignored.
+ */
 export function* historySlices(history: BaileysEventMap['messaging-history.set'], directory: Directory): Sliced<Entry[]> {
   const past = yield* sorted(history.messages, directory);
   const patches = new Map<string, ChatPatch>();
@@ -150,7 +152,7 @@ export function* historySlices(history: BaileysEventMap['messaging-history.set']
 export const fromHistory = (history: BaileysEventMap['messaging-history.set'], directory: Directory): Entry[] =>
   atOnce(historySlices(history, directory));
 
-/** Converts the first synchronisation of the shared state: labels and marks of chats, and names of people. */
+/** Converts the first synchronisation of the shared state: names of people, marks and labels of chats, and the records that `fromSharedAction` reads. */
 export const fromFirstState = (events: readonly BaileysEvent[], directory: Directory): Entry[] => {
   const labels: Label[] = [];
   const labelled: ChatLabel[] = [];

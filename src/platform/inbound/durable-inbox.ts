@@ -34,9 +34,9 @@ export interface InboxLimits {
 interface InboxOptions {
   readonly inbound: InboundLog;
   readonly handlers: Handlers;
-  /** Sends the receipt of a message to the platform. */
+  /** Sends the receipt of a repeated message to the platform. */
   confirm(node: BinaryNode): Promise<void>;
-  /** Sends the acknowledgement of another stanza to the platform. */
+  /** Sends the acknowledgement of any other stanza, or of an ignored message, to the platform. */
   acknowledge(node: BinaryNode): Promise<void>;
   /** Resolves when this session may handle a stanza. Sessions share the event loop. */
   turn(): Promise<void>;

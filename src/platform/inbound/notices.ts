@@ -31,7 +31,7 @@ const eventOf = (node: BinaryNode): 'group.notification' | 'channel.notification
   return isChannel ? 'channel.notification' : null;
 };
 
-/** Returns handlers that take these notifications, and pass all others on to the library. */
+/** Returns handlers that take notifications of groups and channels, and pass all others on to the library. */
 export const withOwnNotifications = (
   handlers: Handlers,
   sock: Pick<WASocket, 'sendMessageAck'>,

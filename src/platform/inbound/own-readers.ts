@@ -51,7 +51,7 @@ const withChannelPosts = (handlers: Handlers, sock: Pick<WASocket, 'sendMessageA
 // these nodes. They are acknowledged, so that the platform does not repeat them at each login. They are dropped, because the API does not show
 // them.
 
-/** Acknowledges these nodes. A failed acknowledgement needs no retry: the connection has ended, and the platform repeats the node. */
+/** Acknowledges status posts of channels. A failed acknowledgement needs no retry: the connection has ended, and the platform repeats the node. */
 const acknowledgeStatuses = ({ ws, sendMessageAck }: Pick<WASocket, 'ws' | 'sendMessageAck'>): void => {
   ws.on('CB:status', (node: BinaryNode) => void sendMessageAck(node).catch(() => undefined));
 };
@@ -228,7 +228,7 @@ const statusReceipts = (node: BinaryNode): Receipts | null => {
   return data.length === 0 ? null : { name: 'message-receipt.update', data };
 };
 
-/** Returns handlers that report these receipts before the library handles them. */
+/** Returns handlers that report receipts for own status posts before the library handles them. */
 const withStatusReceipts = (handlers: Handlers, tell: (event: BaileysEvent) => void): Handlers => ({
   ...handlers,
   receipt(node) {

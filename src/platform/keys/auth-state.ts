@@ -75,8 +75,8 @@ interface AuthOptions {
 }
 
 /**
- * The cache keeps at least this many keys, and at most twice as many. A key that is known not to exist counts too. An idle session has a few dozen keys. A busy
- * session has the keys of the last hours.
+ * The cache keeps at least this many keys if they fit into `cacheBytes`, and at most twice as many. A key that is known not to exist counts too. An idle
+ * session has a few dozen keys. A busy session has the keys of the last hours.
  */
 const cacheLimit = 500;
 /**

@@ -69,7 +69,7 @@ interface Waiter {
   readonly reject: (error: unknown) => void;
 }
 
-/** The promises that wait for the storing of a change, by its number. */
+/** The promises that wait until a change is stored, with the number of the change. */
 class Waiters {
   #all: Waiter[] = [];
 

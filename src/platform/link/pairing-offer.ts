@@ -19,7 +19,10 @@ import { PasskeyPairing } from './passkey.ts';
 interface PairingOfferInput {
   /** With a number, a pairing code is requested. Without a number, QR texts are shown. */
   readonly open: OpenOptions;
-  /** Limits for the answer to the first request of a number, for all QR texts together, and for all codes of a number together. In milliseconds. */
+  /**
+   * Time limits. `login`: for the answer to the first request of a code for a number. `pairingQr`: for all QR texts together. `pairingCode`: for all codes of a
+   * number together. In milliseconds.
+   */
   readonly deadlines: { readonly login: number; readonly pairingQr: number; readonly pairingCode: number };
   readonly auth: { readonly state: { readonly creds: AuthenticationCreds }; storeCredentials(): Promise<void> };
   emit(fact: PlatformFact): void;

@@ -87,7 +87,7 @@ export const sendAbout = async (
   return answered({ target, sent: { ...made.message, status: 'Sent' } }, [sentEntry(made.message, transmitted.value.at, made.revises)]);
 };
 
-/** Converts the outcome of `sendAbout` for a message that is stored. */
+/** Converts the outcome of `sendAbout` into an outcome with the sent message. Not for deletions, which are not stored as messages. */
 export const sentMessage = (outcome: Awaited<ReturnType<typeof sendAbout>>): Outcome<Message> => {
   if (!outcome.ok) return outcome;
   const { sent } = outcome.value;

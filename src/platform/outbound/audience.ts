@@ -143,7 +143,10 @@ export const audienceOf = async (wish: AudienceWish, connection: LiveConnection)
   });
 };
 
-/** Returns the people that get the key of the post. The own address contains a device number, so that the library does not send the key to this session. */
+/**
+ * Returns the people that get the key of the post. The own address names the phone (device 0). For an address with a device number, the library sends the key
+ * to this device only, and so not to this session.
+ */
 export const readersOf = ({ recipients }: Audience, { me }: LiveConnection['directory']): string[] => [
   ...recipients,
   me.lid === '' ? `${userOf(me.pn)}:0@${personServer}` : `${userOf(me.lid)}:0@lid`,

@@ -173,8 +173,8 @@ const composePost = async (channel: string, send: Send, draft: Message | null, c
 const idsOf = (draft: Message | null) => (draft === null ? {} : { id: draft.id, chatId: draft.chatId, timestamp: draft.timestamp });
 
 /**
- * Composes a message without sending it. Refuses with `invalid` if the number is not valid or the quoted message is unknown. `draft`: the message that was
- * accepted before; null for none. Its ids and its time are kept.
+ * Composes a message without sending it. Refuses with `invalid` if the number is not valid or the quoted message is unknown. Also passes on the refusals of the
+ * composer and of `audienceOf`. `draft`: the message that was accepted before; null for none. Its ids and its time are kept.
  */
 export const compose = async (send: Send, draft: Message | null, connection: LiveConnection): Promise<Result<Message>> => {
   const target = resolveTarget(send.number);

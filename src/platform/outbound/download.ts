@@ -102,7 +102,9 @@ type Failed = { readonly ok: false; readonly refusal: Refusal };
 
 interface MediaHost {
   readonly host: string;
-  /** True if the platform offers the host for transfers now. For any other host, the resolved address is checked too. */
+  /**
+   * True if the platform offers the host for transfers now. For any other host, the address guard also checks the resolved address, unless a proxy resolves it.
+   */
   readonly offered: boolean;
 }
 

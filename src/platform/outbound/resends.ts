@@ -34,7 +34,7 @@ interface ResendOptions {
 /** The map keeps at least this many recently sent messages, and at most twice as many. It is needed, because deletions and similar messages are not stored. */
 const remembered = 128;
 
-/** Limits of two maps of the library: requests to the phone, and base keys of sessions. The library's own limits are 512 and 1,024. */
+/** Limits of the maps that `takeOver` replaces: for requests to the phone, and for base keys of sessions. The library's own limits are 512 and 1,024. */
 const requestsKept = 64;
 const baseKeysKept = 256;
 

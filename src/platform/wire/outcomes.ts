@@ -177,7 +177,10 @@ export class GroupUnknown extends Error {
   override readonly name = 'GroupUnknown';
 }
 
-/** The outcome if a message or a request needs the facts of a group that is not known. No byte left the process for it. */
+/**
+ * The outcome if a message or a request needs the facts of a group, and the platform did not answer the query about the group. No byte of the message or the
+ * request left the process.
+ */
 export const groupUnknown: Failed = refuse('notSent', 'the platform did not answer a question about the group: nothing was sent');
 
 /** Codes of temporary refusals, which say nothing about the group: too many requests (429), and an overload of the platform (503). */

@@ -30,7 +30,7 @@ const power = (base: bigint, exponent: bigint): bigint => {
 const fromLittleEndian = (bytes: Uint8Array): bigint => BigInt(`0x${Buffer.from(bytes.toReversed()).toString('hex')}`);
 const toLittleEndian = (value: bigint): Buffer => Buffer.from(Buffer.from(value.toString(16).padStart(64, '0'), 'hex').toReversed());
 
-/** Edwards keys by the bytes of their Montgomery form. The same signers sign many certificates and group messages. */
+/** Cached Edwards keys, by the bytes of their Montgomery form. The same signers sign many certificates and group messages. */
 const converted = new LruMap<Buffer>(1000);
 
 /** Returns the Edwards form of a Montgomery key, as a copy that the caller may change. */

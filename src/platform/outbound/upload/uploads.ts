@@ -36,7 +36,7 @@ export interface UploadParts extends SealParts {
 
 /** The time for which an upload is reused. The platform keeps files for weeks. In milliseconds. */
 const rememberMs = 3_600_000;
-/** File size in bytes from which a retry first asks the host for the stored bytes, as the platform's own clients do. */
+/** The file size from which a retry first asks the host for the stored bytes, as the platform's own clients do. In bytes. */
 const resumeBytes = 5 * 1024 * 1024;
 
 interface Failure {
