@@ -1,7 +1,8 @@
 /** Tests changes of the shared state with the simulated platform, which checks every authentication code and answers conflicts as the real one does. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { LTHashState, WAPatchName } from '@whiskeysockets/baileys';
+import { setImmediate } from 'node:timers/promises';
+import { ALL_WA_PATCH_NAMES, type LTHashState, type WAPatchName } from '@whiskeysockets/baileys';
 import type { Entry } from '#actors/model.ts';
 import type { Directory } from '#src/platform/wire/jid.ts';
 import { type Mutation, removeAction, setAction } from '#src/platform/app-state/actions.ts';
@@ -35,23 +36,24 @@ let other: SharedState;
 const recorded: Entry[] = [];
 const noNotes: PatchNotes = { begin: () => Promise.resolve(() => undefined), open: [], settled: () => undefined };
 
+const stateOn = (sock: Client['sock'], patches = noNotes): SharedState =>
+  createSharedState({
+    sock,
+    directory,
+    loadMappings: () => Promise.resolve(),
+    record: async (entries) => void recorded.push(...entries),
+    recorded: () => Promise.resolve(),
+    patches,
+    stumbled: (error) => assert.fail(String(error)),
+  });
+
 before(async () => {
   ({ sandbox, cleanUp } = await openSandbox());
   client = await pair(sandbox, { number: owner, name: 'Ana' }, strict);
   twin = await pair(sandbox, { number: owner }, strict);
   for (const one of [client, twin]) await eventually(() => one.auth.creds.myAppStateKeyId, 'the key of the settings');
   friendLid = `${(await sandbox.sandbox.putPerson({ number: friend })).lid}@lid`;
-  [shared, other] = [client, twin].map(({ sock }) =>
-    createSharedState({
-      sock,
-      directory,
-      loadMappings: () => Promise.resolve(),
-      record: async (entries) => void recorded.push(...entries),
-      recorded: () => Promise.resolve(),
-      patches: noNotes,
-      stumbled: (error) => assert.fail(String(error)),
-    }),
-  ) as [SharedState, SharedState];
+  [shared, other] = [stateOn(client.sock), stateOn(twin.sock)];
 });
 after(() => cleanUp());
 
@@ -154,6 +156,54 @@ test('shared state: without a key from the phone nothing is sent', async () => {
   assert.ok(myAppStateKeyId);
   assert.equal(!outcome.ok && outcome.refusal.reason, 'notSent');
   assert.ok(chat().pinnedAt);
+});
+
+/** Waits until work that needs no answer of the platform has ended. */
+const turns = async (): Promise<void> => {
+  for (let turn = 0; turn < 20; turn += 1) await setImmediate();
+};
+
+/** Opens the shared state of the client again, and notes which collections it fetches. */
+const reopened = (patches: PatchNotes = noNotes) => {
+  const fetched: (readonly WAPatchName[])[] = [];
+  const resyncAppState = (names: readonly WAPatchName[]): Promise<void> => Promise.resolve(void fetched.push(names));
+  const sock: Client['sock'] = Object.assign(Object.create(client.sock), { resyncAppState });
+  return { fetched, state: stateOn(sock, patches) };
+};
+
+test('shared state: credentials that the library reports as a whole cause no synchronisation', async () => {
+  const { fetched, state } = reopened();
+  state.opened();
+  state.credentialsChanged(client.auth.creds);
+  state.credentialsChanged({ lastPropHash: 'new' });
+  await turns();
+  assert.deepEqual(fetched, []);
+});
+
+test('shared state: a key that the phone shares causes one synchronisation of all collections', async () => {
+  const { fetched, state } = reopened();
+  state.credentialsChanged({ myAppStateKeyId: client.auth.creds.myAppStateKeyId ?? '' });
+  await turns();
+  assert.deepEqual(fetched, [ALL_WA_PATCH_NAMES]);
+});
+
+test('shared state: a login without any stored version fetches all collections', async () => {
+  const versions = ALL_WA_PATCH_NAMES.map((name) => `app-state-sync-version ${name}`);
+  const kept = versions.map((key) => [key, client.auth.values.get(key)] as const);
+  for (const key of versions) client.auth.values.delete(key);
+  const { fetched, state } = reopened();
+  state.opened();
+  await turns();
+  for (const [key, value] of kept) if (value !== undefined) client.auth.values.set(key, value);
+  assert.deepEqual(fetched, [ALL_WA_PATCH_NAMES]);
+});
+
+test('shared state: a login fetches the collections with an open note in one query, and removes their notes', async () => {
+  const ended: string[] = [];
+  const { fetched, state } = reopened({ ...noNotes, open: ['regular', 'regular_low'], settled: (name) => void ended.push(name) });
+  state.opened();
+  await turns();
+  assert.deepEqual([fetched, ended], [[['regular', 'regular_low']], ['regular', 'regular_low']]);
 });
 
 test('shared state: records are found in only one line of the log of the library', () => {
