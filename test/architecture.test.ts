@@ -97,7 +97,7 @@ const floors: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['src/sandbox/interface', 'src/sandbox/interface.ts'],
     ['src/sandbox/store', ...sandboxFiles('signal/identity certificates address faults stats media client-versions')],
     ['src/sandbox/wire', 'src/sandbox/passkey'],
-    ['src/sandbox/signal', ...sandboxFiles('people links')],
+    ['src/sandbox/signal', ...sandboxFiles('people connections')],
     ['src/sandbox/business', ...sandboxFiles('groups device-lists privacy-tokens status-posts pairing-code pairing presence media-host')],
     ['src/sandbox/messages', 'src/sandbox/channels', 'src/sandbox/app-state', ...sandboxFiles('parts restrictions')],
     sandboxFiles('account calls communities live-faults device-life'),

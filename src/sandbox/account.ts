@@ -7,7 +7,7 @@ import type { Device, Person, Picture } from './people.ts';
 
 /** Returns true if the address book of `owner` has the other number. The address book consists of the contacts in the owner's app state. */
 export const addressBookHas = ({ appState, people }: Pick<Parts, 'appState' | 'people'>, owner: Digits, other: Digits): boolean =>
-  appState.entries(owner).some(({ collection, action: { index } }) => {
+  appState.records(owner).some(({ collection, action: { index } }) => {
     const contact = collection === 'critical_unblock_low' && index[0] === 'contact';
     return contact && people.resolve(index[1])?.person.number === other;
   });
@@ -55,7 +55,7 @@ export function changePrivacy(parts: Parts, person: Person, change: Readonly<Rec
   const attrs = { from: jidOf(person, 'pn'), type: 'account_sync', t: unixSeconds(Date.now()) };
   for (const device of parts.people.devices(person.number)) {
     if (device === by || categories.length === 0) continue;
-    parts.links.deliver(device, node('notification', { ...attrs, id: parts.random.id() }, [node('privacy', {}, categories)]));
+    parts.connections.deliver(device, node('notification', { ...attrs, id: parts.random.id() }, [node('privacy', {}, categories)]));
   }
 }
 
@@ -70,7 +70,7 @@ export function keepPicture({ media, random }: Parts, file: Uint8Array | undefin
 
 /** Sets the picture of a person. Notifies the devices of all people who know the person and may see the picture. */
 export function setPicture(parts: Parts, person: Person, picture: Picture | undefined): void {
-  const { links, people, random } = parts;
+  const { connections, people, random } = parts;
   person.picture = picture;
   people.save(person);
   const from = jidOf(person, 'pn');
@@ -79,12 +79,12 @@ export function setPicture(parts: Parts, person: Person, picture: Picture | unde
     const devices = people.devices(other.number);
     if (devices.length === 0 || !knows(parts, other, person) || !maySee(parts, person, other, 'profile')) continue;
     const attrs = { from, type: 'picture', id: random.id(), t: unixSeconds(Date.now()) };
-    for (const device of devices) links.deliver(device, node('notification', attrs, [change]));
+    for (const device of devices) connections.deliver(device, node('notification', attrs, [change]));
   }
 }
 
 /** Sets the people whom a person blocks. Notifies the person's devices, except the one that made the change. */
-export function setBlocked({ links, people, random }: Parts, person: Person, blocked: readonly Digits[], maker?: Device): void {
+export function setBlocked({ connections, people, random }: Parts, person: Person, blocked: readonly Digits[], maker?: Device): void {
   const before = new Set(person.blocked);
   const after = new Set(blocked);
   const item = (action: string) => (number: Digits) => node('item', { action, jid: jidOf(people.ensure(number), 'lid') });
@@ -94,7 +94,8 @@ export function setBlocked({ links, people, random }: Parts, person: Person, blo
   if (items.length === 0) return;
   const attrs = { from: jidOf(person, 'pn'), type: 'account_sync', id: random.id(), t: unixSeconds(Date.now()) };
   for (const device of people.devices(person.number))
-    if (device !== maker) links.deliver(device, node('notification', attrs, [node('blocklist', { dhash: String(after.size) }, items)]));
+    if (device !== maker)
+      connections.deliver(device, node('notification', attrs, [node('blocklist', { dhash: String(after.size) }, items)]));
 }
 
 const knows = (parts: Parts, reader: Person, { number }: Person): boolean =>

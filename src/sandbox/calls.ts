@@ -27,7 +27,7 @@ export function stepCall(parts: Parts, from: Person, to: Person, { step, id = pa
   const stanza = node('call', { from: caller, id: parts.random.id(), t: unixSeconds(Date.now()) }, [
     node(tag, { ...attrs, ...reason }, media),
   ]);
-  for (const device of parts.people.devices(to.number)) parts.links.deliver(device, stanza);
+  for (const device of parts.people.devices(to.number)) parts.connections.deliver(device, stanza);
   parts.calls.add({ id, from: from.number, to: to.number, video }, step, step === 'accept' || step === 'reject' ? to.number : from.number);
   const callOutcome = outcomes[step];
   if (callOutcome !== undefined) remember(parts, from, to, id, { isVideo: video, callOutcome });
@@ -69,9 +69,10 @@ function reject(parts: Parts, device: Device, id: string): string | undefined {
   const heading = { from: jidOf(called, 'lid'), id: parts.random.id(), t: unixSeconds(Date.now()) };
   // The caller's devices get the rejection. The other devices of the called person stop ringing.
   parts.db.atomically(() => {
-    for (const one of parts.people.devices(call.from)) parts.links.deliver(one, node('call', heading, [node('reject', attrs)]));
+    for (const one of parts.people.devices(call.from)) parts.connections.deliver(one, node('call', heading, [node('reject', attrs)]));
     for (const one of parts.people.devices(call.to)) {
-      if (one !== device) parts.links.deliver(one, node('call', heading, [node('terminate', { ...attrs, reason: 'rejected_elsewhere' })]));
+      if (one !== device)
+        parts.connections.deliver(one, node('call', heading, [node('terminate', { ...attrs, reason: 'rejected_elsewhere' })]));
     }
   });
   remember(parts, parts.people.ensure(call.from), called, id, { isVideo: call.video, callOutcome: CallOutcome.REJECTED });

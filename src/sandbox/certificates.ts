@@ -21,8 +21,8 @@ interface Keys {
 }
 
 const { NoiseCertificate } = proto.CertChain;
-const tenYears = 10 * 365 * 24 * 3600;
-const day = 24 * 3600;
+const validitySeconds = 10 * 365 * 24 * 3600;
+const daySeconds = 24 * 3600;
 
 export function openIdentity(records: Records): ServerIdentity {
   const keys = records.get<Keys>('setting', 'noise') ?? {
@@ -39,9 +39,9 @@ function makeChain({ root, intermediate, leaf }: Keys, how?: ChainForgery): Uint
   const stranger = Curve.generateKeyPair();
   const begins = Math.floor(Date.now() / 1000) - 60;
   const validity = (one: 'leaf' | 'intermediate'): Validity => {
-    if (how === `${one}Expired`) return { notBefore: begins - day, notAfter: begins };
-    const notBefore = how === `${one}Early` ? begins + day : begins;
-    return { notBefore, notAfter: notBefore + tenYears };
+    if (how === `${one}Expired`) return { notBefore: begins - daySeconds, notAfter: begins };
+    const notBefore = how === `${one}Early` ? begins + daySeconds : begins;
+    return { notBefore, notAfter: notBefore + validitySeconds };
   };
   const leafDetails = {
     serial: 2,

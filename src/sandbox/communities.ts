@@ -12,7 +12,7 @@ import type { Person } from './people.ts';
 
 const maxSubgroups = 100;
 
-interface First {
+interface NewCommunity {
   readonly subject: string;
   readonly addressing: Addressing;
   /** True if the community has a group in which all members may write. */
@@ -21,7 +21,7 @@ interface First {
   readonly approval: boolean;
 }
 
-export function createCommunity({ groups }: Parts, creator: Person, { subject, addressing, general, approval }: First): Group {
+export function createCommunity({ groups }: Parts, creator: Person, { subject, addressing, general, approval }: NewCommunity): Group {
   const community = groups.create(subject, creator, [], addressing, { isParent: true, approval });
   const parent = community.jid;
   groups.create(subject, creator, [], addressing, { parent, role: 'announcement', announce: true });
@@ -106,7 +106,7 @@ function dismiss(parts: Parts, community: Group, group: Group, by: Person): void
 // The rules for joining a group. A member adds a person, an admin approves a request, or the person uses a link or an invitation.
 
 /** The period within which a person who left cannot be added again. In milliseconds. */
-const leftLately = 24 * 3600_000;
+const leftLatelyMs = 24 * 3600_000;
 /** The validity of an invitation. In milliseconds. */
 const invitationMs = 3 * 24 * 3600_000;
 
@@ -123,7 +123,7 @@ export function refusalOf(parts: Parts, group: Group | undefined, by: Person, ot
   if (other.blocked.includes(by.number)) return '401';
   const wish = other.privacy['groupadd'] ?? 'all';
   if (wish === 'none' || (wish !== 'all' && !addressBookHas(parts, other.number, by.number))) return '403';
-  if (group && (group.left?.[other.number] ?? 0) > Date.now() - leftLately) return '408';
+  if (group && (group.left?.[other.number] ?? 0) > Date.now() - leftLatelyMs) return '408';
   return group && group.members.length >= maxMembers ? '419' : undefined;
 }
 

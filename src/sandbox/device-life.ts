@@ -14,7 +14,7 @@ import { deviceRemoved, type Connection } from './wire/connection.ts';
  */
 export function goLive(parts: Parts, connection: Connection, device: Device): void {
   if (connection.active) return;
-  parts.links.activate(connection);
+  parts.connections.activate(connection);
   const routing = node('routing_info', {}, parts.random.bytes(8));
   connection.send(node('ib', { from: platformJid }, [node('edge_routing', {}, [routing])]));
   for (const kind of liveKinds) {
@@ -39,10 +39,10 @@ export function afterAnswer(parts: Parts, work: () => void): void {
 
 /** Deletes a device, on behalf of its phone or of itself, and closes its connection with the reason "device removed". */
 export function unlink(parts: Parts, device: Device): void {
-  const connection = parts.links.of(device);
+  const connection = parts.connections.of(device);
   parts.db.atomically(() => {
     parts.people.dropDevice(device);
-    parts.links.forget(device);
+    parts.connections.forget(device);
   });
   announceDevice(parts, device, 'remove');
   if (connection) parts.presence.setOnline(parts.people.ensure(device.number), device.device, false);
@@ -51,7 +51,7 @@ export function unlink(parts: Parts, device: Device): void {
 }
 
 /** Emits the event that a person or its devices changed. */
-export function emitPerson({ people, links }: Parts, number: Digits): void {
+export function emitPerson({ people, connections }: Parts, number: Digits): void {
   const person = people.find(number);
-  if (person) people.emit({ type: 'person', person: people.view(person, (key) => links.state(key)) });
+  if (person) people.emit({ type: 'person', person: people.view(person, (key) => connections.state(key)) });
 }

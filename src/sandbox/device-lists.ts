@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { proto, type KeyPair } from '@whiskeysockets/baileys';
 import { jidOf, type Addressing } from './address.ts';
 import type { Faults } from './faults.ts';
-import type { Links } from './links.ts';
+import type { Connections } from './connections.ts';
 import { node, unixSeconds, type BinaryNode } from './nodes.ts';
 import type { Device, People, Person } from './people.ts';
 import type { Random } from './random.ts';
@@ -13,7 +13,7 @@ import { sign } from './signal/identity.ts';
 interface ListParts {
   readonly people: People;
   readonly phones: Phones;
-  readonly links: Links;
+  readonly connections: Connections;
   readonly random: Random;
   readonly faults: Faults;
 }
@@ -85,7 +85,7 @@ function signList(parts: ListParts, person: Person, identity: KeyPair): BinaryNo
  * (`notification.go:116`): one device with both addresses, and both hashes of the list after the change.
  */
 export function announceDevice(parts: ListParts, device: Device, change: 'add' | 'remove'): void {
-  const { people, links, random } = parts;
+  const { people, connections, random } = parts;
   if (parts.faults.take('silentDevices', device.number)) return;
   const person = people.ensure(device.number);
   const lid = person.withoutLid ? undefined : jidOf(person, 'lid');
@@ -98,11 +98,11 @@ export function announceDevice(parts: ListParts, device: Device, change: 'add' |
     'key-index': added ? String(device.keyIndex) : undefined,
   });
   const list = added ? keyIndexList(parts, person) : node('key-index-list', { ts: unixSeconds(Date.now()) });
-  for (const connection of links.all()) {
+  for (const connection of connections.all()) {
     const reader = people.deviceByKey(connection.deviceKey);
     if (!reader || !connection.knows.has(person.number)) continue;
     const attrs = { from: jidOf(person, 'pn'), lid, type: 'devices', id: random.id(), t: unixSeconds(Date.now()) };
-    links.deliver(reader, node('notification', attrs, [node(change, hashes, [changed, list])]));
+    connections.deliver(reader, node('notification', attrs, [node(change, hashes, [changed, list])]));
   }
 }
 

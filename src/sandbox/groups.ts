@@ -2,7 +2,7 @@
 import { jidOf, toldPn, type Addressing } from './address.ts';
 import { communityNodes, viewCommunity, type CommunityFields } from './community-shape.ts';
 import { SandboxError, type Digits, type GroupView } from './interface.ts';
-import type { Links } from './links.ts';
+import type { Connections } from './connections.ts';
 import { node, unixSeconds, type BinaryNode } from './nodes.ts';
 import type { People, Person, Picture } from './people.ts';
 import type { Random } from './random.ts';
@@ -52,14 +52,14 @@ export class Groups {
   readonly #groups = new Map<string, Group>();
   readonly #records: Records;
   readonly #people: People;
-  readonly #links: Links;
+  readonly #connections: Connections;
   readonly #keys: KeyStore;
   readonly #random: Random;
 
-  constructor(records: Records, people: People, links: Links, keys: KeyStore, random: Random) {
+  constructor(records: Records, people: People, connections: Connections, keys: KeyStore, random: Random) {
     this.#records = records;
     this.#people = people;
-    this.#links = links;
+    this.#connections = connections;
     this.#keys = keys;
     this.#random = random;
     for (const group of records.all<Group>('group')) this.#groups.set(group.jid, group);
@@ -259,7 +259,7 @@ export class Groups {
       t: unixSeconds(Date.now()),
       notify: this.#people.pushName(by) || undefined,
     };
-    for (const device of this.#people.devices(number)) this.#links.deliver(device, node('notification', attrs, [news]));
+    for (const device of this.#people.devices(number)) this.#connections.deliver(device, node('notification', attrs, [news]));
   }
 }
 

@@ -64,7 +64,7 @@ const list: Reader = (params) => {
 };
 
 /** Fields that each method of payment needs. */
-const ways: Readonly<Record<string, readonly string[]>> = {
+const paymentFields: Readonly<Record<string, readonly string[]>> = {
   pix_static_code: ['merchant_name', 'key', 'key_type'],
   pix_dynamic_code: ['code', 'merchant_name', 'key', 'key_type'],
   payment_link: ['uri'],
@@ -73,11 +73,11 @@ const ways: Readonly<Record<string, readonly string[]>> = {
 
 const isAmount = (value: unknown): boolean => isObject(value) && Number.isSafeInteger(value['value']) && value['offset'] === 100;
 
-const isWay = (setting: Json): boolean => {
+const isPaymentMethod = (setting: Json): boolean => {
   const type = textAt(setting, 'type');
   if (type === 'cards') return isObject(setting['cards']);
   const details = setting[type];
-  return isObject(details) && Object.hasOwn(ways, type) && (ways[type]?.every((field) => said(details[field])) ?? false);
+  return isObject(details) && Object.hasOwn(paymentFields, type) && (paymentFields[type]?.every((field) => said(details[field])) ?? false);
 };
 
 /** Makes the reader of a button for payments. `text` is the label of the button in the language of the phone. */
@@ -94,7 +94,7 @@ const payment =
       isAmount(order['subtotal']) &&
       listAt(order, 'items').every((item) => said(item['name']) && isAmount(item['amount'])) &&
       settings.length > 0 &&
-      settings.every(isWay);
+      settings.every(isPaymentMethod);
     return whole ? { text, opens: params } : null;
   };
 

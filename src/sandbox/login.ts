@@ -4,7 +4,7 @@ import { isGroupJid } from './address.ts';
 import { acceptCall } from './calls.ts';
 import { versionOf } from './client-versions.ts';
 import { answerQuery } from './iq/table.ts';
-import { confirmationKey } from './links.ts';
+import { confirmationKey } from './connections.ts';
 import { acceptReceipt } from './messages/client-receipts.ts';
 import { routeMessage } from './messages/router.ts';
 import { emitPerson, goLive } from './device-life.ts';
@@ -13,7 +13,7 @@ import type { Parts } from './parts.ts';
 import type { Connection, ConnectionHandler } from './wire/connection.ts';
 
 export function createHandler(parts: Parts): ConnectionHandler {
-  const { counters, faults, links, pairing, versions } = parts;
+  const { counters, faults, connections, pairing, versions } = parts;
   return {
     onHandshake() {
       counters.handshakes += 1;
@@ -42,9 +42,9 @@ export function createHandler(parts: Parts): ConnectionHandler {
     onClosed(connection) {
       counters.connections.open -= 1;
       const device = parts.people.deviceByKey(connection.deviceKey);
-      links.detach(connection);
+      connections.detach(connection);
       pairing.end(connection);
-      if (!device || links.of(device)) return;
+      if (!device || connections.of(device)) return;
       counters.closed(device.number, Date.now());
       parts.presence.setOnline(parts.people.ensure(device.number), device.device, false);
       emitPerson(parts, device.number);
@@ -61,7 +61,7 @@ const failure = (reason: number, more: Record<string, string | undefined> = {}):
   node('failure', { reason: String(reason), location: 'lla', ...more });
 
 function login(parts: Parts, connection: Connection, payload: proto.ClientPayload): void {
-  const { counters, faults, links, people } = parts;
+  const { counters, faults, connections, people } = parts;
   const number = String(payload.username ?? '');
   const device = people.device(number, payload.device ?? 0);
   const fault = faults.take('loginFailure', number);
@@ -73,8 +73,8 @@ function login(parts: Parts, connection: Connection, payload: proto.ClientPayloa
     connection.finish(failure(fault?.code ?? 401, ban));
     return;
   }
-  counters.login(number, links.of(device) !== undefined, Date.now());
-  links.attach(connection, device);
+  counters.login(number, connections.of(device) !== undefined, Date.now());
+  connections.attach(connection, device);
   emitPerson(parts, number);
   if (faults.take('noLogin', number)) return;
   const person = people.ensure(number);
@@ -138,5 +138,5 @@ function acceptAck(parts: Parts, connection: Connection, key: string, stanza: Bi
   const { class: kind = '', id = '', to } = stanza.attrs;
   // After a retry receipt, the client also sends an ack for the first copy. This ack must not delete the second copy, which has the same id.
   if (kind === 'message' && connection.retried.delete(id)) return;
-  parts.links.settle(key, confirmationKey(kind, stanza.attrs, to));
+  parts.connections.settle(key, confirmationKey(kind, stanza.attrs, to));
 }

@@ -7,7 +7,7 @@ import { versionOf, type ClientVersions } from './client-versions.ts';
 import { announceDevice, rawIdOf } from './device-lists.ts';
 import { SandboxError, type Digits, type History } from './interface.ts';
 import type { Faults } from './faults.ts';
-import type { Links } from './links.ts';
+import type { Connections } from './connections.ts';
 import { child, firstChild, node, text, platformJid, unixSeconds, type BinaryNode } from './nodes.ts';
 import {
   type CodeRequest,
@@ -65,7 +65,7 @@ const usualRepetitions = 3;
 interface PairingParts {
   readonly people: People;
   readonly phones: Phones;
-  readonly links: Links;
+  readonly connections: Connections;
   readonly counters: Counters;
   readonly random: Random;
   readonly faults: Faults;

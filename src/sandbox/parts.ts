@@ -7,7 +7,7 @@ import type { ClientVersions } from './client-versions.ts';
 import type { Channels, LiveUpdates } from './channels/channels.ts';
 import type { Faults } from './faults.ts';
 import type { Groups } from './groups.ts';
-import type { Links } from './links.ts';
+import type { Connections } from './connections.ts';
 import type { Media } from './media.ts';
 import type { MediaRights } from './media-host.ts';
 import type { Inbox } from './messages/inbox.ts';
@@ -29,7 +29,7 @@ export interface Parts {
   readonly keys: KeyStore;
   readonly messages: MessageStore;
   readonly people: People;
-  readonly links: Links;
+  readonly connections: Connections;
   readonly phones: Phones;
   readonly bundles: Bundles;
   readonly groups: Groups;

@@ -221,10 +221,10 @@ export class People {
   /** Reserves the number of the next device. */
   nextDevice(person: Person): number {
     if (this.devices(person.number).length >= maxDevices) throw new SandboxError(409, 'this phone has too many linked devices');
-    const device = person.nextDevice;
+    const deviceNumber = person.nextDevice;
     person.nextDevice += 1;
     this.save(person);
-    return device;
+    return deviceNumber;
   }
 
   saveDevice(device: Device): void {

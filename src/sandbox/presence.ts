@@ -1,7 +1,7 @@
 /** Presence and typing, which are not stored. */
 import { isGroupJid, jidOf } from './address.ts';
 import type { Groups } from './groups.ts';
-import type { Links } from './links.ts';
+import type { Connections } from './connections.ts';
 import { firstChild, node, unixSeconds, type BinaryNode } from './nodes.ts';
 import type { Device, People, Person } from './people.ts';
 import type { Connection } from './wire/connection.ts';
@@ -15,7 +15,7 @@ const maxSubscriptions = 5000;
 
 export class Presence {
   readonly #people: People;
-  readonly #links: Links;
+  readonly #connections: Connections;
   readonly #groups: Groups;
   /** The times at which people went offline, in Unix milliseconds. A person who is online has no entry. */
   readonly #seen = new Map<string, number>();
@@ -24,10 +24,10 @@ export class Presence {
 
   readonly #maySee: MaySee;
 
-  constructor(people: People, links: Links, groups: Groups, maySee: MaySee) {
+  constructor(people: People, connections: Connections, groups: Groups, maySee: MaySee) {
     this.#maySee = maySee;
     this.#people = people;
-    this.#links = links;
+    this.#connections = connections;
     this.#groups = groups;
   }
 
@@ -72,7 +72,7 @@ export class Presence {
       if (number === person.number) continue;
       const jid = jidOf(person, group?.addressing ?? (to.endsWith('@lid') ? 'lid' : 'pn'));
       const stanza = node('chatstate', group ? { from: group.jid, participant: jid } : { from: jid }, content);
-      for (const device of this.#people.devices(number)) if (this.#isAvailable(device)) this.#links.sendIfOnline(device, stanza);
+      for (const device of this.#people.devices(number)) if (this.#isAvailable(device)) this.#connections.sendIfOnline(device, stanza);
     }
     this.#people.emit({ type: 'presence', of: person.number, chat: group?.jid ?? (other ? jidOf(other, 'pn') : to), state });
   }
@@ -92,7 +92,7 @@ export class Presence {
       this.#online.delete(person.number);
       this.#seen.set(person.number, Date.now());
     }
-    for (const connection of this.#links.all()) {
+    for (const connection of this.#connections.all()) {
       const reader = this.#people.deviceByKey(connection.deviceKey);
       const told = connection.subscriptions.has(person.number) || (also !== undefined && reader?.number === also.number);
       const viewer = reader && this.#people.ensure(reader.number);

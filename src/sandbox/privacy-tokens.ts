@@ -4,7 +4,7 @@
  * token changes.
  */
 import { jidOf, lidJid, toldPn } from './address.ts';
-import type { Links } from './links.ts';
+import type { Connections } from './connections.ts';
 import { bytes, child, node, unixSeconds, type BinaryNode } from './nodes.ts';
 import type { People, Person } from './people.ts';
 import type { Random } from './random.ts';
@@ -22,13 +22,13 @@ const kind = 'privacy-token';
 export class PrivacyTokens {
   readonly #records: Records;
   readonly #people: People;
-  readonly #links: Links;
+  readonly #connections: Connections;
   readonly #random: Random;
 
-  constructor(records: Records, people: People, links: Links, random: Random) {
+  constructor(records: Records, people: People, connections: Connections, random: Random) {
     this.#records = records;
     this.#people = people;
-    this.#links = links;
+    this.#connections = connections;
     this.#random = random;
   }
 
@@ -41,7 +41,7 @@ export class PrivacyTokens {
     for (const device of this.#people.devices(contact.number)) {
       const jid = jidOf(contact, 'pn', device.device);
       const content = node('tokens', {}, [node('token', { jid, t: unixSeconds(at), type: 'trusted_contact' }, token)]);
-      this.#links.deliver(device, node('notification', { ...attrs, id: this.#random.id() }, [content]));
+      this.#connections.deliver(device, node('notification', { ...attrs, id: this.#random.id() }, [content]));
     }
   }
 

@@ -44,7 +44,7 @@ export function restrict(parts: Parts, person: Person, change: Restrictions): vo
     for (const device of parts.people.devices(person.number)) {
       const attrs = { from: platformJid, type: 'mex', id: parts.random.id(), t: unixSeconds(Date.now()) };
       const update = node('update', { op_name: operation }, Buffer.from(JSON.stringify({ data })));
-      parts.links.deliver(device, node('notification', attrs, [update]));
+      parts.connections.deliver(device, node('notification', attrs, [update]));
     }
   }
 }

@@ -16,7 +16,7 @@ import { answerHttpErrors, refuse } from './control/errors.ts';
 import type { Sandbox } from './interface.ts';
 import { Faults } from './faults.ts';
 import { Groups } from './groups.ts';
-import { Links } from './links.ts';
+import { Connections } from './connections.ts';
 import { createHandler } from './login.ts';
 import { createMediaHost, MediaRights, openCertificates } from './media-host.ts';
 import { Media } from './media.ts';
@@ -115,24 +115,26 @@ function build(db: Database, records: Records, options: SandboxOptions, log: Log
   const keys = new KeyStore(db);
   const messages = new MessageStore(db);
   const people = new People(records, (error) => log.error({ error: String(error) }, 'listener.failed'));
-  const links = new Links(db, new QueueStore(db), keys, faults, counters);
+  const connections = new Connections(db, new QueueStore(db), keys, faults, counters);
   const phones = new Phones(db, keys, people);
-  const bundles = new Bundles(people, phones, keys, links, faults, random);
-  const groups = new Groups(records, people, links, keys, random);
+  const bundles = new Bundles(people, phones, keys, connections, faults, random);
+  const groups = new Groups(records, people, connections, keys, random);
   const channels = new Channels(records, people, random);
   const shops = new Shops(records, random);
-  const receipts = new Receipts(people, links, groups, messages);
+  const receipts = new Receipts(people, connections, groups, messages);
   const media = new Media(options.dataDir, random);
-  const inbox = new Inbox(people, phones, messages, media, links, receipts, counters);
-  const tokens = new PrivacyTokens(records, people, links, random);
-  const outbox = new Outbox(people, phones, bundles, links, messages, inbox, groups, tokens);
+  const inbox = new Inbox(people, phones, messages, media, connections, receipts, counters);
+  const tokens = new PrivacyTokens(records, people, connections, random);
+  const outbox = new Outbox(people, phones, bundles, connections, messages, inbox, groups, tokens);
   const versions = new ClientVersions();
-  const pairing = new Pairing({ people, phones, links, counters, random, faults, versions });
-  const presence = new Presence(people, links, groups, (owner, viewer, category) => maySee({ people, appState }, owner, viewer, category));
-  const appState = new AppState(db, records, people, links, media, counters, random);
+  const pairing = new Pairing({ people, phones, connections, counters, random, faults, versions });
+  const presence = new Presence(people, connections, groups, (owner, viewer, category) =>
+    maySee({ people, appState }, owner, viewer, category),
+  );
+  const appState = new AppState(db, records, people, connections, media, counters, random);
   const decrypt = options.decrypt ?? true;
   const traffic = {
-    links,
+    connections,
     phones,
     bundles,
     groups,

@@ -6,10 +6,10 @@ import { SandboxError } from './interface.ts';
 import { child, children, node, unixSeconds, type BinaryNode } from './nodes.ts';
 import type { People, Person } from './people.ts';
 
-const shownMs = 86_400_000;
+const lifetimeMs = 86_400_000;
 
 /** Returns true if a post is older than a day, after which phones hide it. */
-export const isOver = (at: number, now: number): boolean => now - at >= shownMs;
+export const isExpired = (at: number, now: number): boolean => now - at >= lifetimeMs;
 
 /**
  * Returns the code that refuses a status post; undefined if it is accepted. All simulated accounts have a LID. The list of readers must therefore have only

@@ -5,7 +5,7 @@
 import { proto } from '@whiskeysockets/baileys';
 import { jidOf } from '../address.ts';
 import type { Digits } from '../interface.ts';
-import type { Links } from '../links.ts';
+import type { Connections } from '../connections.ts';
 import type { Media } from '../media.ts';
 import { bytes, child, children, node, unixSeconds, type BinaryNode } from '../nodes.ts';
 import type { Device, People, Person } from '../people.ts';
@@ -17,7 +17,7 @@ import {
   type Collection,
   type CollectionName,
   collectionNames,
-  type Entry,
+  type CurrentRecord,
   isCollection,
   Patches,
   type SharedKey,
@@ -37,18 +37,18 @@ export class AppState {
   readonly #db: Database;
   readonly #records: Records;
   readonly #people: People;
-  readonly #links: Links;
+  readonly #connections: Connections;
   readonly #random: Random;
   readonly #counters: Counters;
   readonly #patches: Patches;
   readonly #snapshots: Snapshots;
   readonly #keys = new Map<Digits, SharedKey>();
 
-  constructor(db: Database, records: Records, people: People, links: Links, media: Media, counters: Counters, random: Random) {
+  constructor(db: Database, records: Records, people: People, connections: Connections, media: Media, counters: Counters, random: Random) {
     this.#db = db;
     this.#records = records;
     this.#people = people;
-    this.#links = links;
+    this.#connections = connections;
     this.#random = random;
     this.#counters = counters;
     this.#patches = new Patches(db);
@@ -80,9 +80,9 @@ export class AppState {
   }
 
   /** Returns the current records of an account. */
-  entries(owner: Digits): readonly (Entry & { readonly collection: CollectionName })[] {
+  records(owner: Digits): readonly (CurrentRecord & { readonly collection: CollectionName })[] {
     return collectionNames.flatMap((collection) =>
-      [...this.#collection(owner, collection).entries.values()].map((entry) => ({ ...entry, collection })),
+      [...this.#collection(owner, collection).records.values()].map((record) => ({ ...record, collection })),
     );
   }
 
@@ -192,8 +192,8 @@ export class AppState {
 
   /** Updates the name that other people see, if the record of the push name changed it. */
   #follow(person: Person): void {
-    const { entries } = this.#collection(person.number, 'critical_block');
-    const named = [...entries.values()].find(({ action }) => action.index[0] === 'setting_pushName');
+    const { records } = this.#collection(person.number, 'critical_block');
+    const named = [...records.values()].find(({ action }) => action.index[0] === 'setting_pushName');
     const name = named?.action.value.pushNameSetting?.name?.slice(0, 100);
     if (!name || name === person.name) return;
     person.name = name;
@@ -225,7 +225,7 @@ export class AppState {
     const attrs = { from: jidOf(person, 'pn'), type: 'server_sync', id: this.#random.id(), t: unixSeconds(Date.now()) };
     const collections = changed.map(({ attrs: { name, version } }) => node('collection', { name, version }));
     for (const other of this.#people.devices(person.number)) {
-      if (other !== maker) this.#links.deliver(other, node('notification', attrs, collections));
+      if (other !== maker) this.#connections.deliver(other, node('notification', attrs, collections));
     }
   }
 }

@@ -27,7 +27,7 @@ export type CollectionName = (typeof collectionNames)[number];
 export const isCollection = (name: string): name is CollectionName => (collectionNames as readonly string[]).includes(name);
 
 /** The current record of an index. */
-export interface Entry {
+export interface CurrentRecord {
   readonly record: proto.ISyncdRecord;
   readonly action: Action;
   /** The version of the patch that wrote the record. */
@@ -53,7 +53,7 @@ const maxMutations = 1000;
 export class Collection {
   version = 0;
   hash: Buffer = emptyHash;
-  readonly entries: ReadonlyMap<string, Entry> = new Map();
+  readonly records: ReadonlyMap<string, CurrentRecord> = new Map();
   readonly name: CollectionName;
 
   constructor(name: CollectionName) {
@@ -83,10 +83,10 @@ export class Collection {
     if (!same(patchMacOf(key.keys, snapshotMac, macs, version, this.name), patch.patchMac)) return 'wrong patch mac';
     this.hash = this.#mixed(mutations);
     this.version = version;
-    const entries = this.entries as Map<string, Entry>;
+    const records = this.records as Map<string, CurrentRecord>;
     for (const { operation, record, action } of changes) {
-      if (operation === SET) entries.set(nameOf(record), { record, action, since: version });
-      else entries.delete(nameOf(record));
+      if (operation === SET) records.set(nameOf(record), { record, action, since: version });
+      else records.delete(nameOf(record));
     }
     return undefined;
   }
@@ -99,7 +99,7 @@ export class Collection {
     for (const { operation, record } of mutations) {
       if (!record) continue;
       const name = nameOf(record);
-      const stored = this.entries.get(name);
+      const stored = this.records.get(name);
       const before = current.has(name) ? current.get(name) : stored && macOfRecord(stored.record);
       if (before) removed.push(before);
       const mac = operation === REMOVE ? undefined : macOfRecord(record);
@@ -194,7 +194,7 @@ export class Snapshots {
     const { version } = collection;
     const snapshot = proto.SyncdSnapshot.encode({
       version: { version },
-      records: [...collection.entries.values()].map(({ record }) => record),
+      records: [...collection.records.values()].map(({ record }) => record),
       mac: collection.snapshotMac(key.keys),
       keyId: { id: key.id },
     }).finish();

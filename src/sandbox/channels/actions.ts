@@ -9,13 +9,13 @@ import { type Changeable, channelShape, partsOf, stateShape, viewerShape } from 
 
 // Notifications by which followers learn of changes of a channel (`mex`, by the name of the operation).
 
-type NewsParts = Pick<Parts, 'links' | 'people' | 'random'>;
+type NewsParts = Pick<Parts, 'connections' | 'people' | 'random'>;
 
-function tell({ links, people, random }: NewsParts, number: Digits, operation: string, field: string, value: unknown): void {
+function tell({ connections, people, random }: NewsParts, number: Digits, operation: string, field: string, value: unknown): void {
   for (const device of people.devices(number)) {
     const attrs = { from: platformJid, type: 'mex', id: random.id(), t: unixSeconds(Date.now()) };
     const update = node('update', { op_name: operation }, Buffer.from(JSON.stringify({ data: { [field]: value } })));
-    links.deliver(device, node('notification', attrs, [update]));
+    connections.deliver(device, node('notification', attrs, [update]));
   }
 }
 
@@ -79,7 +79,7 @@ function tellRevoked(parts: NewsParts, channel: Channel, who: Person, by: Person
     tell(parts, number, 'NotificationNewsletterAdminInviteRevoke', 'xwa2_notify_newsletter_admin_invite_revoke', change);
 }
 
-type ActionParts = Pick<Parts, 'channels' | 'links' | 'people' | 'random'>;
+type ActionParts = Pick<Parts, 'channels' | 'connections' | 'people' | 'random'>;
 
 const forbidden = (): SandboxError => new SandboxError(403, 'forbidden');
 

@@ -55,7 +55,7 @@ const personOf = ({ people }: Parts, { number }: By): Person => people.ensure(nu
 function tellFollowers(parts: Parts, channel: Channel, by: By, stanza: (isSender: boolean) => BinaryNode): void {
   for (const { number } of channel.followers)
     for (const device of parts.people.devices(number))
-      if (number !== by.number || device.device !== by.device) parts.links.deliver(device, stanza(number === by.number));
+      if (number !== by.number || device.device !== by.device) parts.connections.deliver(device, stanza(number === by.number));
 }
 
 /** Returns a function that makes the stanza of a post. `edit`: `3` for changed content, `8` for a deletion. */
@@ -84,7 +84,7 @@ function tellLive(parts: Parts, channel: Channel, post: Post): void {
   for (const device of parts.liveUpdates.of(channel.jid)) {
     const attrs = { from: channel.jid, type: 'newsletter', id: parts.random.id(), t: unixSeconds(Date.now()) };
     const update = node('live_updates', {}, [node('messages', { jid: channel.jid }, [listed(parts, post, device.number, 'counts')])]);
-    parts.links.deliver(device, node('notification', attrs, [update]));
+    parts.connections.deliver(device, node('notification', attrs, [update]));
   }
 }
 

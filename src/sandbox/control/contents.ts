@@ -191,8 +191,8 @@ interface Addressed {
   readonly addressing?: 'pn' | 'lid';
 }
 type Body<C> = C extends { readonly kind: infer K } ? Omit<C, 'kind'> & { readonly type: K } & Addressed : never;
-type MessageBody = Body<Content>;
-type PostBody = Body<Content> & { readonly by?: string };
+type MessageFields = Body<Content>;
+type PostFields = Body<Content> & { readonly by?: string };
 
 const branches = (more: TProperties) =>
   Object.entries(fieldsOf).map(([type, fields]) =>
@@ -200,7 +200,7 @@ const branches = (more: TProperties) =>
   );
 
 /** The body of a channel's post. It has the same contents as a message, but no receiver. */
-export const Post = Type.Unsafe<PostBody>({
+export const PostBody = Type.Unsafe<PostFields>({
   type: 'object',
   required: ['type'],
   discriminator: { propertyName: 'type' },
@@ -208,7 +208,7 @@ export const Post = Type.Unsafe<PostBody>({
 });
 
 /** The body of a message. With the discriminator, errors are about the chosen type only. Fields of other types are dropped. */
-export const Message = Type.Unsafe<MessageBody>({
+export const MessageBody = Type.Unsafe<MessageFields>({
   type: 'object',
   required: ['type'],
   discriminator: { propertyName: 'type' },
@@ -219,7 +219,7 @@ export const Message = Type.Unsafe<MessageBody>({
 const outside = new Set(['to', 'addressing', 'by']);
 
 /** Converts a body to the content that the `Sandbox` interface accepts. */
-export const contentOf = (body: MessageBody | PostBody): Content => {
+export const contentOf = (body: MessageFields | PostFields): Content => {
   const { type: kind, ...rest } = body;
   const fields = Object.fromEntries(Object.entries(rest).filter(([name]) => !outside.has(name)));
   // The schema has checked that the fields belong to the kind. The compiler cannot see that after the union was taken apart.

@@ -22,10 +22,10 @@ interface Subject {
   readonly asked: string;
 }
 
-type Protocol = (query: DeviceQuery, subject: Subject) => BinaryNode | undefined;
+type ProtocolHandler = (query: DeviceQuery, subject: Subject) => BinaryNode | undefined;
 
 /** The answer for each protocol that a request may name. A request with an unknown protocol is refused. */
-const protocols: Readonly<Record<string, Protocol>> = {
+const protocols: Readonly<Record<string, ProtocolHandler>> = {
   // The answer repeats the number as the request has it.
   contact: (_query, { person, reachable, asked }) =>
     node('contact', { type: person || reachable ? 'in' : 'out' }, asked && Buffer.from(asked)),

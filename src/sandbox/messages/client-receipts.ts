@@ -27,7 +27,7 @@ async function resendMedia(parts: Parts, device: Device, stanza: BinaryNode): Pr
   const place = node('rmr', request?.attrs ?? {});
   const fault = parts.faults.take('mediaRefused', person.number);
   const answer = part?.mediaKey && !fault ? await sealAnswer(parts, id, part.mediaKey, part.directPath ?? '', stanza) : undefined;
-  parts.links.deliver(device, node('notification', attrs, [place, answer ?? node('error', { code: String(fault?.code ?? 2) })]));
+  parts.connections.deliver(device, node('notification', attrs, [place, answer ?? node('error', { code: String(fault?.code ?? 2) })]));
 }
 
 /** Returns the encrypted answer; `undefined` if the request was not encrypted with the file's key, or the file does not exist. */
@@ -65,7 +65,7 @@ const maxIds = 1000;
 export async function acceptReceipt(parts: Parts, connection: Connection, device: Device, stanza: BinaryNode): Promise<void> {
   const { id, to, type, participant } = stanza.attrs;
   const ids = [id ?? '', ...children(firstChild(stanza), 'item').map((item) => item.attrs['id'] ?? '')].slice(0, maxIds);
-  for (const one of ids) parts.links.settle(keyOfDevice(device), `message ${one}`);
+  for (const one of ids) parts.connections.settle(keyOfDevice(device), `message ${one}`);
   const kind = passedOn[type ?? ''];
   if (isChannelJid(to ?? '')) acceptOfChannel(parts, device, stanza);
   else if (type === 'retry') await resend(parts, connection, device, stanza);
@@ -143,5 +143,5 @@ async function resend(parts: Parts, connection: Connection, device: Device, stan
     type: 'retry',
     t: unixSeconds(Date.now()),
   };
-  parts.links.deliver(linked, node('receipt', attrs, stanza.content));
+  parts.connections.deliver(linked, node('receipt', attrs, stanza.content));
 }

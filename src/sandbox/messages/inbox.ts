@@ -1,12 +1,12 @@
 /** Receives messages for simulated phones: decrypts a message and its file, stores it, and confirms it or asks for it again. */
 import { proto, unpadRandomMax16 } from '@whiskeysockets/baileys';
 import { deviceKey, jidOf, lidJid, statusJid, type Addressing } from '../address.ts';
-import { isOver } from '../status-posts.ts';
+import { isExpired } from '../status-posts.ts';
 import { interactiveOf } from '../interactive.ts';
 import { decryptVote, openChange, type PollContext } from './polls-and-events.ts';
 import { expirationOf, headsOf, kindOf, mediaFacts, mediaOf, pollOf, secretOf, textOf, toJson } from '../content.ts';
 import type { ReceivedMessage } from '../interface.ts';
-import type { Links } from '../links.ts';
+import type { Connections } from '../connections.ts';
 import type { Media } from '../media.ts';
 import { node, uint, unixSeconds, type BinaryNode } from '../nodes.ts';
 import type { Device, People, Person } from '../people.ts';
@@ -50,16 +50,24 @@ export class Inbox {
   readonly #phones: Phones;
   readonly #messages: MessageStore;
   readonly #media: Media;
-  readonly #links: Links;
+  readonly #connections: Connections;
   readonly #receipts: Receipts;
   readonly #counters: Counters;
 
-  constructor(people: People, phones: Phones, messages: MessageStore, media: Media, links: Links, receipts: Receipts, counters: Counters) {
+  constructor(
+    people: People,
+    phones: Phones,
+    messages: MessageStore,
+    media: Media,
+    connections: Connections,
+    receipts: Receipts,
+    counters: Counters,
+  ) {
     this.#people = people;
     this.#phones = phones;
     this.#messages = messages;
     this.#media = media;
-    this.#links = links;
+    this.#connections = connections;
     this.#receipts = receipts;
     this.#counters = counters;
   }
@@ -68,7 +76,7 @@ export class Inbox {
     const now = Date.now();
     return this.#messages.latest(person.number, 10_000).flatMap(({ view, chat, at }) => {
       if (!view) return [];
-      return chat === statusJid && isOver(at, now) ? [{ ...view, hidden: 'a status post of more than a day ago' }] : [view];
+      return chat === statusJid && isExpired(at, now) ? [{ ...view, hidden: 'a status post of more than a day ago' }] : [view];
     });
   }
 
@@ -231,7 +239,7 @@ export class Inbox {
     if (view && person.autoDeliver) this.#receipts.confirmOne(person, stored, 'delivered');
   }
 
-  #store(person: Person, message: Omit<Stored, 'owner' | 'confirmed' | 'extra' | 'view' | 'content'> & Parts): Stored {
+  #store(person: Person, message: Omit<Stored, 'owner' | 'confirmed' | 'extra' | 'view' | 'content'> & StoredParts): Stored {
     const { view, content, addressing, edit, ...rest } = message;
     const stored: Stored = {
       ...rest,
@@ -292,13 +300,13 @@ export class Inbox {
       type: 'retry',
       t,
     };
-    this.#links.deliver(device, node('receipt', attrs, content));
+    this.#connections.deliver(device, node('receipt', attrs, content));
   }
 }
 
 type Asked = Pick<Arrival, 'id' | 'device' | 'addressing' | 'group' | 'destination'>;
 
-interface Parts {
+interface StoredParts {
   readonly addressing: Addressing;
   readonly edit?: string | undefined;
   readonly view: ReceivedMessage | undefined;

@@ -4,7 +4,7 @@ import { isGroupJid, jidOf, lidJid, toldPn, type Addressing } from '../address.t
 import { stanzaKind, type StanzaKind } from '../content.ts';
 import { SandboxError } from '../interface.ts';
 import { rankOf, type Group, type Groups } from '../groups.ts';
-import type { Links } from '../links.ts';
+import type { Connections } from '../connections.ts';
 import { node, unixSeconds, type BinaryNode } from '../nodes.ts';
 import type { Device, People, Person } from '../people.ts';
 import type { PrivacyTokens } from '../privacy-tokens.ts';
@@ -24,7 +24,7 @@ export class Outbox {
   readonly #people: People;
   readonly #phones: Phones;
   readonly #bundles: Bundles;
-  readonly #links: Links;
+  readonly #connections: Connections;
   readonly #messages: MessageStore;
   readonly #inbox: Inbox;
   readonly #groups: Groups;
@@ -34,7 +34,7 @@ export class Outbox {
     people: People,
     phones: Phones,
     bundles: Bundles,
-    links: Links,
+    connections: Connections,
     messages: MessageStore,
     inbox: Inbox,
     groups: Groups,
@@ -44,7 +44,7 @@ export class Outbox {
     this.#people = people;
     this.#phones = phones;
     this.#bundles = bundles;
-    this.#links = links;
+    this.#connections = connections;
     this.#messages = messages;
     this.#inbox = inbox;
     this.#groups = groups;
@@ -72,7 +72,7 @@ export class Outbox {
           content: message,
           extra,
         });
-        for (const [device, stanza] of outgoing) this.#links.deliver(device, stanza);
+        for (const [device, stanza] of outgoing) this.#connections.deliver(device, stanza);
         const group = 'group' in target ? { group: target.group.jid } : {};
         for (const one of this.#phonesOf(from, target)) this.#inbox.arriveFromPhone(one, from, message, { id, addressing, edit, ...group });
       };
@@ -84,7 +84,7 @@ export class Outbox {
     await this.#phones.exclusively(from, async (signal) => {
       const enc = await this.#seal(signal, device, message, {});
       const attrs = { from: jidOf(from, 'pn'), id, t: unixSeconds(Date.now()), type: 'text', category: 'peer' };
-      return () => this.#links.deliver(device, node('message', attrs, [enc]));
+      return () => this.#connections.deliver(device, node('message', attrs, [enc]));
     });
   }
 
@@ -101,7 +101,7 @@ export class Outbox {
       const attrs = { ...stanzaKind(stored.content ?? {}), count: String(count) };
       const enc = await this.#seal(signal, device, message, attrs);
       const heading = this.#headingAgain(from, device, stored, group);
-      return () => this.#links.deliver(device, node('message', heading, [enc]));
+      return () => this.#connections.deliver(device, node('message', heading, [enc]));
     });
   }
 

@@ -3,7 +3,7 @@ import { isGroupOrStatus, jidOf, pnJid, statusJid, type Addressing } from '../ad
 import { readerReceipt } from '../status-posts.ts';
 import { SandboxError, type Digits } from '../interface.ts';
 import type { Groups } from '../groups.ts';
-import type { Links } from '../links.ts';
+import type { Connections } from '../connections.ts';
 import { node, unixSeconds } from '../nodes.ts';
 import type { People, Person } from '../people.ts';
 import type { Confirmed, MessageStore, Stored } from '../store/messages.ts';
@@ -23,14 +23,14 @@ interface ReceiptPlace {
 
 export class Receipts {
   readonly #people: People;
-  readonly #links: Links;
+  readonly #connections: Connections;
   readonly #groups: Groups;
   readonly #messages: MessageStore;
   readonly #given = new Set<string>();
 
-  constructor(people: People, links: Links, groups: Groups, messages: MessageStore) {
+  constructor(people: People, connections: Connections, groups: Groups, messages: MessageStore) {
     this.#people = people;
-    this.#links = links;
+    this.#connections = connections;
     this.#groups = groups;
     this.#messages = messages;
   }
@@ -50,7 +50,7 @@ export class Receipts {
       t: unixSeconds(Date.now()),
     };
     const stanza = group === statusJid ? readerReceipt(jidOf(by, 'lid'), id, kind, Date.now()) : node('receipt', attrs);
-    for (const device of this.#people.devices(author.number)) this.#links.deliver(device, stanza);
+    for (const device of this.#people.devices(author.number)) this.#connections.deliver(device, stanza);
     this.#people.emit({ type: 'receipt', to: author.number, id, kind, by: by.number });
   }
 

@@ -144,7 +144,7 @@ async function deliverTo(parts: Parts, sent: Sent, { person, device, addressing,
   const all = [...encs, ...sent.shared];
   if (device > 0) {
     const linked = parts.people.device(person.number, device);
-    if (linked) parts.links.deliver(linked, forward(parts, sent, person, addressing, all));
+    if (linked) parts.connections.deliver(linked, forward(parts, sent, person, addressing, all));
     return;
   }
   if (!parts.decrypt) return;

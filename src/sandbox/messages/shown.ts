@@ -119,7 +119,7 @@ export function erasedOf(
   { appState, people, messages }: Pick<Parts, 'appState' | 'people' | 'messages'>,
   owner: Digits,
 ): (message: Stored) => boolean {
-  const records = appState.entries(owner).filter(({ action }) => actions.includes(action.index[0]));
+  const records = appState.records(owner).filter(({ action }) => actions.includes(action.index[0]));
   if (records.length === 0) return () => false;
   const view = viewSettings(owner, records, {}, { people, messages });
   const chats = new Map(view.chats.map((one) => [one.chat, one]));

@@ -1,7 +1,7 @@
 /** Key bundles of phones and linked devices. Each one-time key is given out once. */
 import { deviceKey } from '../address.ts';
 import type { Faults } from '../faults.ts';
-import type { Links } from '../links.ts';
+import type { Connections } from '../connections.ts';
 import { node, platformJid, unixSeconds } from '../nodes.ts';
 import type { Device, People, Person } from '../people.ts';
 import type { Random } from '../random.ts';
@@ -16,16 +16,16 @@ export class Bundles {
   readonly #people: People;
   readonly #phones: Phones;
   readonly #keys: KeyStore;
-  readonly #links: Links;
+  readonly #connections: Connections;
   readonly #faults: Faults;
   readonly #random: Random;
 
-  constructor(people: People, phones: Phones, keys: KeyStore, links: Links, faults: Faults, random: Random) {
+  constructor(people: People, phones: Phones, keys: KeyStore, connections: Connections, faults: Faults, random: Random) {
     this.#faults = faults;
     this.#people = people;
     this.#phones = phones;
     this.#keys = keys;
-    this.#links = links;
+    this.#connections = connections;
     this.#random = random;
   }
 
@@ -50,6 +50,6 @@ export class Bundles {
     // This address of the platform has an empty user before the `@`. In other notifications the address has no `@`. Source: vinikjkkj/zapo
     // (`packages/fake-server/src/protocol/`).
     const attrs = { from: `@${platformJid}`, type: 'encrypt', id: this.#random.id(), t: unixSeconds(Date.now()) };
-    this.#links.deliver(device, node('notification', attrs, [node('count', { value: String(left) })]));
+    this.#connections.deliver(device, node('notification', attrs, [node('count', { value: String(left) })]));
   }
 }

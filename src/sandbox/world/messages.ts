@@ -105,6 +105,6 @@ export function settingsMethods(parts: Parts): SettingsMethods {
       appState.change(owner, mutations);
       if (settings.some(({ kind }) => kind === 'pushName')) emitPerson(parts, number);
     },
-    settings: (number) => viewSettings(number, appState.entries(number), appState.versions(number), parts),
+    settings: (number) => viewSettings(number, appState.records(number), appState.versions(number), parts),
   };
 }

@@ -47,7 +47,7 @@ export function knownPerson({ people }: Parts, number: Digits): Person {
   return person;
 }
 
-const viewPerson = ({ people, links }: Parts, person: Person): PersonView => people.view(person, (key) => links.state(key));
+const viewPerson = ({ people, connections }: Parts, person: Person): PersonView => people.view(person, (key) => connections.state(key));
 
 /** Notifies pages of a changed person, and returns the view of the person. */
 function changedPerson(parts: Parts, person: Person): PersonView {
@@ -66,7 +66,7 @@ async function setUpAnew(parts: Parts, person: Person): Promise<void> {
   const attrs = { from: jidOf(person, 'lid'), type: 'encrypt', t: unixSeconds(Date.now()) };
   for (const { number } of parts.people.all())
     for (const device of number === person.number ? [] : parts.people.devices(number))
-      parts.links.deliver(device, node('notification', { ...attrs, id: parts.random.id() }, [node('identity')]));
+      parts.connections.deliver(device, node('notification', { ...attrs, id: parts.random.id() }, [node('identity')]));
 }
 
 export function peopleMethods(parts: Parts): PeopleMethods {
@@ -135,10 +135,10 @@ export function accountMethods(parts: Parts): AccountMethods {
 }
 
 function view(
-  { links, media, people, presence }: Parts,
+  { connections, media, people, presence }: Parts,
   { number, about, privacy, blocked, picture, disappearing = 0 }: Person,
 ): AccountView {
-  const subscriptions = people.devices(number).flatMap((device) => [...(links.of(device)?.subscriptions ?? [])]);
+  const subscriptions = people.devices(number).flatMap((device) => [...(connections.of(device)?.subscriptions ?? [])]);
   const shown = picture ? { picture: { id: picture.id, url: media.url(picture.path) } } : {};
   return {
     about,

@@ -32,7 +32,7 @@ export function platformMethods(parts: Parts, trust: Trust): PlatformMethods {
     currentVersion: () => parts.versions.current,
     fault: async (fault) => ({ hit: inject(parts, fault) }),
     async inject(number, stanza) {
-      for (const device of parts.people.devices(number)) parts.links.deliver(device, nodeOf(stanza));
+      for (const device of parts.people.devices(number)) parts.connections.deliver(device, nodeOf(stanza));
     },
     stats: () => parts.counters.snapshot(),
     trust: () => trust,
@@ -44,11 +44,11 @@ const nodeOf = ({ tag, attrs, content }: Stanza): BinaryNode =>
   node(tag, attrs, content instanceof Uint8Array ? content : content?.map(nodeOf));
 
 /** Applies, arms or clears a fault. Returns the number of connections that the fault hit at once; with `times` 0, the number of faults that were disarmed. */
-function inject({ faults, links, people }: Parts, fault: Fault): number {
+function inject({ faults, connections, people }: Parts, fault: Fault): number {
   const { kind, number, times } = fault;
   if (number !== undefined && anonymous.includes(kind)) throw new SandboxError(400, `${kind}: happens before anybody said who connects`);
   if (times !== undefined && (!Number.isInteger(times) || times < 0 || times > 1_000_000)) throw new SandboxError(400, 'times: 0 or more');
-  const live = links.all().filter((one) => number === undefined || people.deviceByKey(one.deviceKey)?.number === number);
+  const live = connections.all().filter((one) => number === undefined || people.deviceByKey(one.deviceKey)?.number === number);
   if (times === 0) {
     if (kind === 'delay') for (const one of live) one.delayMs = 0;
     return faults.clear(kind, number);

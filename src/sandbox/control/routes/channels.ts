@@ -2,7 +2,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from 'typebox';
 import type { ChannelChange, ChannelView, PostChange, PostView, Sandbox } from '../../interface.ts';
-import { answers, ChannelJid, contentOf, Digits, mediaBodyLimit, MessageId, Name, parseBase64, Post } from '../contents.ts';
+import { answers, ChannelJid, contentOf, Digits, mediaBodyLimit, MessageId, Name, parseBase64, PostBody } from '../contents.ts';
 
 const tags = ['channels'];
 
@@ -154,7 +154,7 @@ export const posts: FastifyPluginAsyncTypebox<{ sandbox: Sandbox }> = async (app
         tags,
         summary: 'An admin posts in a channel; without `by` the owner',
         params: ofChannel,
-        body: Post,
+        body: PostBody,
         response: answers(Type.Object({ id: MessageId, serverId: ServerId })),
       },
     },

@@ -2,7 +2,19 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from 'typebox';
 import { type CallView, type ReceivedMessage, type Sandbox, SandboxError } from '../../interface.ts';
-import { answers, contentOf, Digits, Done, done, GroupJid, mediaBodyLimit, Message, MessageId, NumberParams, People } from '../contents.ts';
+import {
+  answers,
+  contentOf,
+  Digits,
+  Done,
+  done,
+  GroupJid,
+  mediaBodyLimit,
+  MessageBody,
+  MessageId,
+  NumberParams,
+  People,
+} from '../contents.ts';
 import type { SentMessage } from '../../store/queue.ts';
 import type { SentLog } from '../sent-log.ts';
 
@@ -78,7 +90,7 @@ export const messages: FastifyPluginAsyncTypebox<{ sandbox: Sandbox; sentLog: Se
         tags,
         summary: 'A person sends a message to a number or a group; a body without `type` is taken for a text, although the schema names it',
         params: NumberParams,
-        body: Message,
+        body: MessageBody,
         response: answers(Type.Object({ id: MessageId })),
       },
     },

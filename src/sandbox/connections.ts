@@ -21,7 +21,7 @@ export function confirmationKey(tag: string, attrs: Readonly<Record<string, stri
 
 const isRetry = ({ tag, attrs }: BinaryNode): boolean => tag === 'receipt' && attrs['type'] === 'retry';
 
-export class Links {
+export class Connections {
   readonly #live = new Map<string, Connection>();
   /** Messages that were written to a socket since the start, by the key of the device. A repeated message is not counted again. */
   readonly #written = new Map<string, Set<string>>();
