@@ -1,6 +1,6 @@
 /**
- * Settings that the devices of one account share: chats (archive, mute, pin, …), labels, address book, quick replies. Devices change them by encrypted patches
- * with consecutive versions. The phone made the key, so it can read all patches. A patch that is not authentic is refused.
+ * The app state: settings that the devices of one account share, about chats (archive, mute, pin, …), labels, address book, quick replies. Devices change them
+ * by encrypted patches with consecutive versions. The phone made the key, so it can read all patches. A patch that is not authentic is refused.
  */
 import { proto } from '@whiskeysockets/baileys';
 import { jidOf } from '../address.ts';
@@ -30,7 +30,7 @@ export interface Mutation extends Action {
   readonly operation: Operation;
 }
 
-/** Largest number of patches in one answer. The client requests the further patches. */
+/** Largest number of patches in one answer. The client requests the remaining patches. */
 const page = 100;
 
 export class AppState {
@@ -56,8 +56,8 @@ export class AppState {
   }
 
   /**
-   * Makes the peer message that carries the key of the patches from the phone to a device. Every device gets the same key. `asked` lists the
-   * requested ids. Ids that the phone does not have are left out.
+   * Makes the peer message that carries the key of the patches from the phone to a device. Every device gets the same key. `asked` lists the requested key ids.
+   * The key is sent if its id is in the list, or if there is no list.
    */
   keyShare(person: Person, asked?: readonly proto.Message.IAppStateSyncKeyId[]): proto.IMessage {
     const key = this.#sharedKey(person.number);
@@ -114,7 +114,10 @@ export class AppState {
     });
   }
 
-  /** Runs `work` in a transaction. If `work` fails, drops the state in memory. The state is then read from storage again. */
+  /**
+   * Runs `work` in a transaction. If `work` fails, drops the account's collections from memory, because they may contain changes that were rolled back. They
+   * are then read from storage again.
+   */
   #stored<T>(owner: Digits, work: () => T): T {
     try {
       return this.#db.atomically(work);
@@ -124,7 +127,7 @@ export class AppState {
     }
   }
 
-  /** Applies a patch of a device. A patch on an old version is answered with the changes that the device missed. */
+  /** Applies a patch of a device. A patch on an old version is refused as a conflict. The answer then contains the patches that the device missed. */
   #take(owner: Digits, name: CollectionName, { attrs }: BinaryNode, encoded: Uint8Array): BinaryNode {
     const collection = this.#collection(owner, name);
     const base = Number(attrs['version'] ?? 0);
@@ -190,7 +193,7 @@ export class AppState {
     return node('collection', { name, version: String(version) });
   }
 
-  /** Updates the name that other people see, if the record of the push name changed it. */
+  /** Copies the push name from its record to the person, so that other people see a changed name. */
   #follow(person: Person): void {
     const { records } = this.#collection(person.number, 'critical_block');
     const named = [...records.values()].find(({ action }) => action.index[0] === 'setting_pushName');

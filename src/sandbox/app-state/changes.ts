@@ -1,4 +1,4 @@
-/** The records that a phone writes for the changes of its owner. */
+/** The app-state records that a phone writes when its owner changes a setting. */
 import { createHash } from 'node:crypto';
 import { proto } from '@whiskeysockets/baileys';
 import { isGroupJid, jidOf, lidJid, pnJid } from '../address.ts';
@@ -15,7 +15,7 @@ type Of<K extends Kind> = Extract<Setting, { readonly kind: K }>;
 type Known = Pick<Parts, 'people' | 'messages'>;
 type Writer<K extends Kind> = (setting: Of<K>, known: Known, owner: Person) => readonly Mutation[];
 
-/** Makes a record of an action. `about` is the index without the action's name. */
+/** Makes the mutation that sets the record of an action. `about` is the index without the action's name. */
 function set(name: string, about: readonly string[], value: proto.ISyncActionValue): Mutation {
   const { collection, version } = placeOfAction(name);
   return { collection, version, operation: SET, index: [name, ...about], value: { ...value, timestamp: Date.now() } };
@@ -27,7 +27,7 @@ const chatJid = ({ people }: Known, chat: string): string => (isGroupJid(chat) ?
 /** Returns the jid under which the messages of a chat are stored. */
 const storedJid = (chat: string): string => (isGroupJid(chat) ? chat : pnJid(chat));
 
-/** Returns the range of messages in an action about a chat: up to its last message. */
+/** Returns the message range for an action about a chat. The range ends with the chat's last message. */
 function rangeOf({ messages }: Known, owner: Person, chat: string): { messageRange: proto.SyncActionValue.ISyncActionMessageRange } {
   const last = messages.everything(owner.number, storedJid(chat)).at(-1);
   if (!last) return { messageRange: {} };
@@ -42,7 +42,10 @@ function messageOf({ messages }: Known, owner: Person, id: string): Stored {
   return found;
 }
 
-/** Returns the index of an action about a message: chat, id, a mark for own messages, and in groups the author. */
+/**
+ * Returns the index of an action about a message: the chat, the message id, `1` for an own message or else `0`, and the author. The author is `0` for own
+ * messages and in private chats.
+ */
 function aboutMessage(known: Known, owner: Person, chat: string, id: string): string[] {
   const { author } = messageOf(known, owner, id);
   const participant = isGroupJid(chat) && author !== '' ? jidOf(known.people.ensure(author), 'pn') : '0';

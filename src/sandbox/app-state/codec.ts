@@ -1,6 +1,6 @@
 /**
- * The cryptography of shared settings: keys, records, authentication codes and the hash of a collection. The code follows the protocol without
- * the library's functions. Tests can therefore find a mistake of the library.
+ * The cryptography of the app state: keys, records, authentication codes and the hash of a collection. The code does not use the functions of the client
+ * library. Tests can therefore find a mistake of that library.
  */
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 import { proto } from '@whiskeysockets/baileys';

@@ -1,4 +1,4 @@
-/** One collection of shared settings of one account: the sum of all its patches. */
+/** The collections of the app state. A collection is the result of all its patches. Also stores the patches, and makes snapshots of collections. */
 import { createCipheriv, createHash, createHmac, hkdfSync } from 'node:crypto';
 import { proto } from '@whiskeysockets/baileys';
 import type { Digits } from '../interface.ts';
@@ -20,13 +20,13 @@ import {
   snapshotMacOf,
 } from './codec.ts';
 
-/** The collections of the platform. */
+/** The names of the collections that the platform knows. */
 export const collectionNames = ['critical_block', 'critical_unblock_low', 'regular_high', 'regular_low', 'regular'] as const;
 export type CollectionName = (typeof collectionNames)[number];
 
 export const isCollection = (name: string): name is CollectionName => (collectionNames as readonly string[]).includes(name);
 
-/** The current record of an index. */
+/** The newest record of an index, encrypted (`record`) and decrypted (`action`). */
 export interface CurrentRecord {
   readonly record: proto.ISyncdRecord;
   readonly action: Action;
@@ -34,7 +34,7 @@ export interface CurrentRecord {
   readonly since: number;
 }
 
-/** A key that the phone shared with its devices, and with which records can be decrypted. */
+/** A key that the phone shared with its devices, and the keys that are derived from it to encrypt and verify records. */
 export interface SharedKey {
   readonly id: Uint8Array;
   readonly keys: MutationKeys;
@@ -49,7 +49,7 @@ interface Change {
 /** Largest number of mutations in one patch. */
 const maxMutations = 1000;
 
-/** The collection of an account. Only `accept` changes it. */
+/** One collection of one account. Only `accept` changes it. */
 export class Collection {
   version = 0;
   hash: Buffer = emptyHash;
@@ -118,7 +118,7 @@ function openChange({ operation, record }: proto.ISyncdMutation, { id, keys }: S
   return { operation, record, action: open(keys, id, operation, record) };
 }
 
-/** Stores the patches of shared settings by account and collection in SQLite. Keeps the resulting collections in memory. */
+/** Stores the patches of the app state by account and collection in SQLite. Keeps the resulting collections in memory. */
 export class Patches {
   readonly #put;
   readonly #after;
@@ -140,7 +140,7 @@ export class Patches {
     const collection = new Collection(name);
     for (const patch of this.after(owner, name, 0, -1)) {
       if (collection.accept(proto.SyncdPatch.decode(patch), key) === undefined) continue;
-      // This patch is not authentic. Older versions stored patches without a check, so the patch and all later ones are deleted.
+      // Older versions of the sandbox stored patches without verification. This patch is not authentic, so it is deleted with all later patches.
       this.#drop.run(owner, name, collection.version + 1);
       break;
     }
@@ -158,7 +158,7 @@ export class Patches {
     return undefined;
   }
 
-  /** Drops the state of an account from memory. */
+  /** Drops the collections of an account from memory. */
   forget(owner: Digits): void {
     for (const name of collectionNames) this.#collections.delete(`${owner} ${name}`);
   }

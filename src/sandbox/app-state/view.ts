@@ -1,6 +1,6 @@
 /**
- * Reads the records of shared settings as a phone does. A record is ignored if its action is unknown, its collection does not fit the action, or its version is
- * too new. Readers may ignore more records. `ignored` lists all ignored records with the reasons.
+ * Reads the records of the app state as a phone does. A record is ignored if its action is unknown, its collection does not fit the action, or its version is
+ * too new. The reader of an action may ignore further records. `ignored` lists all ignored records with the reasons.
  */
 import { proto } from '@whiskeysockets/baileys';
 import { isGroupJid, parseUser } from '../address.ts';
@@ -21,7 +21,7 @@ type Draft = Writable<Omit<SettingsView, 'chats' | 'messages'>> & {
   readonly messages: Map<string, Writable<MessageSettings>>;
 };
 
-/** `about`: the index without the name of the action. Returns the reason if the phone ignores the record. */
+/** Reads the record of an action. `about`: the index without the name of the action. Returns the reason if the phone ignores the record. */
 type Reader = (phone: Phone, about: readonly string[], value: proto.ISyncActionValue) => string | undefined;
 
 interface Row {
@@ -55,8 +55,8 @@ class Phone {
   }
 
   /**
-   * Changes the settings of the chat of a jid. Returns the reason if the phone finds no such chat. Phones index people by LID, and find no chat under
-   * a number.
+   * Changes the settings of the chat that a jid names. Returns the reason if the phone finds no such chat. Phones index people by LID, and find no chat under a
+   * number.
    */
   inChat(jid: string | undefined, change: (chat: Writable<ChatSettings>) => void): string | undefined {
     const chat = this.chatOf(jid);
@@ -73,7 +73,10 @@ class Phone {
     this.draft.chats.set(chat, settings);
   }
 
-  /** Changes the settings of a message. The list has the chat, the id, `1` for an own message and otherwise `0`, and in groups the author, otherwise `0`. */
+  /**
+   * Changes the settings of a message. The list names the chat, the message id, `1` for an own message or else `0`, and the author. Returns the reason if the
+   * phone finds no such message.
+   */
   onMessage(
     [jid, id = '', fromMe, participant]: readonly string[],
     change: (message: Writable<MessageSettings>) => void,
@@ -88,7 +91,7 @@ class Phone {
     return undefined;
   }
 
-  /** Returns the time of the latest message among the ids; undefined if the phone has none of them. */
+  /** Returns the time of the latest message among the ids; undefined if the phone has none of them. In Unix milliseconds. */
   latestOf(ids: readonly string[]): number | undefined {
     const times = ids.flatMap((id) => this.#known.messages.find(this.#owner, id)?.at ?? []);
     return times.length > 0 ? Math.max(...times) : undefined;
@@ -105,7 +108,7 @@ const without = <T>(list: readonly T[] | undefined, one: T): T[] => (list ?? [])
 
 /**
  * Returns the time up to which messages are removed. This is the time of the latest message that the range names. Without such a message, the result is the end
- * of the range's last second. Without a range, the result is the time of the action.
+ * of the range's last second. Without a range, the result is the time of the action. In Unix milliseconds.
  */
 function rangeEnd(
   phone: Phone,
@@ -268,7 +271,7 @@ const rows: Readonly<Record<string, Row>> = {
   },
 };
 
-/** The collection and version under which a phone writes an action. */
+/** Returns the collection and the version under which a phone writes an action. Throws for an unknown action. */
 export const placeOfAction = (name: string): { readonly collection: CollectionName; readonly version: number } => {
   const row = rows[name];
   if (!row) throw new Error(`no such action: ${name}`);
