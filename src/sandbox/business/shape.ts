@@ -14,7 +14,7 @@ export interface ProductFile {
   readonly url: string;
 }
 
-/** A product as it is stored. The keys in `compliance` are names of elements. Elements of the importer's address have the prefix `importer_address.`. */
+/** A product as it is stored. The keys in `compliance` are names of stanza elements. Elements of the importer's address have the prefix `importer_address.`. */
 export type Product = Omit<ProductView, 'images' | 'videos'> & {
   readonly images: readonly ProductFile[];
   readonly videos: readonly ProductFile[];
@@ -150,7 +150,7 @@ const fields = {
   currency: 'currency',
 } as const;
 
-/** The fields of a product from a client. Files are given only by their addresses. */
+/** The fields of a product from a client. Files are given as URLs. */
 export interface GivenProduct extends Partial<Omit<Product, 'images' | 'videos'>> {
   readonly imageUrls?: readonly string[];
   readonly videoUrls?: readonly string[];

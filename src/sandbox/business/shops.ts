@@ -78,7 +78,7 @@ export class Shops {
     return product;
   }
 
-  /** Deletes a product, also from its collections. Returns false if the shop does not have the product. */
+  /** Deletes a product, and removes it from the collections that contain it. Returns false if the shop does not have the product. */
   dropProduct(owner: Digits, id: string): boolean {
     const shop = this.#shop(owner);
     if (!shop.products.delete(id)) return false;
