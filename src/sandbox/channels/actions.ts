@@ -33,7 +33,7 @@ export function tellState(parts: NewsParts, channel: Channel, requester: Digits 
   }
 }
 
-/** Notifies a follower's own devices of the follower's present settings for the channel, after a change of the muting. */
+/** Sends a follower's current mute settings for the channel to the follower's devices. */
 function tellMuted(parts: NewsParts, channel: Channel, number: Digits): void {
   for (const setting of viewerShape(channel, number)?.settings ?? []) {
     const change = { id: channel.jid, setting };
@@ -41,7 +41,7 @@ function tellMuted(parts: NewsParts, channel: Channel, number: Digits): void {
   }
 }
 
-/** Sends the changed metadata of a channel. Each follower gets the changed parts, and admins also get the author. */
+/** Notifies followers of changed metadata. The owner and the admins also get the author `by`, if there is one. */
 export function tellChanged(parts: NewsParts, channel: Channel, by: Person | undefined, names: readonly Changeable[]): void {
   const change = { id: channel.jid, thread_metadata: partsOf(channel, names) };
   for (const { number } of channel.followers) {

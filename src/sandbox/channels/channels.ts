@@ -4,7 +4,7 @@ import type { Device, People, Person, Picture } from '../people.ts';
 import type { Random } from '../random.ts';
 import type { Records } from '../store/database.ts';
 
-/** A text with the id and the time of its last change, which answers of the platform contain. */
+/** A name or description, with the id and the time of its last change. Answers of the platform contain the text, the id and the time. */
 export interface ChannelText {
   readonly text: string;
   readonly id: string;
@@ -103,7 +103,7 @@ export class Channels {
     return channel;
   }
 
-  /** Makes a stored text with its id and time. */
+  /** Makes a text with a new id and the current time. */
   text(text: string): ChannelText {
     return { text, id: String(Date.now() * 1000 + this.#random.bytes(1).readUInt8(0)), at: Date.now() };
   }
@@ -192,7 +192,7 @@ const orders: Readonly<Record<string, typeof byAge>> = {
 
 export interface Page {
   readonly channels: readonly Channel[];
-  /** The position of the last channel, for the next page; null on the last page. */
+  /** The encoded position of the last channel on this page, after which the next page begins; null on the last page. */
   readonly endCursor: string | null;
 }
 

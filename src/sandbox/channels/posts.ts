@@ -144,7 +144,7 @@ export function revoke(parts: Parts, channel: Channel, by: By, id: string): Post
   return change(parts, channel, by, existing(parts.posts.byId(channel.jid, id)), undefined);
 }
 
-/** Adds a reaction. `code` is an emoji; '' removes the reaction. */
+/** Sets the reaction of a person to a post. `code` is an emoji; '' removes the reaction. */
 export function react(parts: Parts, channel: Channel, number: Digits, serverId: number, code: string): Post {
   const post = existing(parts.posts.find(channel.jid, serverId));
   const isAllowed = channel.reactions === 'ALL' || (channel.reactions === 'BASIC' && basic.has(code));
@@ -155,7 +155,7 @@ export function react(parts: Parts, channel: Channel, number: Digits, serverId: 
   return post;
 }
 
-/** Counts views. Numbers of posts that do not exist are ignored. */
+/** Counts the views of a person. Repeated views and unknown posts are ignored. */
 export function view(parts: Parts, channel: Channel, number: Digits, serverIds: readonly number[]): void {
   for (const serverId of serverIds) {
     const post = parts.posts.find(channel.jid, serverId);

@@ -1,4 +1,4 @@
-/** Channels in the JSON of the platform: numbers are texts, times Unix seconds. */
+/** Channels in the JSON of the platform. Numbers and times are strings. Times are in Unix seconds, except `update_time`, which is in microseconds. */
 import { type Digits, SandboxError } from '../interface.ts';
 import { unixSeconds } from '../nodes.ts';
 import type { Parts } from '../parts.ts';
