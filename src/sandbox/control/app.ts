@@ -111,7 +111,7 @@ export const buildControl = async (
     ajv: { customOptions: { discriminator: true, verbose: true } },
     frameworkErrors: (error, _request, reply) => void sendError(reply, error as FastifyError, onSurprise),
   });
-  // The `Sandbox` interface returns typed answers. A serialiser made from the schemas could only drop fields.
+  // The `Sandbox` interface returns typed answers. A serialiser made from the schemas would only drop fields that the schemas lack.
   app.setSerializerCompiler(() => (data) => JSON.stringify(data));
   const camera = new Camera();
   const sentLog = new SentLog(sandbox, memory === undefined ? {} : { memory });

@@ -15,7 +15,7 @@ const idleMs = 30_000;
 const maxWaiting = 16;
 const signature = Buffer.from('89504e470d0a1a0a', 'hex');
 
-/** Checks the size in the header before decoding, because a small file can claim a picture of gigabytes. */
+/** Checks the size in the header before decoding, because a small file can decode to gigabytes. */
 const checkPng = (file: Buffer): void => {
   if (file.length < 24 || !file.subarray(0, 8).equals(signature)) throw new SandboxError(400, 'qrcode must be a PNG picture');
   const pixels = file.readUInt32BE(16) * file.readUInt32BE(20);

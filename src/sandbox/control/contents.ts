@@ -1,4 +1,4 @@
-/** Schemas of the control interface: those that several routes share, and the body of the route by which a person sends. */
+/** Schemas of the control interface: those that several routes share, and the bodies of messages and channel posts. */
 import { type TProperties, type TSchema, Type } from 'typebox';
 import { type Content, type GroupView, type PersonView, SandboxError } from '../interface.ts';
 
@@ -222,7 +222,7 @@ const outside = new Set(['to', 'addressing', 'by']);
 export const contentOf = (body: MessageFields | PostFields): Content => {
   const { type: kind, ...rest } = body;
   const fields = Object.fromEntries(Object.entries(rest).filter(([name]) => !outside.has(name)));
-  // The schema has checked that the fields belong to the kind. The compiler cannot see that after the union was taken apart.
+  // The schema has checked that the fields belong to the kind. The compiler no longer knows this after the union was destructured.
   const content = { kind, ...fields } as Content;
   if (!('data' in content)) return content;
   const { data, mimetype } = parseBase64(content.data, 'data');

@@ -12,7 +12,7 @@ interface Branch {
   readonly title?: string;
 }
 
-/** Makes one sentence of the first validation error. Uses the field's description when there is one. */
+/** Makes an error with one sentence about the first validation failure. Uses the description of the field if there is one. */
 export const sentence = (findings: readonly FastifySchemaValidationError[], part: string): Error => {
   const finding = findings[0] as Finding | undefined;
   const field = finding?.instancePath.slice(1).replaceAll('/', '.') || part;
@@ -26,7 +26,7 @@ export const sentence = (findings: readonly FastifySchemaValidationError[], part
   return new Error(`${field} ${expectation ?? 'is not valid'}`);
 };
 
-/** Texts for errors of the framework whose own texts mention its internals. */
+/** Texts for errors of the framework whose original texts mention internals of the framework. */
 const frameworkTexts: Readonly<Record<string, string>> = {
   FST_ERR_CTP_INVALID_JSON_BODY: 'the body is not valid JSON',
   FST_ERR_CTP_BODY_TOO_LARGE: 'the body is too large',

@@ -5,7 +5,7 @@ import { SandboxError } from '../interface.ts';
 
 /**
  * Makes a hook that throws a 403 for a foreign host or origin. Browsers send the origin of a page with every request that could change data. `anyName` is true
- * if the operator opened the interface to a network. The host names of the interface are then not known.
+ * if the operator opened the interface to a network. The host names of the interface are then unknown, so every host name is accepted.
  */
 export const callerCheck =
   (anyName: boolean) =>

@@ -1,4 +1,7 @@
-/** The log of messages that were sent through this interface, with their receipts. The `Sandbox` interface has no list of sent messages with their receipts. */
+/**
+ * The log of messages that were sent through the control interface, with their receipts. The `Sandbox` interface has no list of sent messages with their
+ * receipts.
+ */
 import type { ServerResponse } from 'node:http';
 import type { Content, Digits, Sandbox, WorldEvent } from '../interface.ts';
 import type { SentMessage, SentStorage, SentStatus } from '../store/queue.ts';
@@ -54,7 +57,7 @@ const aboutOf = (content: Content): { readonly about?: string } => {
   return content.kind === 'text' && content.replyTo !== undefined ? { about: content.replyTo } : {};
 };
 
-/** Adds an entry and removes the oldest one when there are too many. A map keeps the order of its keys. */
+/** Adds an entry, and removes the oldest entry if there are too many. A map keeps the order of insertion, so its first key is the oldest. */
 const putBounded = <V>(map: Map<string, V>, key: string, value: V): void => {
   map.set(key, value);
   if (map.size > maxLogged) for (const oldest of map.keys()) return void map.delete(oldest);
@@ -97,7 +100,7 @@ export class SentLog {
     return { id };
   }
 
-  /** Returns the messages of `number` that are still in the log, oldest first. */
+  /** Returns the messages that `number` sent and that are still in the log, oldest first. */
   sentBy(number: Digits): readonly SentMessage[] {
     return [...this.#sent.values()].filter((message) => message.from === number).map((message) => this.#view(message));
   }
