@@ -42,7 +42,7 @@ export interface GroupView {
   readonly isCommunity?: boolean;
   /** The community to which the group belongs. */
   readonly parent?: string;
-  /** The role of a group that the platform made for the community: its announcements, or the general group. */
+  /** The role of a group that the platform made for the community: the announcement group or the general group. */
   readonly role?: 'announcement' | 'general';
   /** People who asked to join. `at`: Unix time in milliseconds. */
   readonly requests: readonly { readonly number: Digits; readonly at: number; readonly method: string }[];
@@ -112,7 +112,7 @@ export interface ChannelView {
   /** The time of the creation, in Unix milliseconds. */
   readonly createdAt: number;
   readonly followers: readonly FollowerView[];
-  /** Invitations of admins that were neither accepted nor revoked, including expired ones. `expiresAt`: Unix time in milliseconds. */
+  /** Invitations to become an admin that were neither accepted nor revoked, including expired invitations. `expiresAt`: Unix time in milliseconds. */
   readonly invitations: readonly { readonly number: Digits; readonly expiresAt: number }[];
 }
 
@@ -124,7 +124,7 @@ export type ChannelChange =
   /** Sets the picture. `data` has the bytes in base64; '' removes the picture. */
   | { readonly action: 'picture'; readonly data: string }
   | { readonly action: 'reactions'; readonly value: ReactionCodes }
-  /** Changes the role of a person. An invited admin also gets the invitation as a message. */
+  /** Changes the role of a person. A person who is invited to become an admin also gets the invitation as a message. */
   | { readonly action: 'inviteAdmin' | 'revokeAdmin' | 'removeAdmin' | 'transfer'; readonly who: Digits };
 
 /** The facts of a channel that the platform itself decides. */
@@ -133,7 +133,7 @@ export interface ChannelFacts {
   readonly verified?: boolean;
   readonly handle?: string | null;
   readonly country?: string;
-  /** If true, all current invitations of admins expire at once. */
+  /** If true, all open invitations to become an admin expire at once. */
   readonly expireInvitations?: boolean;
 }
 

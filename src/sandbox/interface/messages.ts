@@ -84,7 +84,7 @@ export interface ReceivedMessage {
   readonly pushName: string;
   /** The time of the message, in Unix milliseconds. */
   readonly at: number;
-  /** The type of the Signal envelope that carried the message. `plain`: another simulated phone sent the message, or it could not be decrypted. */
+  /** The type of the Signal envelope that carried the message. `plain`: another simulated phone sent the message, or the message could not be decrypted. */
   readonly envelope: 'pkmsg' | 'msg' | 'skmsg' | 'plain';
   /** The first field of the protobuf message, such as `conversation`, `imageMessage` or `reactionMessage`; edits and deletions are a `protocolMessage`. */
   readonly kind: string;
@@ -98,7 +98,7 @@ export interface ReceivedMessage {
   readonly media?: { readonly bytes: number; readonly sha256: string } & MediaFacts;
   /** The parts that a user can tap. Absent if the message has no such parts, or if the phone does not show the message. */
   readonly interactive?: InteractiveView;
-  /** SHA-256 in hex of the files above the text and of the cards' files, which were downloaded and verified. */
+  /** SHA-256 in hex of the header files of the message and of its cards, which were downloaded and verified. */
   readonly heads?: readonly string[];
   /** The reason why the message could not be decrypted. `text` is '' in this case. */
   readonly error?: string;
@@ -133,8 +133,8 @@ export interface MessagesMethods {
     to: string,
     content: Content,
     /**
-     * `addressing` is the form of the sender's jid. If it is absent, the last message of the receiver to the sender defines the form. Without
-     * such a message the form is the number.
+     * `addressing` is the form of the sender's jid. If it is absent, the last message of the receiver to the sender defines the form. Without such a message
+     * the form is the number. If the platform hides one of the two numbers, the form is always the LID.
      */
     options?: { readonly addressing?: 'pn' | 'lid'; readonly id?: string },
   ): Promise<{ readonly id: string }>;
@@ -147,7 +147,7 @@ export interface MessagesMethods {
    * group, even if the person is no member.
    */
   askAgain(number: Digits, of: Digits, messageId: string, group?: string): Promise<void>;
-  /** Confirms messages that `number` received: the messages in `ids`, or else all unconfirmed messages of `chat`. */
+  /** Confirms messages that `number` received: the messages in `ids`, or else all messages of `chat` that lack this receipt. */
   receipt(
     number: Digits,
     input: { readonly type: 'delivered' | 'read' | 'played'; readonly ids?: readonly string[]; readonly chat?: string },

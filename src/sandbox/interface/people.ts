@@ -40,7 +40,7 @@ export interface PersonView {
 /**
  * The history that a phone sends at the first login, in addition to its own messages. It has `chats` invented chats with `messages` messages each, `calls`
  * missed calls and `statuses` status posts. `perNotification` is the number of messages in a full notification; 500 if absent. With `withheld: 'keys'`, the
- * phone sends the keys of its settings only on request. With `withheld: 'history'`, it sends no history.
+ * phone sends the keys of its app state only on request. With `withheld: 'history'`, it sends no history.
  */
 export interface History {
   readonly chats: number;
@@ -83,7 +83,7 @@ export interface PeopleMethods {
    * login.
    */
   logout(number: Digits): Promise<void>;
-  /** Makes or renames a person. A message to an unknown number makes the person too. */
+  /** Creates a person, or changes the given fields of a person. A message to an unknown number also creates a person. */
   putPerson(input: {
     readonly number: Digits;
     readonly name?: string;
@@ -119,7 +119,7 @@ export interface PeopleMethods {
     /** The audience of the person's status posts. `unavailable`: the platform answers 503. */
     readonly statusPrivacy?: StatusPrivacy | 'unavailable';
   }): Promise<PersonView>;
-  /** Restricts an account, or frees it, and notifies its connected clients. Absent fields stay unchanged. */
+  /** Restricts an account, or frees it, and notifies its linked devices. Absent fields stay unchanged. */
   restrict(number: Digits, restrictions: Restrictions): Promise<void>;
   people(): readonly PersonView[];
 }
@@ -184,7 +184,10 @@ export interface Assertion {
 /** The stages in their order. `refused`: the ceremony failed. */
 export type CeremonyStage = 'requested' | 'proven' | 'revealed' | 'linking' | 'refused';
 
-/** Faults of the ceremony. `bare`: the request names no options. `stall`: the client gets no continuation. `twice`: the client gets two continuations. */
+/**
+ * Faults of the ceremony. `refuse`: every assertion is refused. `bare`: the request names no options. `stall`: the client gets no continuation. `twice`: the
+ * client gets two continuations.
+ */
 export type CeremonyFault = 'refuse' | 'bare' | 'stall' | 'twice';
 
 export interface PasskeyView {

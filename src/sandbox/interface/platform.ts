@@ -19,11 +19,11 @@ export const chainForgeries = [
 export type ChainForgery = (typeof chainForgeries)[number];
 
 /**
- * A fault, on demand. `number` limits the fault to one account. Without `number` the fault applies to every account and every new connection. `times`
- * counts the connections that the fault hits. For `noAck`, `ackError`, `refuseStrangers`, `garble` and `duplicate` it counts messages, and for faults
- * of media it counts requests. 0 clears the fault. By default a fault of open connections hits all of them, and any other fault hits once. If fewer
- * connections are open than `times`, the remaining uses wait for the next logins. Some kinds accept no `number`, because the step that they break is
- * not assigned to an account. `world/platform.ts` lists these kinds.
+ * A fault that a test or a user injects. `number` limits the fault to one account. Without `number` the fault applies to every account and every new
+ * connection. `times` counts the connections that the fault hits. For `noAck`, `ackError`, `refuseStrangers`, `garble` and `duplicate` it counts messages. For
+ * `refuseLookups`, `refuseQuery`, `pictureSilence` and the faults of media it counts requests. 0 clears the fault. By default a fault of open connections hits
+ * all of them, and any other fault hits once. If fewer connections are open than `times`, the remaining uses wait for the next logins. Some kinds accept no
+ * `number`, because the step that they break is not assigned to an account. `world/platform.ts` lists these kinds.
  */
 export interface Fault {
   readonly kind:
@@ -154,8 +154,8 @@ export type WorldEvent =
   | { readonly type: 'presence'; readonly of: Digits; readonly chat: string; readonly state: string };
 
 /**
- * The oldest versions that may connect (`connect`) and that may be linked (`link`), such as `2.3000.1040000000`. An older version gets 405 when it connects, or
- * no `pair-success`.
+ * Rules for the versions of clients, such as `2.3000.1040000000`. A version older than `connect` gets 405 when it connects. A version older than `link` gets no
+ * `pair-success` when it is linked.
  */
 export interface VersionRules {
   /** The version of the current web client, which `/sw.js` names. */
@@ -184,7 +184,7 @@ export interface PlatformMethods {
   /** Returns the version of the current web client, which `/sw.js` names; null if it names none. */
   currentVersion(): string | null;
   fault(fault: Fault): Promise<{ readonly hit: number }>;
-  /** Injects a stanza into the connections of an account, as an attacker on the path could. Content is bytes or further stanzas. */
+  /** Delivers a stanza to the linked devices of an account, as an attacker on the path could. Content is bytes or further stanzas. */
   inject(number: Digits, stanza: Stanza): Promise<void>;
   stats(): Stats;
   /** Returns the roots that a client must trust: the Noise root key (32 bytes in hex) and the TLS authority of the media host (PEM). */

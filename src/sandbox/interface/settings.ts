@@ -33,7 +33,7 @@ export interface ChatSettings {
   readonly archived?: boolean;
   /** The time of the pin, in Unix milliseconds. */
   readonly pinnedAt?: number;
-  /** True if the owner marked the chat as unread; false if as read. */
+  /** True if the owner marked the chat as unread; false if the owner marked it as read. */
   readonly markedUnread?: boolean;
   /** The end of the muting; −1 if it has no end. */
   readonly mutedUntil?: number;
@@ -74,7 +74,7 @@ export interface SettingsView {
   readonly mutedStatuses: readonly Digits[];
   /** Records that the platform stores and the phone ignores: an unknown action, a wrong collection, an unknown message. */
   readonly ignored: readonly { readonly collection: string; readonly index: readonly string[]; readonly reason: string }[];
-  /** The version of each collection: the number of patches. */
+  /** The version of each collection, which is the number of its patches. */
   readonly versions: Readonly<Record<string, number>>;
 }
 
