@@ -1,4 +1,4 @@
-/** Requests about the account itself: going live, settings, privacy, media host, unlinking, and pre-keys. */
+/** Requests about the account itself: going live, settings, privacy, media host, unlinking, pictures and pre-keys. */
 import { createHash } from 'node:crypto';
 import { Curve } from '@whiskeysockets/baileys';
 import { changePrivacy, keepPicture, maySee, setBlocked, setPicture } from '../account.ts';
@@ -44,7 +44,7 @@ export const accountQueries: DeviceQueries = {
       ),
     ];
   },
-  // Requests name people by LID, and add the number for a block.
+  // Requests name people by LID. A request to block a person also contains the number.
   'blocklist/set/item': ({ parts, device, request }) => {
     const { action, jid = '', pn_jid: pn } = request?.attrs ?? {};
     const other = jid.endsWith('@lid') ? parts.people.resolve(jid)?.person : undefined;
@@ -131,7 +131,7 @@ function pictureOf({ parts, device, stanza }: DeviceQuery): Picture | undefined 
   return person?.picture;
 }
 
-/** Sets a picture. An empty request removes the picture. */
+/** Sets the picture of the account or of a group. An empty request removes the picture. */
 function change(query: DeviceQuery): Answer {
   const { parts, device, stanza, request } = query;
   const target = stanza.attrs['target'];
@@ -168,7 +168,7 @@ export const pictureQueries: DeviceQueries = {
 
 // Requests about pre-keys: their count, uploads, and the bundles from which sessions start.
 
-/** Largest number of devices in one request. */
+/** Largest number of `<user>` elements in a request for key bundles. */
 const maxBundles = 5000;
 
 /** Stores a signed pre-key. Throws if the device did not sign it. */

@@ -108,7 +108,7 @@ const maxPage = 100;
 
 const bad = (): SandboxError => new SandboxError(400, 'bad-request');
 
-/** Refuses a request with a wrong `smax_id`, the number of the request on the platform. Only some requests have such a number. */
+/** Refuses a request with a wrong `smax_id`, the platform's number for this kind of request. Only some kinds of requests have such a number. */
 function numbered({ stanza }: DeviceQuery, number: string): void {
   if (stanza.attrs['smax_id'] !== number) throw bad();
 }
@@ -121,7 +121,7 @@ const count = (request: BinaryNode | undefined, tag: string): number => {
 
 const cursorOf = (id: string): string => Buffer.from(`after:${id}`).toString('base64url');
 
-/** Makes a page of rows, and the element with the start of the next page. */
+/** Returns one page of rows. If more rows follow, also returns the element with the cursor of the next page. */
 function page<T extends { readonly id: string }>(
   rows: readonly T[],
   limit: number,
@@ -146,7 +146,7 @@ function catalogOf({ parts, device }: DeviceQuery, jid: string | undefined): rea
 /** The common media host. Clients may name this host instead of the host to which they uploaded. */
 const commonHost = 'mmg.whatsapp.net';
 
-/** Returns the files that a client names by their URLs. Refuses URLs of other hosts than the media host. */
+/** Returns the files that a client names by their URLs. Refuses a URL that is neither on the media host nor on the common media host. */
 function filesOf({ parts }: DeviceQuery, urls: readonly string[] | undefined): readonly ProductFile[] {
   const { media, random } = parts;
   return (urls ?? []).slice(0, 10).map((url) => {

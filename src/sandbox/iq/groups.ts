@@ -54,7 +54,7 @@ function peopleIn({ parts }: DeviceQuery, parent: BinaryNode | undefined): Named
     .map((element) => ({ jid: element.attrs['jid'] ?? '', person: parts.people.resolve(element.attrs['jid'])?.person, element }));
 }
 
-/** Returns the error for a person whom the account cannot add; 403 also if the person's privacy token is missing. */
+/** Returns the error code if the account cannot add a person. A missing privacy token of the person also gives 403. */
 const errorOf = (parts: Parts, group: Group | undefined, me: Person, { person, element }: NamedPerson) =>
   refusalOf(parts, group, me, person) ?? (person && !parts.tokens.isShown(person, me, element, 'privacy') ? ('403' as const) : undefined);
 
@@ -72,7 +72,7 @@ function checkNewcomers({ parts }: DeviceQuery, parent: BinaryNode | undefined):
   }
 }
 
-/** Makes the answer to a change of participants. People to whom the change did not apply have an error. */
+/** Changes participants with `apply`, and makes the answer. People to whom the change did not apply have an error in the answer. */
 function echo(query: DeviceQuery, tag: string, apply: (people: Person[]) => Person[], errorOf: (person: Person) => string): Answer {
   const wanted = peopleIn(query, query.request);
   const done = new Set(apply(wanted.flatMap(({ person }) => person ?? [])));
@@ -104,7 +104,7 @@ const firstSettings: Readonly<Record<string, (group: Group, given: BinaryNode, m
   allow_non_admin_sub_group_creation: () => undefined,
 };
 
-/** Makes a group. People who cannot be added have an error in the answer. */
+/** Makes a group or a community. People who cannot be added have an error in the answer. */
 function create(query: DeviceQuery): Answer {
   const { parts, device, request } = query;
   const me = parts.people.ensure(device.number);

@@ -1,4 +1,7 @@
-/** Queries in JSON (`w:mex`), by the id of the query. The errors of a query are in the JSON of its result. The stanza itself contains no error. */
+/**
+ * Queries in JSON (`w:mex`), by the id of the query. If the handler of a query refuses it, the error is in the JSON of the result. The stanza itself then
+ * reports no error.
+ */
 import { SandboxError } from '../interface.ts';
 import { bytes, node } from '../nodes.ts';
 import { maySee } from '../account.ts';

@@ -41,7 +41,7 @@ export const pairingQueries: OpenQueries = {
   },
 };
 
-// The client's requests while an account with a passkey is linked. They come before the login.
+// The client's requests while it is being linked to an account with a passkey. The client has not logged in yet.
 
 const during =
   (answer: (ceremony: PasskeyCeremony, query: Query) => Answer | Promise<Answer>) =>

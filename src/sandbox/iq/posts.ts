@@ -16,7 +16,7 @@ function channelOf({ parts }: DeviceQuery, jid: string): Channel {
   return parts.channels.get(jid);
 }
 
-/** Returns the whole number in an attribute; `missing` if the attribute is absent. Throws if the attribute is no such number. */
+/** Returns the non-negative integer in an attribute; `missing` if the attribute is absent. Throws if the attribute is not such a number. */
 function numberOf(text: string | undefined, missing: number): number {
   const number = text === undefined ? missing : Number(text);
   if (!Number.isSafeInteger(number) || number < 0) throw new SandboxError(400, 'bad-request');

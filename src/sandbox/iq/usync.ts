@@ -24,7 +24,7 @@ interface Subject {
 
 type ProtocolHandler = (query: DeviceQuery, subject: Subject) => BinaryNode | undefined;
 
-/** The answer for each protocol that a request may name. A request with an unknown protocol is refused. */
+/** The handler of each protocol (kind of data) that a request may name. A request with an unknown protocol is refused. */
 const protocols: Readonly<Record<string, ProtocolHandler>> = {
   // The answer repeats the number as the request has it.
   contact: (_query, { person, reachable, asked }) =>
@@ -113,8 +113,8 @@ export const usyncQueries: DeviceQueries = {
 };
 
 /**
- * Finds the person by jid, or by a `+number` in `<contact>`. A number in `<contact>` finds an account by both forms of a Brazilian number. An
- * unknown number creates a person only if the request asks for more than `contact`.
+ * Finds the person by jid, or by a `+number` in `<contact>`. A number in `<contact>` finds an account by both forms of a Brazilian number. An unknown number
+ * creates a person only if the answer needs the person (`needsPerson`).
  */
 function subjectOf({ parts: { people } }: DeviceQuery, user: BinaryNode, needsPerson: boolean): Subject | undefined {
   const asked = text(child(user, 'contact')) ?? '';
