@@ -1,7 +1,4 @@
-/**
- * Receipts that clients send. A receipt deletes the stored stanza, is forwarded to the author of the message, or asks for the message
- * again.
- */
+/** Receipts that clients send. A receipt deletes the stored stanza, is forwarded to the author of the message, or asks for the message or its file again. */
 import { aesDecryptGCM, aesEncryptGCM, hkdf, proto } from '@whiskeysockets/baileys';
 import { type Addressing, isChannelJid, isGroupOrStatus, jidOf } from '../address.ts';
 import { view } from '../channels/posts.ts';

@@ -159,7 +159,7 @@ export class Inbox {
     return unpadRandomMax16(plain);
   }
 
-  /** Returns the SHA-256 of each file above a text, in hex. */
+  /** Verifies the header files of a message and of its cards. Returns their SHA-256 in hex. */
   async #openHeads(content: proto.IMessage): Promise<string[]> {
     const hashes: string[] = [];
     for (const part of headsOf(content)) {
@@ -199,7 +199,10 @@ export class Inbox {
     return { id, chat: group ?? chatOf(sender), from: sender.number, pushName: this.#people.pushName(sender, device), at };
   }
 
-  /** Decrypts the changed event or the edit in a message. Returns null if it cannot be decrypted, and undefined if there is no second layer. */
+  /**
+   * Decrypts the changed event or the edit in a message. Returns null if the change cannot be decrypted, and undefined if the message has no second layer of
+   * encryption.
+   */
   #inside(person: Person, editor: Person, { secretEncryptedMessage: change }: proto.IMessage): proto.IMessage | null | undefined {
     if (!change) return undefined;
     const messageId = change.targetMessageKey?.id ?? '';

@@ -36,12 +36,12 @@ export function answerPeer(parts: Parts, person: Person, device: Device, request
   }
 }
 
-/** Largest number of messages that a phone sends for one request. */
+/** Largest number of messages that a phone sends for one on-demand request for history. */
 const mostOnDemand = 50;
 
 /**
- * Returns the messages of a chat before a message. If the phone does not have this message, returns the messages before its time. This time is in seconds,
- * although its field ends with `Ms`.
+ * Returns messages of a chat before the oldest message that the device has. If the phone does not have that message, returns the messages before its time. This
+ * time is in seconds, although the name of its field ends with `Ms`.
  */
 function earlier(
   parts: Parts,
@@ -76,7 +76,10 @@ function resent(parts: Parts, person: Person, stanzaId: string, request: proto.M
   return { protocolMessage: { type: Type.PEER_DATA_OPERATION_REQUEST_RESPONSE_MESSAGE, peerDataOperationRequestResponseMessage } };
 }
 
-/** Sends the key of the app state, the chats, and the push names of the people in them. Does so once for each device. */
+/**
+ * Sends the history to a device, once: the key of the app state, the chats, and the push names of the people in these chats. `withheld` leaves out the key or
+ * the history.
+ */
 export async function sendHistory(parts: Parts, device: Device): Promise<void> {
   if (device.history.sent) return;
   const person = parts.people.ensure(device.number);

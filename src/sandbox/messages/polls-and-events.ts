@@ -1,4 +1,4 @@
-/** Answers with a second layer of encryption inside the Signal envelope: votes in polls, and answers to events and changes of events. */
+/** Contents with a second layer of encryption inside the Signal envelope: votes in polls, edits of messages, answers to events and changes of events. */
 import { createHash, hkdfSync } from 'node:crypto';
 import { aesDecryptGCM, aesEncryptGCM, decryptPollVote, hkdf, hmacSign, proto } from '@whiskeysockets/baileys';
 import { secretOf } from '../content.ts';

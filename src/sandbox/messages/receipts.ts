@@ -17,7 +17,7 @@ const maxRemembered = 20_000;
 /** The chat of a confirmed message, as the stanza names it. */
 interface ReceiptPlace {
   readonly addressing: Addressing;
-  /** The group's jid; absent in a chat of two. */
+  /** The jid of the group or of the status chat; absent in a private chat. */
   readonly group?: string | undefined;
 }
 

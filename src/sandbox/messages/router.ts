@@ -1,4 +1,4 @@
-/** Messages of clients: delivers each to the phones and linked devices of its receivers, then acknowledges it. */
+/** Routes the messages of clients: delivers each message to the phones and linked devices of its receivers, then acknowledges it. */
 import type { proto } from '@whiskeysockets/baileys';
 import { isChannelJid, isGroupJid, isGroupOrStatus, jidOf, parseUser, statusJid, toldPn, type Addressing } from '../address.ts';
 import { devicesOf, hashOf, staleHash } from '../device-lists.ts';
@@ -166,7 +166,7 @@ async function deliverTo(parts: Parts, sent: Sent, { person, device, addressing,
   await parts.inbox.arrive(person, arrival, onPeer);
 }
 
-/** Makes the stanza for another linked device. */
+/** Makes the stanza that a receiving linked device gets. */
 function forward(parts: Parts, sent: Sent, receiver: Person, addressing: Addressing, encs: readonly BinaryNode[]): BinaryNode {
   const { stanza, device, sender, group, sharedChat } = sent;
   const attrs: Record<string, string | undefined> = { t: unixSeconds(sent.at), notify: parts.people.pushName(sender, device) || undefined };

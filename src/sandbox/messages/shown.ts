@@ -75,7 +75,7 @@ const aimOf = (content: proto.IMessage): { readonly key: proto.IMessageKey | nul
 export const shownIn = (all: readonly Stored[], owner: Person, people: People, group: Group | undefined): ShownMessage[] => {
   const kept = new Map<string, Kept>();
 
-  /** Returns the content of an edit that was encrypted under the secret of its target. */
+  /** Decrypts an edit that was encrypted under the secret of its target. Returns all other content unchanged. */
   const opened = (content: proto.IMessage, by: string): proto.IMessage => {
     const sealed = content.secretEncryptedMessage;
     const target = kept.get(sealed?.targetMessageKey?.id ?? '');
@@ -114,7 +114,7 @@ export const shownIn = (all: readonly Stored[], owner: Person, people: People, g
 
 const actions: readonly (string | undefined)[] = ['clearChat', 'deleteChat', 'deleteMessageForMe', 'star'];
 
-/** Returns a function that is true for the messages that the owner of the account removed. */
+/** Returns a function that returns true for the messages that the owner of the account removed. */
 export function erasedOf(
   { appState, people, messages }: Pick<Parts, 'appState' | 'people' | 'messages'>,
   owner: Digits,

@@ -37,7 +37,7 @@ function contentOf(stanza: BinaryNode): proto.IMessage {
   }
 }
 
-/** Checks the attributes beside the content: kind and type, and for a file the handle of its upload. */
+/** Checks that channels accept the content, and that the attributes of the stanza fit: the type, the media type, and for a file the handle of its upload. */
 function checkPost(stanza: BinaryNode, content: proto.IMessage, isEdit: boolean): void {
   const { type, mediatype } = stanzaKind(content);
   const { attrs } = stanza;

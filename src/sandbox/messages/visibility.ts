@@ -1,5 +1,6 @@
 /**
- * Finds messages that the platform accepts and phones do not show, because the stanza lacks an attribute or node for its kind of content.
+ * Finds messages that the platform accepts and phones do not show, because the stanza lacks an attribute or node for its kind of content. Also finds
+ * interactive messages that the platform refuses.
  */
 import { normalizeMessageContent, proto } from '@whiskeysockets/baileys';
 import { pollOf } from '../content.ts';
@@ -29,7 +30,7 @@ export const besidesOf = (stanza: BinaryNode): Besides => ({
 });
 
 interface Rule {
-  /** Returns the content to which the rule applies. */
+  /** Returns a truthy value if the rule applies to the content. */
   readonly of: (content: proto.IMessage) => unknown;
   readonly fits: (besides: Besides, content: proto.IMessage) => unknown;
   readonly otherwise: string;
