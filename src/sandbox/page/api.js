@@ -1,4 +1,4 @@
-/** Requests to the control interface. A failure becomes an Error with the text of the interface. */
+/** Requests to the control interface. A failed request throws an Error with the text of the control interface. */
 
 const request = async (method, path, body) => {
   const init = body === undefined ? { method } : { method, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };

@@ -35,7 +35,7 @@ export const toast = (text, bad = false) => {
   setTimeout(() => node.remove(), bad ? 8000 : 3000);
 };
 
-/** Runs a task and shows its error when it fails. Returns its value, or undefined. */
+/** Runs a task and returns its value. If the task fails, shows the error and returns undefined. */
 export const attempt = async (work, success) => {
   try {
     const value = await work();
@@ -60,7 +60,7 @@ const fieldOf = ({ name, label, type = 'text', options, ...rest }) => {
   return el('label', {}, label, el('input', { name, type, autocomplete: 'off', ...rest }));
 };
 
-/** Shows a dialog with a form. Resolves with its values (lists for check boxes), or with undefined if it was cancelled. */
+/** Shows a dialog with a form. Resolves with the values of the form (lists for check boxes), or with undefined if the user cancelled the dialog. */
 export const ask = (title, fields, submit = 'OK') =>
   new Promise((resolve) => {
     const form = el('form', { method: 'dialog' }, el('h2', {}, title), fields.map(fieldOf));
