@@ -9,7 +9,7 @@ import type { KeyStore } from '../store/keys.ts';
 import type { Bundle } from './identity.ts';
 import type { Phones } from './phones.ts';
 
-/** The number of remaining one-time keys at which the platform asks a device for more keys. */
+/** The number of remaining one-time keys at which the platform asks a device for more keys. It asks again when no key remains. */
 const lowKeys = 4;
 
 export class Bundles {
