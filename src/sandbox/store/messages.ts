@@ -35,7 +35,7 @@ interface Extra {
 }
 
 /**
- * The largest number of stored messages of a phone. The first write of a phone after a start, and each `clearEvery`th write after it, delete older messages.
+ * The number of newest messages that each phone keeps. The phone's first write after a start, and each `clearEvery`th write after that, delete older messages.
  */
 const maxKept = 20_000;
 const clearEvery = 1000;

@@ -1,4 +1,4 @@
-/** Stanzas that wait for a linked device until it confirms them. */
+/** Storage of the stanzas that wait for the confirmation of a linked device, and of the messages that were sent through the control interface. */
 import type { Content, Digits } from '../interface.ts';
 import { type Database, decode, encode } from './database.ts';
 
