@@ -20,7 +20,7 @@ import {
 /** Largest frame of a handshake, in bytes. A registration payload is smaller than one kilobyte. */
 const handshakeFrame = 16 * 1024;
 const handshakeMs = 20_000;
-/** The largest buffer for a client that does not read. In bytes. */
+/** The largest send buffer of a client, in bytes. Above this size, a client that reads too slowly is disconnected. */
 const maxBuffered = 64 * 1024 * 1024;
 
 /** The platform's reactions at each stage of a connection. */

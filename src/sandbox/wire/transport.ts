@@ -159,7 +159,7 @@ export interface Transport {
   open(ciphertext: Uint8Array): Uint8Array;
 }
 
-/** The first hash of each pattern. A name of 32 bytes is used unchanged. A longer name is hashed. */
+/** The initial handshake hash of each Noise pattern. A protocol name of 32 bytes is used unchanged. A longer name is hashed. */
 const patterns = {
   XX: Buffer.from(NOISE_MODE),
   IK: Buffer.from('Noise_IK_25519_AESGCM_SHA256\0\0\0\0'),
