@@ -79,7 +79,8 @@ function apply(parts: Parts, group: Group, actor: Person, change: GroupChange): 
     case 'add':
       for (const one of named()) {
         const refusal = refusalOf(parts, group, actor, one);
-        // Existing members are skipped. A person who left lately can be added again without a wait.
+        // The refusals 409 (already a member) and 408 (left lately) do not apply to simulated people. Existing members are skipped, and a person who left
+        // lately is added again.
         if (refusal !== undefined && refusal !== '409' && refusal !== '408')
           throw new SandboxError(Number(refusal), `${one.number} cannot be added`);
       }

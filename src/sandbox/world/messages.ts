@@ -15,7 +15,8 @@ import { knownPerson, placeOf, targetOf } from './people.ts';
 const maxText = 65_536;
 
 /**
- * Returns the form in which `owner` addresses the chat with `to`: as in the last message, or by number in a new chat. A hidden number is never used.
+ * Returns the form in which `owner` addresses the chat with `to`: as in the last message that `owner` received in this chat, or by number in a new chat. If the
+ * platform hides one of the two numbers, the form is the LID.
  */
 function spokenIn({ messages, people }: Parts, owner: Digits, to: string): Addressing {
   const other = people.resolve(to.includes('@') ? to : pnJid(to))?.person;
