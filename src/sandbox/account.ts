@@ -5,7 +5,7 @@ import { node, unixSeconds } from './nodes.ts';
 import type { Parts } from './parts.ts';
 import type { Device, Person, Picture } from './people.ts';
 
-/** Returns true if the address book of `owner` has the other number. The address book consists of the contacts in the owner's app state. */
+/** Returns true if the address book of `owner` has the number `other`. The address book consists of the contacts in the owner's app state. */
 export const addressBookHas = ({ appState, people }: Pick<Parts, 'appState' | 'people'>, owner: Digits, other: Digits): boolean =>
   appState.records(owner).some(({ collection, action: { index } }) => {
     const contact = collection === 'critical_unblock_low' && index[0] === 'contact';
@@ -17,8 +17,8 @@ export const addressBookHas = ({ appState, people }: Pick<Parts, 'appState' | 'p
 type Category = 'profile' | 'status' | 'last' | 'online';
 
 /**
- * Returns true if `viewer` may see a part of the owner's profile. `profile`: the picture, `status`: the about text, `last`: the time of the
- * last visit, `online`: the online state.
+ * Returns true if `viewer` may see this category of the owner's profile. `profile`: the picture. `status`: the about text. `last`: the last-seen time.
+ * `online`: the online state.
  */
 export function maySee(parts: Pick<Parts, 'appState' | 'people'>, owner: Person, viewer: Person, category: Category): boolean {
   if (owner === viewer) return true;
@@ -68,7 +68,10 @@ export function keepPicture({ media, random }: Parts, file: Uint8Array | undefin
   return { id: String(random.bytes(4).readUInt32BE(0)), path: media.keepNow(file) };
 }
 
-/** Sets the picture of a person. Notifies the devices of all people who know the person and may see the picture. */
+/**
+ * Sets the picture of a person. Notifies the person's own devices, and the devices of everyone who may see the picture and has the person as a contact or in a
+ * chat.
+ */
 export function setPicture(parts: Parts, person: Person, picture: Picture | undefined): void {
   const { connections, people, random } = parts;
   person.picture = picture;
@@ -83,7 +86,7 @@ export function setPicture(parts: Parts, person: Person, picture: Picture | unde
   }
 }
 
-/** Sets the people whom a person blocks. Notifies the person's devices, except the one that made the change. */
+/** Replaces the block list of a person. Notifies the person's devices, except the one that made the change. */
 export function setBlocked({ connections, people, random }: Parts, person: Person, blocked: readonly Digits[], maker?: Device): void {
   const before = new Set(person.blocked);
   const after = new Set(blocked);

@@ -15,12 +15,12 @@ interface UserAddress {
 const number = /^[1-9]\d{6,14}$/;
 const digits = /^\d{5,20}$/;
 
-/** Returns true for numbers of people without an account. They have country code 999, which is not assigned. */
+/** Returns true for numbers with the country code 999, which is not assigned. Such numbers have no account. */
 export const isMissingNumber = (user: string): boolean => user.startsWith('999');
 
 export const isNumber = (user: string): boolean => number.test(user);
 
-/** Returns the other form of a Brazilian mobile number: with or without the ninth digit. */
+/** Returns the other form of a Brazilian mobile number: with or without the ninth digit. Returns `undefined` for other numbers. */
 export const otherForm = (user: Digits): Digits | undefined => {
   const [, area, ninth, rest] = /^55([1-9]\d)(9?)([6-9]\d{7})$/.exec(user) ?? [];
   return area === undefined ? undefined : `55${area}${ninth === '' ? '9' : ''}${rest}`;
@@ -30,13 +30,13 @@ export const isGroupJid = (jid: string): boolean => /^[\d-]{5,40}@g\.us$/.test(j
 
 export const isChannelJid = (jid: string): boolean => /^\d{5,25}@newsletter$/.test(jid);
 
-/** The chat of all status posts. It works like a group whose members the sender chooses for each post. */
+/** The jid of the chat with all status posts. The chat works like a group whose members the sender chooses for each post. */
 export const statusJid = 'status@broadcast';
 
-/** Returns true for chats of more than two people, in which a message names its author in the attribute `participant`. */
+/** Returns true for groups and for the chat of status posts. Their messages name the author in the attribute `participant`. */
 export const isGroupOrStatus = (jid: string): boolean => jid === statusJid || isGroupJid(jid);
 
-/** Parses a jid. Returns `undefined` for a jid that does not name one person, such as a group or a broadcast. */
+/** Parses the jid of a person or of a person's device. Returns `undefined` for malformed jids, and for jids of groups, broadcasts and channels. */
 export function parseUser(jid: string | undefined): UserAddress | undefined {
   const decoded = jid === undefined ? undefined : jidDecode(jid);
   if (!decoded || !digits.test(decoded.user)) return undefined;
@@ -56,11 +56,11 @@ export const lidJid = (lid: Digits, device = 0): string => `${lid}${suffix(devic
 export const jidOf = (person: { readonly number: Digits; readonly lid: Digits }, addressing: Addressing, device = 0): string =>
   addressing === 'lid' ? lidJid(person.lid, device) : pnJid(person.number, device);
 
-/** Returns the phone number that accompanies a LID; undefined for a person whose number the platform hides. */
+/** Returns the phone-number jid that accompanies a LID; undefined for a person whose number the platform hides. */
 export const toldPn = (person: { readonly number: Digits; readonly withoutNumber?: boolean }): string | undefined =>
   person.withoutNumber ? undefined : pnJid(person.number);
 
-/** Derives 15 digits from a number. The result depends only on the arguments. The caller increases `attempt` until the result belongs to no other person. */
+/** Derives a LID of 15 digits. The same arguments give the same LID. The caller increases `attempt` until the LID belongs to no other person. */
 export function deriveLid(user: Digits, attempt: number): Digits {
   const value = createHash('sha256').update(`lid:${user}:${attempt}`).digest().readBigUInt64BE(0);
   return String(100_000_000_000_000n + (value % 900_000_000_000_000n));

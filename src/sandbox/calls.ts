@@ -9,7 +9,7 @@ import type { Connection } from './wire/connection.ts';
 
 const { CallOutcome } = proto.Message.CallLogMessage;
 
-/** The outcome that the called phone writes into its call log after these steps. */
+/** The outcome that the called phone writes into its call log, by the step of the call. Other steps write nothing. */
 const outcomes: Partial<Record<CallStep['step'], proto.Message.CallLogMessage.CallOutcome>> = {
   accept: CallOutcome.CONNECTED,
   reject: CallOutcome.REJECTED,
@@ -41,7 +41,10 @@ function remember(parts: Parts, from: Person, to: Person, id: string, log: proto
   parts.messages.put({ owner: to.number, id, chat, author: from.number, at: Date.now(), attempts: 0, confirmed: 'none', content, extra });
 }
 
-/** Answers a client's call stanza. Passes a rejection on to the caller. Returns the token for a requested call link. Refuses other stanzas with 501. */
+/**
+ * Acknowledges a client's call stanza. Passes a rejection on to the caller's devices. The ack of a request for a call link contains its token. Other stanzas
+ * are refused with 501.
+ */
 export function acceptCall(parts: Parts, connection: Connection, device: Device, stanza: BinaryNode): void {
   const { id, to } = stanza.attrs;
   const asked = firstChild(stanza);
@@ -59,7 +62,7 @@ export function acceptCall(parts: Parts, connection: Connection, device: Device,
   }
 }
 
-/** Handles a rejection. Returns an error code if the client's account was not called. */
+/** Handles a rejection. Returns an error code if the client's account did not receive a call with this id. */
 function reject(parts: Parts, device: Device, id: string): string | undefined {
   const call = parts.calls.find(id);
   if (!call || call.to !== device.number) return '404';

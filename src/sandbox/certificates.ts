@@ -1,4 +1,6 @@
-/** The platform's Noise identity: a root key of its own, stored in the data folder, and the certificate chain that this key signed. */
+/**
+ * The Noise identity of the simulated platform: key pairs that are stored in the data folder, and the certificate chain from the root key to the static key.
+ */
 import { Curve, proto, type KeyPair } from '@whiskeysockets/baileys';
 import type { ChainForgery } from './interface.ts';
 import { sign } from './signal/identity.ts';
@@ -34,7 +36,10 @@ export function openIdentity(records: Records): ServerIdentity {
   return { root: keys.root.public, staticKey: keys.leaf, chain: makeChain(keys), forge: (how) => makeChain(keys, how) };
 }
 
-/** Makes the certificate chain. The intermediate certificate has the issuer serial 0, because clients accept no other. `how` makes a forged chain. */
+/**
+ * Makes the certificate chain. The intermediate certificate has the issuer serial 0, because clients accept only this value. `how` selects a forgery. Without
+ * `how`, the chain is valid.
+ */
 function makeChain({ root, intermediate, leaf }: Keys, how?: ChainForgery): Uint8Array {
   const stranger = Curve.generateKeyPair();
   const begins = Math.floor(Date.now() / 1000) - 60;

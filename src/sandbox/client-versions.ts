@@ -1,4 +1,4 @@
-/** The oldest versions of clients that the platform serves. A stale version may log in and still fail to link ("Couldn't link device", no `pair-success`). */
+/** The rules for versions of clients. A version may be new enough to log in and too old to link a device ("Couldn't link device", no `pair-success`). */
 import type { proto } from '@whiskeysockets/baileys';
 import { SandboxError, type VersionRules } from './interface.ts';
 

@@ -7,8 +7,8 @@ import { type BinaryNode, node, unixSeconds } from './nodes.ts';
 import type { Parts } from './parts.ts';
 import type { Person } from './people.ts';
 
-// Communities: groups of groups. The platform makes a group of announcements for each community. Members of a linked group also become members of the community
-// and of its group of announcements.
+// Communities. The platform makes an announcement group for each community. Members of a linked group also become members of the community and of its
+// announcement group.
 
 const maxSubgroups = 100;
 
@@ -29,7 +29,7 @@ export function createCommunity({ groups }: Parts, creator: Person, { subject, a
   return community;
 }
 
-/** The result for one group of a request. Without `error`, the request succeeded for this group. */
+/** The result for one group of a request to link or unlink groups. Without `error`, the request succeeded for this group. */
 export interface LinkResult {
   readonly jid: string;
   readonly error?: string;
@@ -64,7 +64,7 @@ function tell({ groups }: Parts, community: Group, group: Group, by: Person, lin
   groups.announceChange(community, by, news('sub_group', group));
 }
 
-/** Adds members of a group to its community and to its group of announcements. */
+/** Adds the members of a linked group to the community and to the community's announcement group. */
 function welcome(parts: Parts, community: Group, group: Group, by: Person): void {
   const { groups, people } = parts;
   const members = group.members.map(({ number }) => people.ensure(number));
@@ -83,7 +83,10 @@ export const linkGroups = (parts: Parts, community: Group, by: Person, jids: rea
     return { jid };
   });
 
-/** Removes groups from the community. With `orphans`, their members leave the community too, except its admins and the members of its other groups. */
+/**
+ * Removes groups from the community. With `orphans`, the members of the removed groups also leave the community. Admins of the community stay, and so do
+ * members of its other groups. The announcement group does not count as one of these groups.
+ */
 export const unlinkGroups = (parts: Parts, community: Group, by: Person, jids: readonly string[], orphans: boolean): LinkResult[] =>
   jids.map((jid) => {
     const group = parts.groups.find(jid);
@@ -110,7 +113,10 @@ const leftLatelyMs = 24 * 3600_000;
 /** The validity of an invitation. In milliseconds. */
 const invitationMs = 3 * 24 * 3600_000;
 
-/** Reasons why a person cannot be added: 401 blocked, 403 privacy, 404 no account, 408 left lately, 409 member already, 419 group full. */
+/**
+ * Reasons why a person cannot be added. 401: the person has blocked the adder. 403: the person's privacy settings. 404: no account. 408: the person left within
+ * the last 24 hours. 409: already a member. 419: the group is full.
+ */
 type Refusal = '401' | '403' | '404' | '408' | '409' | '419';
 
 export const exists = (person: Person | undefined): person is Person =>
@@ -127,7 +133,7 @@ export function refusalOf(parts: Parts, group: Group | undefined, by: Person, ot
   return group && group.members.length >= maxMembers ? '419' : undefined;
 }
 
-/** Makes an invitation for a person who cannot be added for reasons of privacy, or who left lately. */
+/** Makes an invitation for a person who cannot be added because of privacy settings (403) or a recent departure (408). */
 function invite(parts: Parts, group: Group, by: Person, other: Person): BinaryNode {
   const expiration = Math.floor((Date.now() + invitationMs) / 1000);
   const code = parts.random.bytes(12).toString('base64url');
@@ -137,14 +143,14 @@ function invite(parts: Parts, group: Group, by: Person, other: Person): BinaryNo
   return node('add_request', { code, expiration: String(expiration) });
 }
 
-/** Makes the answer for a participant who was not added. */
+/** Makes the node `<participant>` for a person who was not added. After a refusal with 403 or 408, the node contains an invitation. */
 export function refused(parts: Parts, group: Group, by: Person, jid: string, other: Person | undefined, error: Refusal): BinaryNode {
   const instead = other && (error === '403' || error === '408') ? [invite(parts, group, by, other)] : undefined;
   const phone = other && jid.endsWith('@lid') ? { phone_number: toldPn(other) } : {};
   return node('participant', { jid, ...phone, error }, instead);
 }
 
-/** Joins by the code of a link. Returns the platform's answer: the group, or the fact that an admin has to approve. */
+/** Adds `me` to the group of an invite link, or requests membership if admins must approve new members. Returns the platform's answer. */
 export function joinByCode(parts: Parts, code: string, me: Person): BinaryNode {
   const group = parts.groups.byInvite(code);
   if (rankOf(group, me.number) !== undefined) throw new SandboxError(304, 'not-modified');

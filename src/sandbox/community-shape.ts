@@ -1,4 +1,4 @@
-/** The fields of a group that is a community or belongs to one, and their form in its metadata. */
+/** The fields of a group that is a community or belongs to one, and the nodes for them in the group's metadata. */
 import { node, type BinaryNode } from './nodes.ts';
 
 export interface CommunityFields {
@@ -6,7 +6,7 @@ export interface CommunityFields {
   readonly isParent?: boolean;
   /** The community to which the group belongs. */
   parent?: string | undefined;
-  /** The role of a group that the platform made for the community: the group for announcements, or the general group. */
+  /** The role of a group that the platform made for the community: the announcement group or the general group. */
   readonly role?: 'announcement' | 'general';
 }
 

@@ -11,8 +11,8 @@ import { decodeNode, encodeNode } from './wire/transport.ts';
 import { replaced, type Connection } from './wire/connection.ts';
 
 /**
- * Returns the key by which a confirmation finds its stanza. For a message, the key contains only the id. For other stanzas, it contains all attributes that an
- * ack repeats.
+ * Returns the key by which a receipt or ack finds the stored stanza that it confirms. For a message, the key contains only the id. For other stanzas, it
+ * contains all attributes that an ack repeats.
  */
 export function confirmationKey(tag: string, attrs: Readonly<Record<string, string | undefined>>, peer: string | undefined): string {
   if (tag === 'message') return `message ${attrs['id']}`;
@@ -23,7 +23,10 @@ const isRetry = ({ tag, attrs }: BinaryNode): boolean => tag === 'receipt' && at
 
 export class Connections {
   readonly #live = new Map<string, Connection>();
-  /** Messages that were written to a socket since the start, by the key of the device. A repeated message is not counted again. */
+  /**
+   * The confirmation keys of messages that were written to a socket since the start and are not confirmed yet, by the key of the device. A repeated message is
+   * therefore counted once.
+   */
   readonly #written = new Map<string, Set<string>>();
   readonly #db: Database;
   readonly #queue: QueueStore;
@@ -70,7 +73,7 @@ export class Connections {
     return { connected: connection !== undefined, queued: this.#queue.count(key), ...where };
   }
 
-  /** Stores the stanza until the device confirms it, and sends it after the commit. */
+  /** Stores the stanza until the device confirms it, and sends it after the commit if the device is online. */
   deliver(device: Device, stanza: BinaryNode): void {
     if (isRetry(stanza) && this.#faults.take('retryLost', device.number) !== undefined) return;
     const key = deviceKey(device.number, device.device);
@@ -114,7 +117,10 @@ export class Connections {
     connection.send(node('ib', { from: platformJid }, [node('offline', { count: String(count) })]));
   }
 
-  /** Deletes a stanza that the device confirmed. `key`: the device. `name`: the confirmation key. Returns false if no such stanza is stored. */
+  /**
+   * Deletes a stanza that the device confirmed. `key`: the key of the device. `name`: the confirmation key of the stanza. Returns false if no such stanza is
+   * stored.
+   */
   settle(key: string, name: string): boolean {
     if (this.#queue.drop(key, name) === 0) return false;
     const written = this.#written.get(key);

@@ -1,7 +1,7 @@
 /** Facts about a decrypted message: its kind, its text, its media, and the attributes that its stanza needs. */
 import { getContentType, normalizeMessageContent, proto } from '@whiskeysockets/baileys';
 
-/** Attributes that a stanza needs for this content. */
+/** The attributes of a message stanza that depend on the content of the message. */
 export interface StanzaKind {
   readonly type: 'text' | 'media' | 'reaction' | 'poll' | 'event';
   readonly mediatype?: string;
@@ -20,7 +20,7 @@ export interface MediaPart {
   readonly fileLength?: number | { toNumber(): number } | null;
 }
 
-/** The metadata of a file that a phone shows. */
+/** The metadata that a phone shows for a media file. */
 export interface MediaFacts {
   readonly mimetype: string;
   /** A JPEG, or a PNG for a sticker, in base64; '' if there is none. */
@@ -46,7 +46,7 @@ const mediaFields = {
   stickerMessage: 'sticker',
 } as const satisfies Partial<Record<keyof proto.IMessage, MediaKind>>;
 
-/** Returns the files above the text of a message and of its cards. */
+/** Returns the header files of an interactive message and of its cards. Phones show a header file above the text. */
 export const headsOf = (message: proto.IMessage): MediaPart[] => {
   const whole = normalizeMessageContent(message)?.interactiveMessage;
   return [whole, ...(whole?.carouselMessage?.cards ?? [])].flatMap((card) => {
@@ -92,10 +92,10 @@ export function mediaFacts(message: proto.IMessage): MediaFacts {
   };
 }
 
-/** Returns the name of the message's first content field. */
+/** Returns the name of the message's first content field; `empty` if it has none. */
 export const kindOf = (message: proto.IMessage): string => getContentType(message) ?? 'empty';
 
-/** Returns the text or caption of a message; '' if there is none. For an edit, returns the new text. */
+/** Returns the text, caption or title of a message; '' if there is none. For an edit, returns the new text. */
 export function textOf(message: proto.IMessage): string {
   const content = normalizeMessageContent(message) ?? {};
   const edited = content.protocolMessage?.editedMessage;
@@ -151,7 +151,10 @@ export const secretOf = (message: proto.IMessage | undefined): Uint8Array | unde
 
 const { SecretEncType } = proto.Message.SecretEncryptedMessage;
 
-/** Returns the attributes of a message. An encrypted edit of a text has the attributes of a text (vinikjkkj/zapo, `src/message/encode/content.ts`). */
+/**
+ * Returns the stanza attributes for a message. An encrypted edit of a text message has the attributes of a text message (vinikjkkj/zapo,
+ * `src/message/encode/content.ts`).
+ */
 export function stanzaKind(message: proto.IMessage): StanzaKind {
   const content = normalizeMessageContent(message) ?? {};
   if (content.reactionMessage) return { type: 'reaction', 'decrypt-fail': 'hide' };

@@ -9,8 +9,8 @@ import type { Device } from './people.ts';
 import { deviceRemoved, type Connection } from './wire/connection.ts';
 
 /**
- * Activates the connection of a device once, when the device is ready after its login. Sends its stored stanzas, and at the first login the
- * history of its phone.
+ * Activates the connection of a device after its login, at most once. Sends the stored stanzas of the device, applies armed live faults, and at the first login
+ * sends the history of the phone.
  */
 export function goLive(parts: Parts, connection: Connection, device: Device): void {
   if (connection.active) return;

@@ -40,7 +40,7 @@ export function hashOf(devices: readonly OneDevice[], addressing: Addressing): s
   return `2:${createHash('sha256').update(names.join('')).digest().subarray(0, 6).toString('base64')}`;
 }
 
-/** Returns the id that all device identities of an account share. It is made at the first pairing. */
+/** Returns the id that all device identities of an account share. Without linked devices, returns a new random id, which the first pairing then uses. */
 export function rawIdOf({ people, random }: Pick<ListParts, 'people' | 'random'>, { number }: Person): number {
   const known = people.devices(number)[0];
   const rawId = known && proto.ADVDeviceIdentity.decode(known.account.details).rawId;
@@ -53,7 +53,7 @@ export function rawIdOf({ people, random }: Pick<ListParts, 'people' | 'random'>
  */
 const signedLists = new WeakMap<Person, { readonly devices: readonly Device[]; readonly identity: object; readonly list: BinaryNode }>();
 
-/** Returns `<key-index-list>`: the indexes of the devices that are linked, signed by the phone. */
+/** Returns the node `<key-index-list>` with the key indexes of the phone and its linked devices. The phone signs the list. */
 export function keyIndexList(parts: ListParts, person: Person): BinaryNode {
   const devices = parts.people.devices(person.number);
   const { identity } = parts.phones.keysOf(person);
@@ -66,7 +66,7 @@ export function keyIndexList(parts: ListParts, person: Person): BinaryNode {
 
 function signList(parts: ListParts, person: Person, identity: KeyPair): BinaryNode {
   const devices = parts.people.devices(person.number);
-  // The list has the time at which the newest device was linked.
+  // The timestamp of the list is the time at which the newest device was linked.
   const ts = Math.floor(Math.max(0, ...devices.map(({ linkedAt }) => linkedAt)) / 1000);
   const details = proto.ADVKeyIndexList.encode({
     rawId: rawIdOf(parts, person),
@@ -81,8 +81,8 @@ function signList(parts: ListParts, person: Person, identity: KeyPair): BinaryNo
 }
 
 /**
- * Notifies the clients that have looked up the devices of the person. The notification has the form that tulir/whatsmeow reads
- * (`notification.go:116`): one device with both addresses, and both hashes of the list after the change.
+ * Notifies the clients that have looked up the devices of the person. The notification has the form that tulir/whatsmeow reads (`notification.go:116`): the
+ * device with its number jid and its LID jid, and the hash of the new device list for both forms.
  */
 export function announceDevice(parts: ListParts, device: Device, change: 'add' | 'remove'): void {
   const { people, connections, random } = parts;
@@ -109,8 +109,9 @@ export function announceDevice(parts: ListParts, device: Device, change: 'add' |
 const keyOf = ({ person, device }: OneDevice): string => `${person.number}:${device}`;
 
 /**
- * Returns the hash for an ack if the sender's list of devices is outdated; `undefined` if the lists agree (tulir/whatsmeow `send.go:454`). `listed`:
- * the devices that the stanza names. `people`: the recipients and the sender. The sender's own device is in the hash, but in no stanza.
+ * Returns the hash of the current devices, for an ack, if the devices that the sender addressed are outdated. Returns `undefined` if they are current
+ * (tulir/whatsmeow `send.go:454`). `listed`: the devices that the stanza names. `people`: the recipients and the sender. The sender's own device is in the
+ * hash, but in no stanza.
  */
 export function staleHash(
   parts: Pick<ListParts, 'people'>,

@@ -17,14 +17,17 @@ export class Faults {
     if (this.#armed.length < maxArmed) this.#armed.push({ fault, left: times });
   }
 
-  /** Disarms the faults of this kind, of one account or of all. Returns the number of disarmed faults. */
+  /** Disarms the faults of this kind: those of one account, or all if `number` is absent. Returns the number of disarmed faults. */
   clear(kind: Fault['kind'], number?: Digits): number {
     const before = this.#armed.length;
     this.#armed = this.#armed.filter(({ fault }) => fault.kind !== kind || (number !== undefined && fault.number !== number));
     return before - this.#armed.length;
   }
 
-  /** Returns a matching fault, and counts one use of it. Without `number`, only faults without a number match. `query`: the name of the client's request. */
+  /**
+   * Returns a matching fault, and counts one use of it. Without `number`, only faults without a number match. `query`: the name of the client's request. It
+   * must start with the `query` of the fault.
+   */
   take(kind: Fault['kind'], number?: Digits, query = ''): Fault | undefined {
     const found = this.#armed.find(
       ({ fault }) => fault.kind === kind && (fault.number === undefined || fault.number === number) && query.startsWith(fault.query ?? ''),

@@ -23,14 +23,14 @@ export interface Group extends CommunityFields {
   announce: boolean;
   locked: boolean;
   picture?: Picture | undefined;
-  /** The time after which messages disappear, in seconds; 0: never. */
+  /** The time after which messages disappear, in seconds; 0 if they stay. */
   ephemeral: number;
   /** True if only admins may add people. */
   adminAdd: boolean;
   approval: boolean;
   invite: string;
   members: { readonly number: Digits; rank: Rank }[];
-  /** Codes of former links, newest first. */
+  /** Codes of former invite links, newest first. */
   oldInvites?: readonly string[];
   /** People who asked to join, oldest first. `at`: Unix time in milliseconds. */
   requests?: readonly { readonly number: Digits; readonly at: number; readonly method: string }[];
@@ -38,13 +38,13 @@ export interface Group extends CommunityFields {
   invited?: readonly { readonly number: Digits; readonly code: string; readonly expiration: number; readonly by: Digits }[];
   /** Times at which people left, in Unix milliseconds. */
   left?: Record<Digits, number>;
-  /** Removed members. They may not return by the link. */
+  /** Members whom an admin removed. They may not rejoin by the invite link. */
   removed?: readonly Digits[];
 }
 
 const maxGroups = 20_000;
 export const maxMembers = 1024;
-/** Largest number of stored codes of former links. */
+/** Largest number of stored codes of former invite links. */
 const maxOldInvites = 50;
 const maxSubject = 100;
 
@@ -90,7 +90,7 @@ export class Groups {
     return this.all().filter((group) => rankOf(group, number) !== undefined);
   }
 
-  /** Makes a group. `more` has further fields of the new group. */
+  /** Makes a group. `more` overrides the default fields of the new group. */
   create(subject: string, creator: Person, others: readonly Person[], addressing: Addressing, more: Partial<Group> = {}): Group {
     if (this.#groups.size >= maxGroups) throw new SandboxError(507, 'too many groups');
     const members = [...new Set(others.filter((one) => one !== creator))];
@@ -120,7 +120,7 @@ export class Groups {
     return group;
   }
 
-  /** Adds people who are not members yet, and returns them. New members get the whole group. Other members get only the added people. */
+  /** Adds people who are not members yet, and returns them. New members are notified of the whole group, and earlier members only of the added people. */
   add(group: Group, by: Person, people: readonly Person[]): Person[] {
     const added = [...new Set(people)].filter((one) => rankOf(group, one.number) === undefined);
     if (group.members.length + added.length > maxMembers) throw new SandboxError(400, 'too many participants');
@@ -135,7 +135,7 @@ export class Groups {
     return added;
   }
 
-  /** Removes members, and returns them. The notification of the removal is the last stanza of the group that their devices get. */
+  /** Removes members, and returns them. A removed member's devices get the notification of the removal as their last stanza of the group. */
   remove(group: Group, by: Person, people: readonly Person[]): Person[] {
     const removed = people.filter((one) => rankOf(group, one.number) !== undefined);
     if (removed.length === 0) return removed;
@@ -174,7 +174,7 @@ export class Groups {
     this.announceChange(group, by, text === '' ? node('description', { delete: 'true' }) : this.#descriptionNode(group));
   }
 
-  /** Replaces the link. The old link becomes invalid. */
+  /** Replaces the invite link. The old link becomes invalid. */
   renewInvite(group: Group, by: Person): void {
     group.oldInvites = [group.invite, ...(group.oldInvites ?? [])].slice(0, maxOldInvites);
     group.invite = this.#random.bytes(12).toString('base64url');
@@ -187,7 +187,7 @@ export class Groups {
     for (const { number, rank } of group.members) if (rank !== null) this.#notify(group, by, number, news);
   }
 
-  /** Saves the group and notifies all members of the change. */
+  /** Saves the group and notifies all members. */
   announceChange(group: Group, by: Person, news: BinaryNode, type = 'w:gp2'): void {
     this.save(group);
     for (const { number } of group.members) this.#notify(group, by, number, news, type);

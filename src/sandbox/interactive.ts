@@ -42,7 +42,7 @@ const said = (value: unknown): value is string => typeof value === 'string' && v
 const textAt = (json: Json, name: string): string => (said(json[name]) ? json[name] : '');
 const listAt = (json: Json, name: string): readonly Json[] => (Array.isArray(json[name]) ? json[name].filter(isObject) : []);
 
-/** Reads a button. Returns null if a parameter is missing, because phones do not show such a button. */
+/** Reads a button. Returns null if a parameter is missing or invalid, because phones do not show such a button. */
 type Reader = (params: Json) => Omit<ButtonView, 'name'> | null;
 
 const labelled =
@@ -63,7 +63,7 @@ const list: Reader = (params) => {
   return whole ? { text: textAt(params, 'title'), rows } : null;
 };
 
-/** Fields that each method of payment needs. */
+/** The required fields of each payment method. */
 const paymentFields: Readonly<Record<string, readonly string[]>> = {
   pix_static_code: ['merchant_name', 'key', 'key_type'],
   pix_dynamic_code: ['code', 'merchant_name', 'key', 'key_type'],
@@ -98,7 +98,7 @@ const payment =
     return whole ? { text, opens: params } : null;
   };
 
-/** Functions that read a button, by the name of the flow. */
+/** Functions that read a button, by the name of its native flow. */
 const readers: Readonly<Record<string, Reader>> = {
   quick_reply: (params) => (said(params['display_text']) && said(params['id']) ? { text: params['display_text'], id: params['id'] } : null),
   cta_url: labelled('url'),

@@ -123,7 +123,10 @@ function accept(parts: Parts, connection: Connection, stanza: BinaryNode): void 
   }
 }
 
-/** Returns true for typing in the form since 2026-08-04: to a LID or a group, and without a sender (tulir/whatsmeow 1494ba73). */
+/**
+ * Returns true for a typing stanza in the form that clients use since 2026-08-04: sent to a LID or a group, without the attribute `from` (tulir/whatsmeow
+ * 1494ba73). A person without a LID is still addressed by number.
+ */
 const isNewChatState = ({ people }: Parts, { attrs: { from, to = '' } }: BinaryNode): boolean =>
   from === undefined && (to.endsWith('@lid') || isGroupJid(to) || people.resolve(to)?.person.withoutLid === true);
 

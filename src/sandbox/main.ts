@@ -18,8 +18,8 @@ const config = {
 } as const;
 const { values } = commandLine(config, usage);
 
-// The compile cache is in the same folder as the gateway's cache. With the cache, a start needs two thirds of the processor time. Only modules that are
-// imported after this line are cached.
+// The compile cache is in the same folder as the gateway's cache. With the cache, a start needs two thirds of the processor time of a start without it. Only
+// modules that are imported after this line are cached.
 enableCompileCache(join(import.meta.dirname, '..', '..', 'node_modules', '.cache', 'dormouse'));
 const [{ pino }, { DEFAULT_CONNECTION_CONFIG }, { startSandbox }, { silenceSignal }] = await Promise.all([
   import('pino'),
@@ -42,11 +42,11 @@ const running = await startSandbox(options).catch(async (error: unknown) => {
   log.fatal({ port: values.port, data: values.data, error: String(error) }, 'sandbox.failed');
   const { code = '', message = String(error) } = (error ?? {}) as { readonly code?: string; readonly message?: string };
   const { promise, resolve } = Promise.withResolvers<void>();
-  // The gateway that started this process informs the operator.
+  // If the gateway started this process, the gateway reports the failure to the operator.
   if (process.send?.({ type: 'failed', code, message }, () => resolve()) !== undefined) await promise;
   process.exit(1);
 });
-// The page `/sw.js` then names the version of the installed library. The gateway's look-up of the version therefore logs no warning.
+// Makes `/sw.js` name the version of the installed library. The gateway's look-up of the current version therefore logs no warning.
 running.sandbox.requireVersion({ current: DEFAULT_CONNECTION_CONFIG.version.join('.') });
 log.info({ port: running.port, data: values.data }, 'sandbox.ready');
 process.send?.({ type: 'ready', port: running.port });

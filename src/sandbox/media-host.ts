@@ -1,4 +1,4 @@
-/** The media host: HTTPS uploads and downloads of files, under a certificate of the sandbox's own authority. */
+/** The media host: HTTPS uploads and downloads of files, with a certificate from the sandbox's own certificate authority. */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createReadStream, createWriteStream } from 'node:fs';
@@ -35,7 +35,7 @@ export class MediaRights {
     return auth === this.#auth;
   }
 
-  /** Revokes all tokens that were issued before. */
+  /** Revokes the token and makes a new one. */
   renew(): void {
     this.#auth = MediaRights.#make();
   }
@@ -205,7 +205,7 @@ interface Certificates {
   readonly key: string;
 }
 
-/** Loads the certificates from the data folder, or makes them. Clients therefore still trust the authority after a restart. */
+/** Loads the certificates from the data folder, or makes and stores them. Clients therefore still trust the authority after a restart. */
 export async function openCertificates(records: Records): Promise<Certificates> {
   const known = records.get<Certificates>('setting', 'tls');
   if (known) return known;

@@ -35,7 +35,7 @@ export class Media {
   readonly #random: Random;
   readonly #turns = new Map<string, Promise<void>>();
   readonly #mostBytes: number;
-  /** The names of all files. A file that is stored again takes no more room. */
+  /** The names of all files. A file that is stored again needs no further space. */
   readonly #names = new Set<string>();
   /** Size of all files together, in bytes. */
   #bytes = 0;
@@ -72,7 +72,7 @@ export class Media {
     return join(this.#folder, Buffer.from(token, 'base64url').toString('hex').slice(0, 64) + partSuffix);
   }
 
-  /** Runs work on a part file after all earlier work on it. */
+  /** Runs `work` on the part file of an upload after all earlier work on the same file. */
   async inTurn<T>(token: string, work: () => Promise<T>): Promise<T> {
     const part = this.part(token);
     const mine = (this.#turns.get(part) ?? Promise.resolve()).then(work);
@@ -174,7 +174,7 @@ export class Media {
     };
   }
 
-  /** Loads, verifies and decrypts the file of a message. Rejects if a hash or the authentication code differs. */
+  /** Loads, verifies and decrypts the file of a message. Rejects if the file is missing, or if a hash, the length or the authentication code differs. */
   async open(part: MediaPart): Promise<Buffer> {
     const file = this.locate(part.directPath ?? '');
     const encrypted = file ? await readFile(file).catch(() => undefined) : undefined;
@@ -219,7 +219,7 @@ function same(one: Uint8Array, other: Uint8Array | null | undefined): boolean {
 
 // Small previews of profile pictures. A preview is made at each download.
 
-/** Width and height, in pixels. */
+/** Width and height of a preview, in pixels. */
 const side = 96;
 const mark = `dst-jpg_s${side}x${side}`;
 

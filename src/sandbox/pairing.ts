@@ -155,8 +155,8 @@ export class Pairing {
   }
 
   /**
-   * Asks the client for a new secret after a scan if such a fault is armed (WhiskeySockets/Baileys 2737, vinikjkkj/zapo `WaPairingFlow`). Returns true in this
-   * case.
+   * Asks the client for a new secret after a scan if the fault `rotateQr` or `registrationRefresh` is armed (WhiskeySockets/Baileys 2737, vinikjkkj/zapo
+   * `WaPairingFlow`). Returns true if it asked.
    */
   #refresh(waiting: Waiting, number: Digits): boolean {
     const { faults } = this.#parts;
@@ -203,7 +203,7 @@ export class Pairing {
     });
   }
 
-  /** Voids the code and throws if such a fault is armed (vinikjkkj/zapo 7f7f560, oxidezap/whatsapp-rust 976). */
+  /** Voids the pairing code and throws if the fault `voidCode` or `voidCodeByHand` is armed (vinikjkkj/zapo 7f7f560, oxidezap/whatsapp-rust 976). */
   #void(waiting: Waiting, { number, ref }: CodeRequest): void {
     const { faults } = this.#parts;
     const byHand = faults.take('voidCodeByHand', number) !== undefined;

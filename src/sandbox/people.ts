@@ -49,7 +49,7 @@ export interface Picture {
 export interface Person {
   readonly number: Digits;
   lid: Digits;
-  /** LIDs of accounts that the number had before. They belong to no person. */
+  /** LIDs of the former accounts of this number. They no longer belong to a person. */
   formerLids?: readonly Digits[];
   /** The name that the control interface or a client set, else ''. Other people see `People.pushName`. */
   name: string;
@@ -92,7 +92,7 @@ export interface Person {
   notices?: readonly string[];
   /** True if the phone has the app for businesses. */
   business?: boolean;
-  /** The passkey of the account. A device is linked only after the owner signed with it. */
+  /** The passkey of the account. A device is linked only after the owner signed a challenge with the passkey. */
   passkey?: Passkey;
   passkeyFault?: CeremonyFault;
 }
@@ -149,7 +149,7 @@ export class People {
     return other !== undefined && this.#people.has(other) ? other : number;
   }
 
-  /** Returns the person with this number. Creates one for an unknown number, because any number can get messages. */
+  /** Returns the person with this number. Creates a person for an unknown number, because any number can get messages. */
   ensure(number: Digits): Person {
     const known = this.#people.get(number);
     if (known) return known;
@@ -180,7 +180,7 @@ export class People {
     this.save(person);
   }
 
-  /** Returns true for the jid of a former account, whose number has a new account. */
+  /** Returns true if the jid is the LID of a former account. The number of that account has a new account with another LID. */
   isFormer(jid: string): boolean {
     const address = parseUser(jid);
     return address?.addressing === 'lid' && this.#formerLids.has(address.user);
@@ -218,7 +218,7 @@ export class People {
     return key === undefined ? undefined : this.#devices.get(key);
   }
 
-  /** Reserves the number of the next device. */
+  /** Reserves and returns the number of the next linked device. */
   nextDevice(person: Person): number {
     if (this.devices(person.number).length >= maxDevices) throw new SandboxError(409, 'this phone has too many linked devices');
     const deviceNumber = person.nextDevice;

@@ -6,7 +6,7 @@ import { firstChild, node, unixSeconds, type BinaryNode } from './nodes.ts';
 import type { Device, People, Person } from './people.ts';
 import type { Connection } from './wire/connection.ts';
 
-/** Returns true if the viewer may see this category of the owner. */
+/** Returns true if the viewer may see this category of the owner's presence. */
 type MaySee = (owner: Person, viewer: Person, category: 'last' | 'online') => boolean;
 
 type ChatState = 'composing' | 'recording' | 'paused';
@@ -31,7 +31,7 @@ export class Presence {
     this.#groups = groups;
   }
 
-  /** Handles `<presence>` of a client: its own state, or a subscription to the state of another person. */
+  /** Handles `<presence>` of a client: the state of its device, or a subscription to the state of another person. */
   fromClient(connection: Connection, device: Device, stanza: BinaryNode): void {
     const { type, name, to } = stanza.attrs;
     const person = this.#people.ensure(device.number);

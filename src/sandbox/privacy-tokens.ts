@@ -45,13 +45,13 @@ export class PrivacyTokens {
     }
   }
 
-  /** Makes the element that a phone adds to its message to a contact. */
+  /** Makes the element `<tctoken>` that the owner's phone adds to a message to the contact. */
   besideMessage(owner: Person, contact: Person): BinaryNode {
     const { token, at } = this.#renewed(owner, contact, Date.now());
     return node('tctoken', { t: unixSeconds(at) }, token);
   }
 
-  /** Returns true if the contact sent the token of a person in the child `tag`, or if the person requires no token. */
+  /** Returns true if the contact sent the owner's token in the child `tag` of the stanza, or if the owner requires no token. */
   isShown(owner: Person, contact: Person, stanza: BinaryNode, tag: 'tctoken' | 'privacy'): boolean {
     if (!owner.needsTokens || owner === contact) return true;
     const shown = bytes(child(stanza, tag));

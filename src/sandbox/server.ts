@@ -43,7 +43,7 @@ import { createWorld } from './world.ts';
 export interface SandboxOptions {
   /** The port; 0 for any free port. */
   readonly port: number;
-  /** The address to listen on; loopback if absent. On other addresses, the control interface answers requests to every host name. */
+  /** The address to listen on; loopback if absent. On an address that is not loopback, the control interface answers requests to every host name. */
   readonly host?: string | undefined;
   readonly dataDir: string;
   /** Makes ids and references the same in every run. */
@@ -85,7 +85,7 @@ export async function startSandbox(options: SandboxOptions): Promise<RunningSand
     memory: new SentStore(db),
     anyName: !isLoopbackAddress(host),
   });
-  // The control interface itself refuses requests without a host, with an error in its own format.
+  // Node would refuse a request without a `Host` header by itself. The control interface handles it instead, so that the error has its JSON format.
   const http = createHttpServer({ requireHostHeader: false }, (request, response) => control.handler(request, response));
   answerHttpErrors(http);
   const clients = new Clients(http, parts, identity, options.tap);

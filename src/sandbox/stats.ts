@@ -1,7 +1,7 @@
 /** Counters and calls since the start. Tests compare the gateway with both. */
 import type { CallStep, CallView, Digits, Stats } from './interface.ts';
 
-/** The largest number of distinct unknown requests that are counted, and of distinct hosts of uploads. The bound protects the memory from a hostile client. */
+/** The largest number of unknown requests, and of upload hosts, that are counted by name. The bound protects the memory from a hostile client. */
 const maxUnknown = 200;
 const maxAddresses = 1000;
 

@@ -8,12 +8,12 @@ import type { People, Person } from './people.ts';
 
 const lifetimeMs = 86_400_000;
 
-/** Returns true if a post is older than a day, after which phones hide it. */
+/** Returns true if a status post is at least a day old. Phones hide such posts. */
 export const isExpired = (at: number, now: number): boolean => now - at >= lifetimeMs;
 
 /**
  * Returns the code that refuses a status post; undefined if it is accepted. All simulated accounts have a LID. The list of readers must therefore have only
- * LIDs. Attributes of groups are refused.
+ * LIDs. The group attributes `addressing_mode` and `phash` are refused.
  */
 export function statusRefusalOf({ attrs, content }: BinaryNode): string | undefined {
   if (attrs['to'] !== statusJid) return undefined;
@@ -35,7 +35,7 @@ export function statusPrivacy(people: People, person: Person): BinaryNode {
   return node('privacy', {}, lists);
 }
 
-/** Makes the receipt of one reader, in the form that lists the readers of a post. */
+/** Makes the receipt of one reader of a status post. The form of the receipt is a list of readers, here with one reader. */
 export const readerReceipt = (reader: string, id: string, kind: string, now: number): BinaryNode => {
   const t = unixSeconds(now);
   const type = kind === 'delivered' ? undefined : kind;
@@ -45,5 +45,8 @@ export const readerReceipt = (reader: string, id: string, kind: string, now: num
   ]);
 };
 
-/** Returns the chat in a message key. Reactions and answers to a status post go to its author, but name the chat of all status posts. */
+/**
+ * Returns the chat that a message key names. `chat` is the chat of the referenced message, and `place` the chat of the new message. Reactions and answers to a
+ * status post go to the author of the post, but their keys name the chat of all status posts.
+ */
 export const chatInKey = (chat: string, place: string): string => (chat === statusJid ? statusJid : place);
