@@ -187,17 +187,6 @@ test('shared state: a key that the phone shares causes one synchronisation of al
   assert.deepEqual(fetched, [ALL_WA_PATCH_NAMES]);
 });
 
-test('shared state: a login without any stored version fetches all collections', async () => {
-  const versions = ALL_WA_PATCH_NAMES.map((name) => `app-state-sync-version ${name}`);
-  const kept = versions.map((key) => [key, client.auth.values.get(key)] as const);
-  for (const key of versions) client.auth.values.delete(key);
-  const { fetched, state } = reopened();
-  state.opened();
-  await turns();
-  for (const [key, value] of kept) if (value !== undefined) client.auth.values.set(key, value);
-  assert.deepEqual(fetched, [ALL_WA_PATCH_NAMES]);
-});
-
 test('shared state: a login fetches the collections with an open note in one query, and removes their notes', async () => {
   const ended: string[] = [];
   const { fetched, state } = reopened({ ...noNotes, open: ['regular', 'regular_low'], settled: (name) => void ended.push(name) });

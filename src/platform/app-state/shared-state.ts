@@ -76,10 +76,7 @@ export interface SharedState {
    * the library's query.
    */
   patch(mutations: readonly [Mutation, ...Mutation[]]): Promise<Outcome<null>>;
-  /**
-   * Synchronises in the background the collections whose last patch has no known outcome, or all collections if none was ever fetched. Call this after the
-   * login.
-   */
+  /** Synchronises in the background the collections whose last patch or fetch has no known outcome. Call this after the login. */
   opened(): void;
   /** Synchronises collections. Missed changes are reported. Throws the errors of the library's query. */
   refresh(collections: readonly WAPatchName[]): Promise<void>;
@@ -164,7 +161,12 @@ class LiveSharedState implements SharedState {
   }
 
   opened(): void {
-    this.#readOpen().catch((error: unknown) => this.#parts.stumbled(error));
+    const { patches, stumbled } = this.#parts;
+    const { open } = patches;
+    if (open.length === 0) return;
+    this.refresh(open as readonly WAPatchName[])
+      .then(() => open.forEach((collection) => patches.settled(collection)))
+      .catch(stumbled);
   }
 
   refresh(collections: readonly WAPatchName[]): Promise<void> {
@@ -186,26 +188,11 @@ class LiveSharedState implements SharedState {
   credentialsChanged(update: Partial<AuthenticationCreds>): void {
     // At each login the library reports all credentials, because it stores routing information and a hash of properties among them.
     const isWhole = update.noiseKey !== undefined;
-    if (isWhole || !this.#isSynchronised()) return;
+    const { myAppStateKeyId, accountSyncCounter } = this.#sock.authState.creds;
+    if (isWhole || !myAppStateKeyId || !accountSyncCounter) return;
     const isShared = update.myAppStateKeyId !== undefined;
     if (isShared || update.accountSyncCounter !== undefined)
       outsideTransactions(() => this.#catchUp(isShared)).catch((error: unknown) => this.#parts.stumbled(error));
-  }
-
-  /** Returns true if the phone has shared its keys, and the library's first synchronisation has ended. */
-  #isSynchronised(): boolean {
-    const { myAppStateKeyId, accountSyncCounter } = this.#sock.authState.creds;
-    return Boolean(myAppStateKeyId) && Boolean(accountSyncCounter);
-  }
-
-  /** Fetches the collections that have a note. Without a note, fetches all collections if a kill prevented their first fetch. */
-  async #readOpen(): Promise<void> {
-    const { patches } = this.#parts;
-    const { open } = patches;
-    if (open.length > 0) {
-      await this.refresh(open as readonly WAPatchName[]);
-      for (const collection of open) patches.settled(collection);
-    } else if (this.#isSynchronised()) await outsideTransactions(() => this.#catchUp(false));
   }
 
   /**
