@@ -1,11 +1,11 @@
-/** Businesses as the platform describes them: profile, products, collections. A text is '' if the platform leaves it out. */
+/** Businesses as the platform describes them: profile, products, collections. A text is '' if the platform leaves the text out. */
 
 export interface BusinessCategory {
   readonly id: string;
   readonly name: string;
 }
 
-/** Opening hours. `mode`: the platform's word, such as `open_24h`; `open` and `close`: minutes of the day, null if the mode has no times. */
+/** Opening hours. `mode`: the platform's word, such as `open_24h`; `open` and `close`: minutes since midnight; null if the mode has no times. */
 export interface BusinessHours {
   readonly timezone: string;
   readonly days: readonly { readonly day: string; readonly mode: string; readonly open: number | null; readonly close: number | null }[];
@@ -35,7 +35,7 @@ export interface ProductImage {
   /** URL of the picture in the requested size. */
   readonly requested: string;
   readonly original: string;
-  /** Pixels of the original; 0 if they are unknown. */
+  /** The width and the height of the original; 0 if unknown. In pixels. */
   readonly width: number;
   readonly height: number;
 }

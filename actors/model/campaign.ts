@@ -2,8 +2,8 @@
 import type { Preparation, Send } from './send.ts';
 
 /**
- * States of a campaign. `waiting`: the gateway has not begun to send its messages. `sending`: the gateway has begun. `paused`: a call or a fault stopped
- * the campaign. `deleting`: the interface hides the campaign while its rows are removed.
+ * States of a campaign. `waiting`: the gateway has not begun to send its messages. `sending`: the gateway has begun. `paused`: an API call or the gateway
+ * itself paused the campaign. `deleting`: the interface hides the campaign while its rows are removed.
  */
 const campaignStatuses = ['waiting', 'sending', 'paused', 'done', 'deleting'] as const;
 export type CampaignStatus = (typeof campaignStatuses)[number];
@@ -24,7 +24,7 @@ export interface CampaignSend extends Preparation, Pick<Send, 'content' | 'menti
   readonly payload: unknown;
 }
 
-/** Removes punctuation from a written number. Ids stay unchanged. */
+/** Removes punctuation from a number as the client wrote it. Of an id (with `@`), only the spaces around it are removed. */
 export const plainNumber = (written: string): string => (written.includes('@') ? written.trim() : written.replaceAll(/[+\s().-]/g, ''));
 
 /** Returns the `payload` of the message to one recipient. The number is added, so the payload equals that of a single send. */
@@ -43,10 +43,10 @@ interface CampaignCounts {
   readonly played: number;
 }
 
-/** A campaign with its settings and progress. Times in Unix milliseconds; 0 for a time that has not come. */
+/** A campaign with its settings and progress. A time that has not come is 0. Times in Unix milliseconds. */
 export interface Campaign extends CampaignCounts {
   readonly id: string;
-  /** The client's own name or remark. */
+  /** The name or remark that the client gave the campaign. */
   readonly info: string;
   readonly status: CampaignStatus;
   /** The reason why the gateway paused the campaign, or why the campaign waits now; '' otherwise. */
@@ -62,7 +62,7 @@ export interface Campaign extends CampaignCounts {
   readonly finishedAt: number;
 }
 
-/** The answer to the caller who made a campaign. */
+/** The answer to the caller that created a campaign. */
 export interface CreatedCampaign {
   readonly id: string;
   /** The number of recipients after the removal of duplicates. */
@@ -71,11 +71,11 @@ export interface CreatedCampaign {
   readonly duplicates: number;
   /** The number of recipients that no message can be sent to. Each has an error. */
   readonly failed: number;
-  /** An estimate of the time until the last message leaves. In milliseconds; absent in answers that an older release stored. */
+  /** An estimate of the time until the last message leaves; absent in answers that an older release stored. In milliseconds. */
   readonly remainingMs?: number;
 }
 
-/** A campaign with an estimate of the time until its last message leaves. In milliseconds; null while the campaign is paused. */
+/** A campaign with an estimate of the time until its last message leaves; null while the campaign is paused. In milliseconds. */
 export interface EstimatedCampaign extends Campaign {
   readonly remainingMs: number | null;
 }

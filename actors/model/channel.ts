@@ -44,7 +44,7 @@ export interface ChannelFacts {
   readonly reactions: string;
   /** The role of the account in the channel; null if the platform leaves it out. */
   readonly role: ChannelRole | null;
-  /** True if notices of new posts are off; null for a channel that the account does not follow. */
+  /** True if notifications of new posts are off; null for a channel that the account does not follow. */
   readonly muted: boolean | null;
 }
 
@@ -88,7 +88,6 @@ export type ChannelView = (typeof channelViews)[number];
 
 // Posts of channels. Every follower reads the same message, and the platform gives each post a number.
 
-/** Returns true if the chat is a channel. */
 export const isChannelId = (chatId: string): boolean => chatId.endsWith('@newsletter');
 
 /** Facts of a stored post that an ordinary message does not have. */
@@ -113,7 +112,7 @@ export interface PostCounts {
   readonly reactions: Readonly<Record<string, number>> | null;
 }
 
-/** A post as the platform lists it. Lists of counts identify posts by number alone. */
+/** A post as the platform lists it. In a list of counts, a post has only its number and its counts. */
 export interface ListedPost extends PostCounts {
   /** '' if the list has none. */
   readonly messageId: string;

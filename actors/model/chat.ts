@@ -73,14 +73,14 @@ export interface Label {
   readonly deleted: boolean;
 }
 
-/** A label was put on a chat, or removed. */
+/** A label was put on a chat, or removed from it. */
 export interface ChatLabel {
   readonly chatId: string;
   readonly labelId: string;
   readonly labeled: boolean;
 }
 
-/** The part of a chat that fills placeholders. */
+/** The fields of a chat whose values replace the placeholders in a text. */
 export type NamedChat = Pick<Chat, 'name' | 'isGroup' | 'phone' | 'pushName' | 'contactName' | 'extra'>;
 
 // Changes that the owner of an account can make to a chat on a phone. The platform sends each change to the phone and to the linked devices.

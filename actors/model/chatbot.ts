@@ -126,7 +126,7 @@ export const newTrigger: Omit<ChatbotTrigger, 'id'> = {
   delaySeconds: 0,
 };
 
-/** The chatbot's state of a conversation. Times in Unix milliseconds; 0 for never. */
+/** The chatbot's state of a conversation. A time is 0 for never. Times in Unix milliseconds. */
 export interface ChatbotState {
   readonly disabledUntil: number;
   /** The agent does not remember messages that are older than this time. */
@@ -138,7 +138,7 @@ export interface ChatbotState {
   readonly answersCount: number;
 }
 
-/** The origin of a message that an agent wrote, without the API key. Plain data in the form of the chat completions protocol. */
+/** The request to the model and its response, from which a message of an agent came, in the form of the chat completions protocol. Lacks the API key. */
 export interface AiMetadata {
   readonly agentId: string;
   readonly request: {

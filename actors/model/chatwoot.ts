@@ -86,7 +86,7 @@ export interface ChatwootChat {
 
 /** The link between a message on the platform and its counterpart in Chatwoot. */
 export interface ChatwootMessage {
-  /** Platform id of the message. A note about a message has a suffix. */
+  /** The id of the message on the platform. The key of a note about a message is this id with a suffix. */
   readonly key: string;
   /** The id of the conversation; 0 if an attempt failed before the conversation was known. */
   readonly conversationId: number;

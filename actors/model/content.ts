@@ -157,7 +157,7 @@ export interface KeptFile {
 export interface Attachment extends KeptFile {
   /** A small JPEG in base64; null if the file has no picture. */
   readonly thumbnail: string | null;
-  /** The displayed width and height in pixels; null if unknown, or if the file is neither a picture nor a video. */
+  /** The displayed width and height; null if unknown, or if the file is neither a picture nor a video. In pixels. */
   readonly width: number | null;
   readonly height: number | null;
   readonly seconds: number | null;
@@ -181,17 +181,17 @@ export const isTaken = (file: GivenFile | Attachment): file is Attachment => !('
 export interface TakenFile {
   /** The path, in a temporary folder of the data folder. */
   readonly path: string;
-  /** The size in bytes; never 0. */
+  /** The size, which is never 0. In bytes. */
   readonly size: number;
   /** SHA-256 of the bytes in hex. The gateway stores equal bytes once. */
   readonly hash: string;
-  /** The type by content, never by file name or response header; `application/octet-stream` if the content is not recognised. */
+  /** The MIME type that the content shows; `application/octet-stream` for unknown content. The file name and response headers are ignored. */
   readonly mimetype: string;
   /** The name at the source, without folders; '' if the source gave none. */
   readonly filename: string;
   /** Removes the file unless it was moved away. Idempotent, never rejects. */
   discard(): Promise<void>;
-  /** Notes that the file was moved away, so `discard` removes nothing. */
+  /** Notes that the file was moved away. `discard` then removes nothing. */
   moved?(): void;
 }
 

@@ -17,7 +17,7 @@ export interface IdempotencyKey {
   readonly request: string;
 }
 
-/** The result of a request with a key. The digest covers the kind of request, so the key of a send is refused for a campaign. */
+/** The result of a request with a key. The digest `request` covers the kind of request, so the key of a send is refused for a campaign. */
 export type DoneOnce = Message | CreatedCampaign;
 
 /** A key that was used; unique by (instance, hash). */
@@ -171,7 +171,7 @@ export type Entry =
       readonly chatId: string;
       readonly gone: boolean;
       readonly keepStarred: boolean;
-      /** The end of a second in Unix milliseconds, because the phone gives whole seconds. */
+      /** The end of the second that the phone named, because the phone gives whole seconds. In Unix milliseconds. */
       readonly until: number;
       /** Ids of the last messages to remove. Later messages of the same second stay. */
       readonly last: readonly string[];
@@ -207,7 +207,10 @@ export type Entry =
    * counts, labels and settings. Makes a `chats` event for each such chat. Nothing happens for people without a chat under their LID.
    */
   | { readonly kind: 'samePerson'; readonly people: readonly PersonPair[] }
-  /** The operator removed a chat from storage. The messages of the chat stay. No event. The next entry about the chat creates it again. */
+  /**
+   * A chat was removed from storage: by an API call, or because its channel was deleted or is no longer followed. The messages of the chat stay. No
+   * event. The next entry about the chat creates it again.
+   */
   | { readonly kind: 'chatRemoved'; readonly chatId: string }
   /**
    * New facts of a chat: names, pictures, group facts, archive state. `create` creates an unknown chat. `tell` makes an event of that type if a field

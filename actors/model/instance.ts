@@ -30,7 +30,7 @@ export interface ProxySettings {
   readonly region: ProxyRegion;
   /** The managed proxy that was chosen for mode `internal` or for the fallback; '' if the server's route is direct. */
   readonly managedUrl: string;
-  /** The time of the last test or connection that showed if the proxy works; null before the first. In Unix milliseconds. */
+  /** The time of the last test or connection that showed whether the proxy works; null before the first one. In Unix milliseconds. */
   readonly lastTestAt: number | null;
   /** The error of the last test or connection; '' if the proxy worked. */
   readonly lastTestError: string;
@@ -51,7 +51,7 @@ export const noProxy: ProxySettings = {
   fallbackReason: '',
 };
 
-/** Masks the credentials in an address for display. Parses as the connection does, because `http:user:pass@host` has credentials too. */
+/** Masks the credentials in an address for display. Parses the address as the connection does, because `http:user:pass@host` has credentials too. */
 export const maskedProxy = (url: string): string => {
   if (!url.includes('@')) return url;
   const parsed = URL.parse(url);

@@ -65,7 +65,7 @@ export interface Message {
   readonly sendPosition?: number;
   /** The audience of an own status post. Absent for other messages. */
   readonly audience?: Audience | null;
-  /** The origin of a message that an agent wrote. */
+  /** The request to the model and its response, for a message that an agent wrote. */
   readonly aiMetadata?: AiMetadata | null;
   /** The marks of a channel post. Absent for other messages. */
   readonly post?: PostMarks | null;
@@ -131,7 +131,7 @@ export const receiptStates = ['Delivered', 'Read', 'Played'] as const;
 
 export type ReceiptState = (typeof receiptStates)[number];
 
-/** The confirmations of an own message by one member of a group. Each time is that of the first confirmation. In Unix milliseconds; 0 for none. */
+/** The confirmations of an own message by one member of a group. A time is that of the first confirmation; 0 for none. In Unix milliseconds. */
 export interface Receipt {
   readonly messageId: string;
   /** The LID if it is known, else the phone jid. */

@@ -159,7 +159,7 @@ export interface MailServer {
   readonly user: string;
 }
 
-/** Settings of all channels, without their secrets. */
+/** The settings of alerts and of their channels, without the secrets of the channels. */
 export interface AlertSettings {
   readonly kinds: readonly AlertKind[];
   /** The channels that are switched on. */
@@ -209,7 +209,7 @@ export interface AlertMessage {
   readonly counts: { readonly troubles: number; readonly well: number };
 }
 
-/** The outcome of one attempt. */
+/** The outcome of one attempt to send an alert by a channel. */
 export interface AlertAttempt {
   /** True if the channel accepted the message for at least one recipient. In that case there is no retry. */
   readonly sent: boolean;

@@ -106,7 +106,7 @@ export interface GroupSettings {
   readonly locked?: boolean;
   /** True if only admins may write. */
   readonly announce?: boolean;
-  /** The time after which messages disappear. In seconds; 0 for never. */
+  /** The time after which messages disappear; 0 for never. In seconds. */
   readonly ephemeral?: number;
   /** True if an admin has to approve new members. */
   readonly joinApproval?: boolean;

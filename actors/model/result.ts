@@ -11,7 +11,7 @@ export interface TimeLock {
   readonly kind: string;
 }
 
-/** The number of new chats that an account may begin in a cycle. Times in Unix milliseconds; null for fields that the platform leaves out. */
+/** The number of new chats that an account may begin in a cycle. Fields that the platform leaves out are null. Times in Unix milliseconds. */
 export interface NewChatCap {
   /** `NONE`, `FIRST_WARNING`, `SECOND_WARNING` or `CAPPED`; '' if the platform leaves the status out. */
   readonly status: string;

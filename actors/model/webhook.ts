@@ -24,8 +24,8 @@ export const eventTypes = [
 export type EventType = (typeof eventTypes)[number];
 
 /**
- * The names that a webhook may list: a type, all types, or `status_posts`. The gateway accepts `status_posts` because clients of newer servers send it,
- * but makes no such event (docs/events.md).
+ * The names that a webhook may list: a type, all types, or `status_posts`. The gateway accepts `status_posts` because clients of newer servers with
+ * this API send the name, but makes no such event (docs/events.md).
  */
 export const eventNames: readonly string[] = ['all', 'All', ...eventTypes, 'status_posts'];
 
@@ -47,7 +47,7 @@ const damageWords = {
 } as const;
 type DamagedPart = keyof typeof damageWords;
 
-/** Returns the names of the damaged fields; '' for none. */
+/** Returns the names of the damaged columns, such as `private, events`; '' for none. */
 export const damagedParts = (isDamaged: Readonly<Record<DamagedPart, boolean>>): string =>
   (Object.keys(damageWords) as DamagedPart[]).filter((part) => isDamaged[part]).join(', ');
 
@@ -100,8 +100,8 @@ export interface Webhook {
   readonly chatwoot?: ChatwootInbox;
   readonly created: number;
   /**
-   * The damaged fields, such as `private, events`. Nothing is posted while any field is damaged. `private`: the sealed secret, headers and inbox cannot be
-   * decrypted. Absent if the row is whole. Never stored.
+   * The damaged columns, such as `private, events`. Nothing is posted while any column is damaged. `private`: the sealed secret, headers and inbox cannot
+   * be decrypted. Absent if the row is whole. Never stored.
    */
   readonly unreadable?: string;
 }
