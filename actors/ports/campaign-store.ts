@@ -57,7 +57,7 @@ export interface CampaignStore {
    * same transaction.
    */
   create(claim: Claim, campaign: NewCampaign, recipients: readonly NewRecipient[], key: UsedSendKey | null): Promise<void>;
-  /** Returns campaigns that are not being deleted, newest first, at most `limit`. `done` selects finished or unfinished campaigns; null selects all. */
+  /** Returns campaigns that are not being deleted, newest first, at most `limit`. `done`: true for finished campaigns, false for the others; null for all. */
   list(instance: InstanceId, done: boolean | null, limit: number): Promise<readonly Campaign[]>;
   /** Returns a campaign; null if the id is unknown or the campaign is being deleted. */
   get(instance: InstanceId, id: string): Promise<Campaign | null>;

@@ -30,7 +30,7 @@ export type Attempt =
       readonly waits?: true;
     };
 
-/** One function for each post in flight, which aborts the post. An aborted post fails at once. */
+/** The functions that abort posts, one for each post in flight. An aborted post fails at once. */
 export type Cuts = Set<() => void>;
 
 export interface Receiver {
@@ -107,7 +107,7 @@ export interface Ended extends LastAttempt {
 export interface DeliveryQuery {
   /** The webhooks to search. */
   readonly webhooks: readonly string[];
-  /** The instance of the webhooks, whose share of the database the query uses; null or absent for global webhooks. */
+  /** The instance of the webhooks; null or absent for global webhooks. The query uses the owner's share of the database connections. */
   readonly owner?: InstanceId | null;
   readonly state: DeliveryState | null;
   /** The period of the event times, inclusive; absent for no bound. In Unix milliseconds. */

@@ -9,7 +9,7 @@ export interface MediaFacts {
   readonly hash: string;
   /** The kind, as in `mediaType` of a message: `image`, `ptt`, … */
   readonly kind: string;
-  /** The size in bytes; 0 if unknown. */
+  /** The size; 0 if unknown. In bytes. */
   readonly size: number;
   readonly mimetype: string;
   /** '' for all files except documents. */
@@ -68,7 +68,7 @@ export interface FileStore {
   localCopy(file: KeptFile): Promise<LocalCopy | null>;
   /** Reads a file to its end and discards the bytes, to find the fault after work on its local copy failed. Rejects if the store cannot read the file. */
   readThrough(file: KeptFile): Promise<void>;
-  /** The size of all kept blobs, each counted once. In bytes; null until `audit` has checked every part. */
+  /** The size of all kept blobs, each counted once; null until `audit` has checked every part. In bytes. */
   readonly bytes: number | null;
   /** Removes at most `limit` files without use since `before` (Unix milliseconds), the longest unused first. Returns the number of removed files. */
   removeUnused(before: number, limit: number): Promise<number>;

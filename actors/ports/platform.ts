@@ -176,8 +176,8 @@ export interface LinkHost {
    */
   accountOf(owner: string): 'same' | 'change' | 'refused';
   /**
-   * Empties the instance for another account. Rejects with a `StorageFailure` during an outage of the database, or if `isCurrent` returns false. A result of
-   * false means that the connection was given up. Safe to repeat.
+   * Empties the instance for another account. Rejects with a `StorageFailure` during an outage of the database, or if `isCurrent` returns false because the
+   * connection was given up. Safe to repeat.
    */
   beginAnew(identity: Identity, isCurrent: () => boolean): Promise<void>;
 }

@@ -78,7 +78,7 @@ export interface MessageStore {
   interrupted(instance: InstanceId, before: number, limit: number): Promise<readonly Message[]>;
   /** Returns the instances with `Queued` messages. `queued`: the number of their messages in the asynchronous queue. */
   queueing(): Promise<readonly { readonly id: InstanceId; readonly queued: number }[]>;
-  /** Returns the time of the newest message of all instances, in Unix milliseconds; null if there is no message. */
+  /** Returns the time of the newest message of all instances; null if there is no message. In Unix milliseconds. */
   newestAt(): Promise<number | null>;
 }
 
