@@ -20,9 +20,9 @@ export interface CampaignPolicy {
   readonly refusals: number;
   /** The stop words: whole messages, in lower case, with which a contact opts out. */
   readonly stopWords: readonly string[];
-  /** The retention time of a finished campaign. In milliseconds; unlimited if 0. */
+  /** The retention time of a finished campaign; unlimited if 0. In milliseconds. */
   readonly kept: number;
-  /** The time after which a paused campaign is removed. In milliseconds; 0 for never. */
+  /** The time after which a paused campaign is removed; 0 for never. In milliseconds. */
   readonly pausedKept: number;
 }
 
@@ -43,8 +43,8 @@ const minuteOf = (now: number, timeZone: string): number => {
 };
 
 /**
- * Moves `moment` to the time at which the local clock shows `minute`. Without this correction, a clock change before `moment` would shift the result
- * by an hour.
+ * Moves `moment` to the time at which the local clock shows `minute`. Without this correction, a change to or from daylight saving time before `moment`
+ * would shift the result by an hour.
  */
 const corrected = (moment: number, minute: number, timeZone: string): number => {
   const off = ((minute - minuteOf(moment, timeZone) + minutesOfDay * 1.5) % minutesOfDay) - minutesOfDay / 2;
@@ -56,7 +56,7 @@ const corrected = (moment: number, minute: number, timeZone: string): number => 
 /** Returns the length of the quiet hours. In minutes. */
 const lengthOf = ({ from, to }: QuietHours): number => (to - from + minutesOfDay) % minutesOfDay;
 
-/** Returns the time until the quiet hours end. In milliseconds; 0 outside the quiet hours. */
+/** Returns the time until the quiet hours end; 0 outside the quiet hours. In milliseconds. */
 export const quietFor = ({ quiet, timeZone }: Pick<CampaignPolicy, 'quiet' | 'timeZone'>, now: number): number => {
   if (quiet === null) return 0;
   const minute = minuteOf(now, timeZone);

@@ -134,7 +134,7 @@ const meanings: Readonly<Record<number, Meaning>> = {
 const ownMeanings: Readonly<Record<string, Meaning>> = {
   storageUnavailable: means('storageUnavailable', 'backOff', 'the database is not available'),
   corruptCredentials: means('corruptCredentials', 'refuse', 'the stored credentials cannot be read: disconnect and pair again'),
-  // The next three are retried. A host that answers in place of the platform receives no secrets, and may be gone at the next attempt.
+  // The next three causes reconnect after a back-off. A host that answers in place of the platform receives no secrets, and may be gone at the next attempt.
   platformUnreachable: means('unreachable', 'backOff', 'cannot reach web.whatsapp.com'),
   addressUnreachable: means('unreachable', 'backOff', 'cannot reach the address of the platform'),
   certificateRefused: means('certificateRefused', 'backOff', 'the server did not prove that it is the platform'),

@@ -86,7 +86,7 @@ const carouselRule = ({ text, cards }: CarouselContent): string | null => {
   return labelProblem(cards.flatMap(({ buttons }) => buttons));
 };
 
-/** Returns a sentence for the sender; null if the content is valid. */
+/** A check of one kind of content. Returns the problem as a sentence for the sender; null if the content is valid. */
 type Rule<Content> = (content: Content) => string | null;
 
 /** Fields by name, with their text and its largest length in characters. */
@@ -107,7 +107,7 @@ const pollRule: Rule<PollContent> = ({ question, options, selectable }) => {
   return tooLong([['the question', question, 255], ...options.map((option) => ['an option', option, 100] as const)]);
 };
 
-/** Returns true if the text has control characters. A line break in a field of a card would start another field. */
+/** Returns true if the text has control characters. A line break in a field of a contact card (vCard) would start another field. */
 const hasControls = (text: string): boolean => /\p{Cc}/u.test(text);
 
 const contactRule: Rule<ContactContent> = ({ name, phones, organization, email, url }) => {
@@ -178,7 +178,7 @@ const kinds: ReadonlySet<MediaKind> = new Set(['image', 'video', 'videoplay', 'a
 
 const sentence = `channels take texts, polls and media (${[...kinds].join(', ')})`;
 
-/** Returns a sentence for the sender; null if the message is valid or does not go to a channel. */
+/** Returns the problem of a channel post as a sentence for the sender; null if the post is valid, or if the message does not go to a channel. */
 export const channelProblem = ({ number, content, replyTo, mentions }: Send): string | null => {
   if (!isChannelId(number.trim())) return null;
   if (!taken.has(content.kind)) return sentence;

@@ -48,7 +48,7 @@ interface Ticket {
 interface Barrier {
   readonly reason: string;
   readonly tries: number;
-  /** The earliest time of the next canary. In milliseconds, by the monotonic clock. */
+  /** The earliest time of the next canary, by the monotonic clock. In milliseconds. */
   readonly until: number;
   /** The instance that tries to connect now; null if none does. */
   readonly canary: string | null;
@@ -119,7 +119,7 @@ class NodeGate implements Gate {
     return this.#barrier?.reason ?? '';
   }
 
-  /** Returns the time until the next admission. In milliseconds; null while the gate is full or a canary is connecting. */
+  /** Returns the time until the next admission; null while the gate is full or a canary is connecting. In milliseconds. */
   #wait(): number | null {
     const { atOnce, perSecond } = this.#limits;
     const canary = this.#barrier?.canary ?? null;

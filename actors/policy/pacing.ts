@@ -47,7 +47,8 @@ export const takeToken = (bucket: Bucket, pace: Pace, now: number, count = 1): {
   return { bucket: current, wait: Math.ceil((count - current.tokens) * pace.every) };
 };
 
-// A semaphore for posts. The semaphore limits the posts in total and per host. Waiting hosts take turns, and so do the holders within a host.
+// A semaphore for posts. The semaphore limits the posts in total and per host. Waiting hosts take turns. Within a host, its holders take turns. A holder is
+// an instance.
 
 export interface SlotLimits {
   readonly total: number;

@@ -60,9 +60,9 @@ export interface Policy {
   /** The largest number of lead tags of one instance, and of quick replies that the gateway stores for the instance. */
   readonly definitionsPerInstance: number;
   readonly adminRotateCooldown: number;
-  /** The bounds of the audit log. `age`: unlimited if 0. `most`: the largest number of entries of instance tokens, and of all other callers. */
+  /** The bounds of the audit log. `age`: unlimited if 0. `most`: the largest number of entries, separately for instance tokens and for all other callers. */
   readonly audit: { readonly age: number; readonly most: number };
-  /** The period with which the figures of quality are logged; 0 or absent for never. */
+  /** The time between two log lines with the totals of `GET /admin/numbers`; 0 or absent for no lines. */
   readonly numbersEvery?: number;
   /** The longest time for which a stop waits for storage and receivers. The next start continues unfinished work. */
   readonly stopGrace?: number;
@@ -80,7 +80,7 @@ export interface AutoDownload {
   readonly wait: number;
 }
 
-/** Retention times of stored data. In milliseconds; unlimited if 0. Past deliveries have separate limits (`DeliveryPolicy.kept`). */
+/** Retention times of stored data; unlimited if 0. In milliseconds. Past deliveries have separate limits (`DeliveryPolicy.kept`). */
 interface Retention {
   readonly messages: number;
   /** The age at which receipts are replaced by counts. */
@@ -159,7 +159,7 @@ export interface PicturePolicy {
 export interface ChatwootPolicy {
   /** The largest size of a file that is sent to Chatwoot. In bytes. */
   readonly fileBytes: number;
-  /** The retention time of the links between messages on both sides. */
+  /** The retention time of the links between messages on the platform and in Chatwoot. */
   readonly keep: number;
   /** The longest time for which an agent's message waits for a session that is not connected. */
   readonly replyWait: number;
