@@ -50,7 +50,7 @@ export interface ChatOperations {
   'chat.block': { readonly input: { readonly chatId: string; readonly block: boolean }; readonly answer: readonly string[] };
   /** Asks for the ids of all blocked people, as phone jids if they are known. */
   'chat.blocked': { readonly input: null; readonly answer: readonly string[] };
-  /** Sets the time after which new messages of a chat disappear. In seconds; 0 for never. */
+  /** Sets the time after which new messages of a chat disappear; 0 for never. In seconds. */
   'chat.timer': { readonly input: { readonly chatId: string; readonly seconds: number }; readonly answer: null };
   /** Reloads the notes about all chats. */
   'chat.reloadNotes': { readonly input: null; readonly answer: null };
@@ -77,7 +77,7 @@ export interface ContactOperations {
 
 /** Operations on labels and quick replies, which the phone and its devices share. */
 export interface DefinitionOperations {
-  /** Creates or changes a label. A label with its `deleted` mark is deleted. */
+  /** Creates or changes a label. A label with `deleted: true` is deleted. */
   'label.define': { readonly input: { readonly label: Label }; readonly answer: null };
   /** Adds and removes labels of a chat as one change. The ids of labels are those of the phone. */
   'label.mark': {

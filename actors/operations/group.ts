@@ -15,7 +15,7 @@ export type GroupWish =
   | { readonly of: 'name' | 'description'; readonly text: string }
   | { readonly of: 'announce' | 'locked' | 'joinApproval'; readonly on: boolean }
   | { readonly of: 'whoAddsMembers'; readonly who: 'all' | 'admins' }
-  /** The time after which messages disappear. In seconds; 0 for never. */
+  /** The time after which messages disappear; 0 for never. In seconds. */
   | { readonly of: 'ephemeral'; readonly seconds: number };
 
 export type MembersAction = 'add' | 'remove' | 'promote' | 'demote' | 'approve' | 'reject';
@@ -28,7 +28,7 @@ export interface GroupOperations {
   };
   /**
    * Returns a group, from memory unless `fresh`. `link`: include the code of the invite link. `requests`: include the people who asked to join. The
-   * platform gives both to admins only. For all other members the code is absent and `requests` is null.
+   * platform gives the code and these people to admins only. For all other members the code is absent and `requests` is null.
    */
   'group.get': {
     readonly input: { readonly groupId: string; readonly fresh: boolean; readonly link: boolean; readonly requests: boolean };
@@ -38,7 +38,7 @@ export interface GroupOperations {
   'group.refresh': { readonly input: null; readonly answer: null };
   /** Returns the group of an invite link, without joining it. */
   'group.preview': { readonly input: { readonly code: string }; readonly answer: Group };
-  /** Joins a group by the code of a link. `waits`: an admin has to approve first. `group` is null until then, or if the group is unknown. */
+  /** Joins a group by the code of a link. `waits`: an admin has to approve first. `group` is null before the approval, or if the group is unknown. */
   'group.join': {
     readonly input: { readonly code: string };
     readonly answer: { readonly groupId: string; readonly group: Group | null; readonly waits: boolean };
