@@ -46,7 +46,7 @@ const faultOf = (spec: Route, url: string): string | null => {
 
 type Hook = (request: FastifyRequest, reply: FastifyReply, next: () => void) => void;
 
-/** Makes the hooks that prepare input for the validation. They drop ignored fields, then convert texts to numbers and booleans. */
+/** Makes the hooks that prepare input for the validation. First `relevantFields` prepares the body, then texts become numbers and booleans. */
 const inputHooks = ({ relevantFields, params, query, body }: Route): Hook[] => {
   const hooks: Hook[] = [];
   if (relevantFields !== undefined) {

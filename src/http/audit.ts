@@ -9,7 +9,7 @@ declare module 'fastify' {
     audited?: boolean;
   }
   interface FastifyRequest {
-    /** The object of the request, if neither the credential nor the address names it. The route sets this field. */
+    /** The instance and the subject of the request, if neither the credential nor the address names them. The route sets this field. */
     auditSubject: { instance?: string; subject?: string } | null;
   }
 }

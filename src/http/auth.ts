@@ -12,7 +12,7 @@ import type { HttpOptions } from './options.ts';
 declare module 'fastify' {
   interface FastifyContextConfig {
     credential?: CredentialName;
-    /** True if the answer shows tokens also to a session of the dashboard. */
+    /** True if the answer contains tokens even for a session of the dashboard. All other answers to such a session have empty tokens. */
     givesToken?: boolean;
     /** The least role of a user who calls the route by a session. */
     role?: Role;
@@ -96,10 +96,10 @@ const sessionGuard = (gateway: Gateway, sessions: AdminSessions, limit: Authenti
 const secretFields: readonly string[] = ['token'];
 const secretFieldsOfViewers: readonly string[] = [...secretFields, 'qrcode', 'paircode'];
 
-/** Fields whose value may have secret fields too. `payload` is the body that was posted to a receiver. */
+/** Fields whose values may contain secret fields. `payload` is the body that was posted to a receiver. */
 const outerFields: readonly string[] = ['instance', 'payload', 'status', 'passkey'];
 
-/** Returns a copy of the answer with empty secret fields, also inside its `outerFields`. The `code` of a passkey link is as secret as the other codes. */
+/** Returns a copy of the answer with empty secret fields, also inside its `outerFields`. For viewers, `code` inside `passkey` is a linking code too. */
 const without = (secrets: readonly string[], answer: unknown): unknown => {
   if (Array.isArray(answer)) return answer.map((one) => without(secrets, one));
   if (typeof answer !== 'object' || answer === null) return answer;
@@ -169,7 +169,7 @@ const recheckOf =
       return gateway.isAdmin(tokenOf(request, credential, allowQueryTokens)) ? null : credential.wrong;
     }
     if (request.passkeyLink !== null) {
-      // The code may have been used meanwhile, and then it was replaced. It may also have ended with its linking.
+      // Meanwhile the code may have been exchanged for a ticket, or may have ended together with the linking.
       const link = await gateway.passkeyLink(request.passkeyLink.code);
       return link?.id === request.instanceId && link.used === request.passkeyLink.used ? null : credential.wrong;
     }

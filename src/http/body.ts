@@ -57,15 +57,15 @@ const objectOf = (parsed: unknown, text: string): Record<string, unknown> => {
   return withoutNulls(parsed as Record<string, unknown>);
 };
 
-/** Connections on which a body of bytes arrives. */
+/** Connections that receive a body which its route reads as a stream (`takeBytes`). */
 const uploading = new WeakSet<Socket>();
 
-/** Returns true if a body of bytes arrives on the connection. The time-out of whole requests does not apply to it. */
+/** Returns true if the connection receives a body that its route reads as a stream. `requestTimeout` of the server does not apply to such a request. */
 export const isUploading = (socket: Socket): boolean => uploading.has(socket);
 
 /**
- * Passes bodies of any type to the route as streams of bytes. Such a body may be long, so the time-out of whole requests limits only the pauses between its
- * bytes. Call this only for an app whose routes all read bytes and ask for a credential.
+ * Passes bodies of any type to the route as streams of bytes. Such a body may be long, so `requestTimeout` limits only the pauses between its bytes. Call
+ * this only for an app whose routes all read bytes and ask for a credential.
  */
 export const takeBytes = (app: FastifyInstance): void => {
   app.removeAllContentTypeParsers();
@@ -78,7 +78,7 @@ export const takeBytes = (app: FastifyInstance): void => {
       socket.setTimeout(app.server.requestTimeout);
       raw.once('close', () => {
         uploading.delete(socket);
-        // After an answer that left before the end of the body, the server has already set the time-out of an idle connection.
+        // If the answer left before the end of the body, Node has already set the keep-alive time-out, which must stay.
         if (socket.timeout === app.server.requestTimeout) socket.setTimeout(0);
       });
     }
@@ -95,7 +95,7 @@ export const readBodies = (app: FastifyInstance): void => {
     const notJson = () => new BodyError(415, 'the body must be JSON, with the header Content-Type: application/json');
     let text = '';
     try {
-      // A form or a file is refused for its type, before a check of its bytes.
+      // A form or a file is refused below for its content type, so its bytes are not checked.
       if (readable.test(type)) checkShape(bytes);
       text = readable.test(type) ? textOf(bytes, type) : bytes.toString('utf8');
     } catch (problem) {

@@ -147,10 +147,10 @@ export const withComponents = (document: Json): Json => {
     return { $ref: `#/components/${part.section}/${name}` };
   };
   named.forEach(replace);
-  const operations = insideDocument(document, replace);
+  const shortenedSections = insideDocument(document, replace);
   return {
     ...document,
-    ...operations,
+    ...shortenedSections,
     components: { ...given, ...Object.fromEntries(Object.entries(made).filter(([, section]) => Object.keys(section).length > 0)) },
   };
 };

@@ -3,7 +3,7 @@ import cors from '@fastify/cors';
 import type { FastifyInstance } from 'fastify';
 import type { HttpOptions } from './options.ts';
 
-/** Headers that a page may send. Credentials are among them. Cookies are not allowed, so no page can act for its visitor. */
+/** Headers that a page may send, including tokens. Cookies are not allowed, so no page can use the dashboard session of its visitor. */
 const allowedHeaders = [
   'content-type',
   'token',
@@ -30,7 +30,7 @@ const exposedHeaders = [
   'mcp-session-id',
 ];
 
-/** Time for which a browser caches the answer to a preflight request. Browsers accept at most two hours. In seconds. */
+/** The time for which a browser caches the answer to a preflight request. Chromium accepts at most two hours, and Firefox 24. In seconds. */
 const maxAge = 7_200;
 
 const headNames = ['access-control-allow-origin', 'access-control-expose-headers', 'vary'];

@@ -91,7 +91,7 @@ export const addDashboard = async (app: FastifyInstance): Promise<void> => {
 // Sessions of the dashboard. A cookie holds a random name in place of the admin token or the user's password, so no page has a secret.
 // Sessions are in memory and in the database. They therefore survive a restart and are valid on every node.
 
-/** The largest number of sessions in memory. A further session ends the oldest one. A gateway does not have so many people signed in at the same time. */
+/** The largest number of sessions in memory. A further session ends the oldest one. A gateway has far fewer people who are signed in at the same time. */
 const most = 1_000;
 const cookieName = 'dormouse_session';
 const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
@@ -203,12 +203,12 @@ export class AdminSessions {
     return this.#memory.end(id) || wasHere || wasKept;
   }
 
-  /** Ends all sessions of the admin token in this process. It is called when the token was replaced. */
+  /** Ends all sessions of the admin token in this process. Call this after the token was replaced. */
   endOfToken(): void {
     this.#endThose(({ user }) => user === null);
   }
 
-  /** Ends all sessions of a user in this process. It is called when the user changed. Other nodes end theirs within a second. */
+  /** Ends all sessions of a user in this process. Call this after a change of the user. Other nodes end their sessions of the user within a second. */
   endOfUser(id: string): void {
     this.#endThose(({ user }) => user?.id === id);
   }

@@ -165,13 +165,13 @@ const sendError = (log: HttpLog, error: FastifyError, request: FastifyRequest, r
   }
   const status = error.statusCode ?? 500;
   if (status < 400 || status >= 500) return sendSurprise(log, error, request, reply);
-  // Closing with unread bytes resets the connection, and the client would never see the answer.
+  // `connection: close` would close the connection while bytes of the body are unread. The reset would hide the answer from the client.
   if (error.code === tooLargeCode) {
     void reply.removeHeader('connection');
     const limit = config.ownBodyLimit ?? { bytes: request.routeOptions.bodyLimit ?? 0, setting: 'BODY_LIMIT' };
     return reply.code(413).send({ error: led(config.tooLarge, tooLargeText(limit)) });
   }
-  // A body that is refused while its bytes still arrive has unread bytes too.
+  // The connection has unread bytes too if a body is refused (429) while its bytes still arrive.
   if (status === 429) void reply.removeHeader('connection');
   // A body that cannot be read is invalid, like a body with wrong values.
   const fixed = status === 400 ? config.invalidTexts?.['*'] : undefined;
@@ -231,7 +231,7 @@ const parserErrors: Readonly<Record<string, readonly [status: number, text: stri
 type HttpSocket = Socket & { readonly _httpMessage?: { readonly headersSent?: boolean } | null };
 
 export const answerParserError = (error: Error & { readonly code?: string }, socket: HttpSocket): void => {
-  // Node reports the time-out of a request once, and leaves the connection to this handler.
+  // Node reports the time-out of a request once, and leaves the connection to this handler. An upload may take longer, so its connection stays open.
   if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && isUploading(socket)) return;
   if (error.code === 'ECONNRESET' || !socket.writable || socket._httpMessage?.headersSent === true) {
     socket.destroy();

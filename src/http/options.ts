@@ -25,7 +25,7 @@ export interface UpdateNotice {
   readonly isNewer: boolean;
   /** The page of the release; '' if the answer named none. */
   readonly page: string;
-  /** The time of the last answer, in Unix milliseconds; 0 before the first answer. */
+  /** The time of the last answer; 0 before the first answer. In Unix milliseconds. */
   readonly checkedAt: number;
   /** The reason why the last request failed; '' if it worked. */
   readonly error: string;
@@ -58,7 +58,7 @@ export interface ServerFacts {
   update(): Promise<UpdateNotice>;
   /** Returns the disk use of the database. It may be called for every view, because the answer is cached. */
   databaseUse(): Promise<DatabaseUse>;
-  /** Returns the size of all kept files in the store of this process, in bytes; null until they were counted. */
+  /** Returns the size of all kept files in the store of this process; null until they were counted. In bytes. */
   fileBytes(): number | null;
   /** Returns the free space and the size of the disk of the data folder, in bytes. */
   disk(): { readonly free: number; readonly size: number };
@@ -82,7 +82,7 @@ export interface StreamLimits {
   readonly inspectorInAll: number;
   /** The pause between two comments that keep an idle connection open. In milliseconds. */
   readonly heartbeatMs: number;
-  /** Bounds for a slow subscriber. If a subscriber exceeds a bound, and still does `graceMs` later, its stream is ended. */
+  /** Bounds for a slow subscriber. If a subscriber exceeds a bound, and still exceeds it `graceMs` later, its stream is ended. */
   readonly backlogBytes: number;
   readonly backlogEvents: number;
   readonly graceMs: number;
@@ -174,7 +174,7 @@ export interface HttpOptions {
   readonly healthDetails: 'all' | 'admin';
   /** Average delay of the event loop in milliseconds above which requests are refused; 0: requests are never refused. */
   readonly overloadLagMs: number;
-  /** The time over which the delay of the event loop is averaged, in milliseconds; 3,000 if absent. */
+  /** The time over which the delay of the event loop is averaged; 3,000 if absent. In milliseconds. */
   readonly overloadSampleMs?: number;
   readonly restart: RequestRestart;
   /** Returns the reasons why the database does not work; empty if it works. */

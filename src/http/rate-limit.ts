@@ -62,7 +62,7 @@ declare module 'fastify' {
   }
 }
 
-/** The time until a request is allowed, in seconds; null if this request is allowed. */
+/** The time until a request is allowed; null if this request is allowed. In seconds. */
 type Wait = number | null;
 
 /** Tries of one kind of token, by the network of the request. */
@@ -137,8 +137,8 @@ const checkOf = (app: FastifyInstance, options: CreateRateLimitOptions): Check =
 
 /**
  * Limits guesses. Call this before `guardRoutes`, which counts tries. Above the limit no admin token is checked, because a token that a person
- * chose could be guessed. A token of an instance has 40 random characters, so a right one is always accepted. A misconfigured client therefore
- * locks out no other client behind the same proxy.
+ * chose could be guessed. A token of an instance has 40 random characters, so a valid token in the cache is accepted also above the limit. A
+ * misconfigured client therefore does not lock out other clients behind the same proxy.
  */
 export const limitAuthentication = async (
   app: FastifyInstance,

@@ -205,7 +205,7 @@ interface RowSpec<Params extends TSchema, Body extends TSchema, Query extends TS
   readonly examples?: { readonly body?: Frozen<Static<Body>>; readonly answer?: AnswerOf<Answer> };
   /** The largest body; the setting BODY_LIMIT if absent. */
   readonly bodyLimit?: BodyLimit;
-  /** Selects the relevant fields of a body before validation. All other fields are ignored, even if they are invalid. */
+  /** Prepares a body before validation: drops fields that are ignored even if they are invalid, or rewrites other spellings of a field. */
   readonly relevantFields?: (body: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>;
   /** Fixed texts for input that does not fit the schemas. */
   readonly invalidTexts?: InvalidTexts;

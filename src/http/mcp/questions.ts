@@ -24,7 +24,7 @@ const room = 8_000;
 /** The largest number of nested levels of objects and lists. Operations of the interface have fewer levels. */
 const deepest = 6;
 
-/** Control characters and marks of text direction, which could make a value look like another one. */
+/** Control characters, format characters such as marks of text direction, and separators of lines. They could make a value look like another value. */
 const hidden = /[\p{Cc}\p{Cf}\u2028\u2029]/gu;
 const escaped = (character: string): string => `\\u{${character.codePointAt(0)?.toString(16) ?? ''}}`;
 

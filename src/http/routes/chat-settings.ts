@@ -24,7 +24,7 @@ import { Flag } from '../schemas/common.ts';
 const tag = 'chat';
 const hour = 3_600_000;
 
-/** The refusal while the phone has not sent its keys yet. Shared state cannot be changed without these keys. */
+/** The refusal while the phone has not yet sent the keys that encrypt the shared state. A chat cannot be changed without these keys. */
 const tooEarly = { example: 'history sync still in progress, try again in a moment' } as const;
 const chatRefusals = { ...platformRefusals, notSent: tooEarly, notFound: { example: 'chat not found' } } as const;
 const numberRefusals = {
@@ -97,7 +97,7 @@ const changes: readonly Route[] = [
   }),
 ];
 
-/** The durations of a disappearing timer in seconds, with their names. */
+/** The durations of the timer of disappearing messages, in seconds, with their names. */
 const timers: readonly (readonly [seconds: number, label: string])[] = [
   [0, 'off'],
   [86_400, '1d'],

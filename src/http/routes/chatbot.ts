@@ -104,7 +104,7 @@ export const chatbotRoutes: readonly Route[] = [
       const dialogue = messages.map(({ role, text }) => ({ by: role, text }));
       const key = randomUUID();
       let isAnswered = false;
-      // If the client disconnects, its trial ends. Until then the instance accepts no other trial.
+      // If the client disconnects, the trial ends, because the instance accepts no other trial before the end of this one.
       reply.raw.once('close', () => {
         if (!isAnswered) void gateway.endTrial(id, key).catch(() => undefined);
       });

@@ -133,7 +133,7 @@ export const fileRoutes: readonly Route[] = [
 
 const tag = 'message';
 
-/** Returns a time in Unix milliseconds. The client gives it in seconds, as the platform does, or in milliseconds. */
+/** Converts a time from a client to Unix milliseconds. The client gives the time in Unix seconds, as the platform does, or in Unix milliseconds. */
 const milliseconds = (time: number): number => (time < 1e11 ? time * 1000 : time);
 
 export const historyRoutes: readonly Route[] = [

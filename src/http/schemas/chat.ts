@@ -129,7 +129,7 @@ export const number = { number: NumberText('The chat: its number, or its id') };
 
 export const chatBody = <T extends TProperties>(fields: T) => Type.Object({ ...number, ...fields });
 
-/** The durations of muting in hours; −1 is for ever, 0 ends the muting. */
+/** The durations of muting; −1 is for ever, and 0 ends the muting. In hours. */
 export const muteHours = [0, 8, 168, -1] as const;
 
 export const MuteBody = chatBody({

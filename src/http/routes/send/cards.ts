@@ -18,7 +18,7 @@ const inviteCode = (written: string): string =>
 /** Times above this value are milliseconds. As seconds they would be after the year 5000. */
 const mostSeconds = 1e11;
 
-/** Returns the Unix seconds of a time in seconds, milliseconds, or RFC 3339; null for other values. */
+/** Converts a time to Unix seconds; null for other values. The time is in Unix seconds, in Unix milliseconds, or a text such as RFC 3339. */
 const secondsOf = (written: number | string): number | null => {
   const digits = typeof written === 'number' || /^\d+$/.test(written.trim());
   const value = digits ? Number(written) : Date.parse(written) / 1000;
