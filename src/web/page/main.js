@@ -110,7 +110,7 @@ const App = () => {
   if (session.value === null) return html`<${Shell} title=${t('loading')}><${Loading} /><//>`;
   const { user, role } = session.value;
   const isShown = isIn || isKept.value;
-  // Another person gets a new view.
+  // If another person signs in, the key changes and Preact creates the view anew. The view then shows no data of the former person.
   return html`
     ${isShown ? html`<${View} key=${`${role} ${user}`} />` : html`<${SignIn} />`} ${isShown && !isIn && html`<${SignInAgain} />`}
     <${Asking} />

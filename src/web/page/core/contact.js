@@ -7,7 +7,7 @@ import { signal } from '@preact/signals';
 /** Unix milliseconds of the last answer, by the browser's clock. */
 let answeredAt = Date.now();
 
-/** The time of the last answer before the contact was lost, in Unix milliseconds; null while the server answers. */
+/** The time of the last answer before the contact was lost; null while the server answers. In Unix milliseconds. */
 export const lostSince = signal(/** @type {number | null} */ (null));
 
 /** Counts how often a lost contact came back. */
@@ -36,7 +36,7 @@ export const whenBack = (listener) => {
 /** Statuses of a proxy that does not reach the server and answers in its place. @type {ReadonlySet<number>} */
 export const ofProxies = new Set([502, 504]);
 
-/** The heartbeat asks after `quietMs` without an answer, and every `lostMs` while the contact is lost. */
+/** The heartbeat asks after `quietMs` without an answer, and every `lostMs` while the contact is lost. In milliseconds. */
 const [quietMs, lostMs] = [10_000, 2_000];
 /** The time-out of a heartbeat, in milliseconds. A healthy server answers within some milliseconds. */
 const patienceMs = 8_000;

@@ -49,8 +49,8 @@ const refreshMs = 3_000;
 const settleMs = 150;
 
 /**
- * The difference between the clocks of server and browser, in milliseconds. Ages use the server's clock, because the clock of the browser may be wrong by
- * hours.
+ * The time by which the clock of the server is ahead of the clock of the browser, in milliseconds; negative if it is behind. Ages use the server's clock,
+ * because the clock of the browser may be wrong by hours.
  */
 let aheadMs = 0;
 

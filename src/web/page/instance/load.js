@@ -24,7 +24,7 @@ export const useAnswer = (ask, on) => {
   const answer = useSignal(/** @type {T | null} */ (null));
   const failure = useSignal(/** @type {unknown} */ (null));
   const asked = useRef(0);
-  /** The start of the request under way, in Unix milliseconds; 0 if there is none. */
+  /** The start of the request under way; 0 if there is none. In Unix milliseconds. */
   const startedAt = useRef(0);
   /** @type {{ current: ReturnType<typeof setTimeout> | undefined }} */
   const retry = useRef(undefined);

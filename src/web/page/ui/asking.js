@@ -5,7 +5,7 @@ import { textOfFailure } from '../core/api.js';
 import { t } from '../texts.js';
 import { Button, Dialog } from './parts.js';
 
-/** The time for which a notice is shown. Reading an error takes longer. */
+/** The time for which a notice is shown. An error takes longer to read. In milliseconds. */
 const shownMs = { good: 4_000, bad: 10_000 };
 
 /** @typedef {{ id: number, text: string, kind: 'good' | 'bad' }} Notice */
