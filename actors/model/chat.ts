@@ -127,7 +127,7 @@ export interface QuickReply {
   /** URL of the file; '' for a text. */
   readonly file: string;
   readonly docName: string;
-  /** `keywords` and `count` are used by the phone alone. They are stored so that a change by the API does not remove them from the phone. */
+  /** The phone alone uses `keywords` and `count`. Both are stored, because a change by the API would otherwise remove them from the phone. */
   readonly keywords: readonly string[];
   readonly count: number;
 }

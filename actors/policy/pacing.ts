@@ -18,7 +18,7 @@ export const backOff = (bounds: { readonly min: number; readonly max: number }, 
 /** Returns a random value between `min` and `max`. */
 export const between = (min: number, max: number, random: number): number => Math.round(min + (max - min) * random);
 
-// A token bucket. It allows a burst of actions at once, and then one more action in each period.
+// A token bucket allows a burst of actions at once, and then one more action in each period.
 
 export interface Pace {
   /** The largest number of actions that may happen at once, after a pause. */

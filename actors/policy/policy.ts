@@ -12,7 +12,7 @@ export interface Policy {
   readonly reconnect: { readonly min: number; readonly max: number; readonly stable: number; readonly cutEvery: number };
   /** The number of consecutive closes for an unknown reason, without an open connection between them, after which reconnecting stops. */
   readonly unknownCloseLimit: number;
-  /** The number of restarts by the platform (515) within `window` that reconnect without a back-off. */
+  /** The number of restarts by the platform (515, 516) within `window` that reconnect without a back-off. */
   readonly restarts: { readonly limit: number; readonly window: number };
   /** A session that another login took over (440) reconnects once, after a random delay U(min, max). A second takeover within `window` is final. */
   readonly replaced: { readonly min: number; readonly max: number; readonly window: number };
