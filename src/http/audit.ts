@@ -111,7 +111,7 @@ export const auditRequests = (app: FastifyInstance, gateway: Gateway, now: () =>
       if (made !== null) gateway.audit(made);
     };
     reply.raw.once('finish', () => note(reply.raw.statusCode));
-    // A client that disconnects does not undo its request, so the audit log records the request too. Its status is 0 if no answer was sent.
+    // A client that disconnects does not undo its request, so the audit log records the request too. The recorded status is 0 if no answer was sent.
     reply.raw.once('close', () => note(reply.raw.headersSent ? reply.raw.statusCode : 0));
     next();
   });

@@ -229,7 +229,7 @@ const refuseOpenRoutes = (app: FastifyInstance): void => {
   });
 };
 
-/** Installs the check. It runs before any byte of the body is read. */
+/** Installs the check, which runs before any byte of the body is read. */
 export const guardRoutes = (
   app: FastifyInstance,
   gateway: Gateway,

@@ -127,10 +127,11 @@ const retryAfter = 2;
  */
 export const boundBodies = (app: FastifyInstance, largest: number): void => {
   const ofCallers = new BodyBudget(largestOfCaller * largest, largestOfCallers * largest);
-  // Callers without a credential have a separate budget. Otherwise they could use up the budget of all other callers.
+  // Callers without a credential have a separate budget, so that they cannot use up the budget of all other callers.
   const ofStrangers = new BodyBudget(largestOfNetwork * largest, largestOfStrangers * largest);
   app.addHook('preParsing', (request, reply, payload, next) => {
-    // A route that reads its body as a stream does not have the whole body in memory. Nobody reads the body of a GET, and an error on it would have no listener.
+    // A route that reads its body as a stream does not have the whole body in memory. Nobody reads the body of a GET or HEAD. An error on such a body would
+    // have no listener.
     if (bodyless.has(request.method) || request.routeOptions.config.readsBytes === true) return next(null, payload);
     const isStranger = request.caller === null;
     if (!isStranger && isSmall(request)) return next(null, payload);

@@ -280,7 +280,7 @@ const listCoercer = ({ items }: Shape): Coercer | null => {
 };
 
 /**
- * Returns the coercer of alternatives. It converts an object only if exactly one alternative may be an object, and a list only if exactly one may be a list.
+ * Returns the coercer of alternatives, which converts an object only if exactly one alternative may be an object, and a list only if exactly one may be a list.
  */
 const alternativesCoercer = (shape: Shape): Coercer | null => {
   const alternatives = alternativesOf(shape);

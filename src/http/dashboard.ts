@@ -1,4 +1,4 @@
-/** Serves the dashboard at `/admin`: one document for all views, and its files. They contain no secrets, so all callers may load them. */
+/** Serves the dashboard at `/admin`: one document for all views, and its files. The document and the files contain no secrets, so all callers may load them. */
 import { createHash, randomBytes } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -89,7 +89,7 @@ export const addDashboard = async (app: FastifyInstance): Promise<void> => {
 };
 
 // Sessions of the dashboard. A cookie holds a random name in place of the admin token or the user's password, so no page has a secret.
-// Sessions are in memory and in the database. They therefore survive a restart and are valid on every node.
+// Sessions are in memory and in the database, so they survive a restart and are valid on every node.
 
 /** The largest number of sessions in memory. A further session ends the oldest one. A gateway has far fewer people who are signed in at the same time. */
 const most = 1_000;
@@ -245,7 +245,7 @@ export class AdminSessions {
   }
 }
 
-/** The cookie. Its name and value use a fixed alphabet, so no general parser is needed on every request. */
+/** The session cookie in the header `Cookie`. The name and the value have a fixed form, so no general parser is needed on every request. */
 const cookiePattern = /(?:^|; ?)dormouse_session=([\w-]{43})(?:;|$)/;
 
 /** Returns the name of the session from the request's cookie; '' if there is none. */
@@ -257,7 +257,7 @@ const hostOf = (origin: string): string => (URL.canParse(origin) ? new URL(origi
 
 /**
  * Returns true if a request with a cookie comes from the dashboard's own page or from the browser's address bar. Browsers omit `Sec-Fetch-Site` on plain HTTP.
- * They send `Origin` with every unsafe request.
+ * Browsers send `Origin` with every unsafe request.
  */
 export const isOwnRequest = ({ headers, method, host }: FastifyRequest): boolean => {
   const [site, safe] = [headers['sec-fetch-site'], safeMethods.has(method)];

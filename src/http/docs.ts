@@ -12,7 +12,7 @@ import type { HttpOptions } from './options.ts';
 import { sharedSchemas } from './schemas/index.ts';
 import { webhooksSection } from './webhooks.ts';
 
-// Answers with the OpenAPI document. It is made once, because callers need no credential, and making it delays all other requests.
+// Answers with the OpenAPI document. The document is made once, because callers need no credential, and making the document delays all other requests.
 
 interface Made {
   readonly bytes: Buffer;
@@ -29,7 +29,7 @@ const made = async (document: object): Promise<Made> => {
   return { bytes, gzipped: await compress(bytes), etag };
 };
 
-/** Returns the handler of the document. It calls `make` at the first request only. */
+/** Returns the handler of the document, which calls `make` at the first request only. */
 const documentAnswer = (make: () => object) => {
   let kept: Promise<Made> | undefined;
   return async ({ headers }: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {

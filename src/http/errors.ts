@@ -84,7 +84,7 @@ export const platformFields = (refusal: Refusal) => {
 
 const led = (lead: string | undefined, text: string): string => (lead === undefined ? text : `${lead}: ${text}`);
 
-/** Sets the header that says which field is wrong and why. It is for answers whose body has a fixed text. Characters beyond printable ASCII become `?`. */
+/** Sets the header that says which field is wrong and why, for answers whose body has a fixed text. Characters beyond printable ASCII become `?`. */
 const hintAt = (reply: FastifyReply, hint: string): void => void reply.header('x-error-hint', hint.replaceAll(/[^ -~]/g, '?'));
 
 /** Answers with a refusal. `special` is the row's own answer for this reason. */

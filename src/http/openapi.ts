@@ -77,7 +77,7 @@ const successResponses = (spec: Route): Readonly<Record<number, object>> => {
   );
 };
 
-/** The default credential in the document. It applies to each operation that names none. */
+/** The default credential in the document, which applies to each operation that names none. */
 export const usualSecurity = [{ token: [] }];
 
 const securityOf = ({ credential }: Route) => {

@@ -56,7 +56,7 @@ export interface ServerFacts {
   readonly startedAt: number;
   /** Looks up the newest release. Requests UPDATE_CHECK_URL at most once in some hours. Never rejects. */
   update(): Promise<UpdateNotice>;
-  /** Returns the disk use of the database. It may be called for every view, because the answer is cached. */
+  /** Returns the disk use of the database. The answer is cached, so every view may call this method. */
   databaseUse(): Promise<DatabaseUse>;
   /** Returns the size of all kept files in the store of this process; null until they were counted. In bytes. */
   fileBytes(): number | null;
@@ -153,7 +153,7 @@ export interface HttpOptions {
   readonly base64Bytes: number;
   /** The largest number of requests per second of one instance token; 0: no limit. */
   readonly requestsPerSecond: number;
-  /** The largest number of wrong tokens from one address within a minute; 0: no limit. */
+  /** The largest number of wrong tokens from one network (`networkOf`) within a minute; 0: no limit. */
   readonly authFailuresPerMinute: number;
   /** The lifetime of a session of the dashboard. In milliseconds. */
   readonly adminSessionMs: number;

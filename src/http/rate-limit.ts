@@ -1,5 +1,5 @@
 /**
- * Rate limits: requests per second of one instance token, and wrong credentials per minute of one address, with the log of their addresses.
+ * Rate limits: requests per second of one instance token, and wrong credentials per minute of one network, with the log of these networks.
  */
 import rateLimit from '@fastify/rate-limit';
 import type { CreateRateLimitOptions } from '@fastify/rate-limit';
@@ -77,8 +77,8 @@ export interface AuthenticationLimit {
   readonly admin: Tries;
   readonly instance: Tries;
   /**
-   * Tries for cookies that name no session in the memory of this process. They are counted separately. A browser with an ended session therefore does not use
-   * up the tries of the admin token.
+   * Tries for cookies that name no session in the memory of this process. These tries are counted separately, so that a browser with an ended session does
+   * not use up the tries of the admin token.
    */
   readonly session: Tries;
 }
@@ -164,13 +164,13 @@ export const limitRequests = (app: FastifyInstance, { requestsPerSecond: max }: 
 
 type GuessedKind = 'admin' | 'instance' | 'passkeyCode' | 'session' | 'signIn';
 
-/** The period in which the guesses of an address become one line. In milliseconds. */
+/** The period in which the guesses of a network become one line. In milliseconds. */
 const period = 60_000;
 /**
- * The largest number of addresses with a separate line in a period. The guesses of all further addresses share one line. This bounds memory and log in a
+ * The largest number of networks with a separate line in a period. The guesses of all further networks share one line. This bounds memory and log in a
  * distributed attack.
  */
-const mostAddresses = 100;
+const mostNetworks = 100;
 const others = 'others';
 
 declare module 'fastify' {
@@ -182,7 +182,7 @@ declare module 'fastify' {
 /** Notes the refused guess of a request. */
 export type NoteGuess = (request: Pick<FastifyRequest, 'ip'>, kind: GuessedKind) => void;
 
-/** The guesses that the log does not show yet. Writes `http.guessed` once a minute for each address and kind of credential. */
+/** The guesses that the log does not show yet. Writes `http.guessed` once a minute for each network and kind of credential. */
 class GuessCounts {
   readonly #log: HttpLog;
   readonly #counts = new Map<string, { readonly address: string; readonly kind: GuessedKind; count: number }>();
@@ -195,7 +195,7 @@ class GuessCounts {
   add(ip: string, kind: GuessedKind): void {
     const network = networkOf(ip);
     const own = `${kind} ${network}`;
-    const address = this.#counts.has(own) || this.#counts.size < mostAddresses ? network : others;
+    const address = this.#counts.has(own) || this.#counts.size < mostNetworks ? network : others;
     const key = `${kind} ${address}`;
     const known = this.#counts.get(key) ?? { address, kind, count: 0 };
     known.count += 1;

@@ -7,8 +7,8 @@ import type { Address } from './route.ts';
 
 /** The least role for each route. The key is the first address of a route. The role also applies to the aliases of the route. */
 export const leastRoles: Readonly<Partial<Record<Address, Role>>> = {
-  // The state of sessions and of the server. The answers contain no message text and no code for linking. They show the host of a receiver, but not
-  // the whole address.
+  // The state of sessions and of the server. The answers contain no message text and no code for linking. The answers show the host of a receiver,
+  // but not the whole address.
   'GET /instance/all': 'viewer',
   'GET /instance/status': 'viewer',
   'GET /admin/actors': 'viewer',

@@ -59,7 +59,7 @@ export const credentials = {
     missing: { status: 401, text: 'instance info not found' },
     wrong: { status: 401, text: 'Invalid token' },
   },
-  /** The code that the browser of an account's owner has. It allows one linking with a passkey, and no other call. */
+  /** The code that the browser of an account's owner has. The code allows one linking with a passkey, and no other call. */
   passkeyCode: {
     name: 'passkey-code',
     where: 'header',
@@ -214,7 +214,7 @@ interface RowSpec<Params extends TSchema, Body extends TSchema, Query extends TS
   readonly givesToken?: true;
   /** The text of a 500 for an unexpected failure; `Internal server error` if absent. */
   readonly failure?: FailureAnswer;
-  /** Fields of the body that name a chat, in addition to `number` and `chatid`. They accept the `id` of `/chat/find` too. */
+  /** Fields of the body that name a chat, in addition to `number` and `chatid`. These fields accept the `id` of `/chat/find` too. */
   readonly chatIdFields?: readonly string[];
   /** True if the row also answers while the server is overloaded, because it reduces the load or shows its cause. */
   readonly relieves?: true;

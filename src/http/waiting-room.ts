@@ -1,6 +1,6 @@
 /**
- * Answers while the database is migrated, or replays its write-ahead log after a crash. Both may take minutes. During this time the process is alive but not
- * ready. When the database is ready, the gateway takes the port over.
+ * Answers HTTP requests while the database is migrated, or replays its write-ahead log after a crash. Either may take minutes. During this time the process
+ * is alive but not ready. When the database is ready, the gateway takes the port over.
  */
 import { createServer, type Server } from 'node:http';
 

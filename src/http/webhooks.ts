@@ -146,7 +146,7 @@ const operationId = (type: string): string =>
     .map((word) => word.slice(0, 1).toUpperCase() + word.slice(1))
     .join('')}`;
 
-/** Returns the events as OpenAPI describes requests to a receiver. Their shapes are among the shared shapes. */
+/** Returns the events as OpenAPI describes requests to a receiver. The shapes of the events are among the shared shapes. */
 export const webhooksSection = (): Readonly<Record<string, object>> =>
   Object.fromEntries(
     (Object.keys(eventDocs) as Name[]).map((type) => {

@@ -1,5 +1,5 @@
 /**
- * The table of tools: operations of an instance that may be offered to a model. They are in groups, which the setting MCP_TOOLS enables.
+ * The table of tools: operations of an instance that may be offered to a model. The setting MCP_TOOLS enables groups of tools.
  */
 import type { McpGroup } from '../options.ts';
 

@@ -28,7 +28,7 @@ const common = {
 /** Refuses a session of the dashboard. Such a session has no instance token, which the request of a tool needs. */
 const noToken = refuse('forbidden', 'MCP takes the token of the instance');
 
-/** Executes the request of a tool like a request of the client. It uses the client's token, and passes every check, limit and log of the route. */
+/** Executes the request of a tool like a request of the client: with the client's token, and through every check, limit and log of the route. */
 const runFor =
   ({ server, id, instanceToken: token, ip, headers: { host = '', traceparent } }: FastifyRequest): RunTool =>
   async (request) => {

@@ -5,7 +5,7 @@ import { CallAnswer, CallBody, RejectBody } from '../schemas/account.ts';
 
 // Shared parts of routes that accept a picture of a person or group.
 
-/** Largest body in bytes. It has room for a phone's photograph as base64. */
+/** The largest body with a picture. A phone's photograph as base64 fits. In bytes. */
 export const pictureBodyLimit: BodyLimit = { bytes: 8_388_608 };
 
 /** The refusals for a picture that the gateway cannot use. */

@@ -13,14 +13,15 @@ import { FileBytes } from '../schemas/common.ts';
 import * as shape from '../schemas/inspector.ts';
 import type { InspectorHub } from '../stream/hub.ts';
 
-// Positions of the states and arrows of the charts. They are computed in development, and read once at the start.
+// Positions of the states and arrows of the charts. `npm run charts` computes the positions in development, and the gateway reads
+// them once at the start.
 
 const folder = new URL('../../web/charts/', import.meta.url);
 
 /** Layouts by the name of the shape (`wide`, `tall`); empty if none was made for the machine. */
 type Layouts = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
-/** Reads the layouts. Their files are named `<machine>.<shape>.json`. */
+/** Reads the layouts from files named `<machine>.<shape>.json`. */
 const layoutsOf = (machine: string): Layouts => {
   const names = existsSync(folder) ? readdirSync(folder) : [];
   return Object.fromEntries(

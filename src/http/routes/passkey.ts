@@ -67,7 +67,7 @@ export const passkeyRoutes = ({ baseUrl }: Pick<HttpOptions, 'baseUrl'>): readon
   }),
 ];
 
-// Routes for the browser of an account's owner, which has a one-time code and no token. They show the stage of one link and accept its steps.
+// Routes for the browser of an account's owner, which has a one-time code and no token. The routes show the stage of one link and accept its steps.
 
 const byCode = { credential: 'passkeyCode', tag: 'instance', refusals: { ...instanceRefusals, conflict: {} } } as const;
 

@@ -10,7 +10,7 @@ import { ScanAnswer, SessionAnswer, TokenAnswer } from '../schemas/server.ts';
 
 const tag = 'admin';
 
-/** Makes the row of a scan, which exists only beside a simulated platform. */
+/** Makes the route by which the simulated phone scans a QR code. The route exists only if the platform is simulated. */
 const scanRow = (phone: SimulatedPhone): Route =>
   route({
     on: ['POST /admin/sandbox/scan'],

@@ -218,7 +218,7 @@ const cell = (value: string | number): string => {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 };
 
-/** Makes the CSV line of an entry. Its time is in ISO form, which people and spreadsheets can read. */
+/** Makes the CSV line of an entry, with the time in ISO form, which people and spreadsheets can read. */
 const csvLine = (entry: AuditEntry): string =>
   `${columns.map((name) => cell(name === 'at' ? isoTime(entry.at) : entry[name])).join(',')}\r\n`;
 

@@ -45,7 +45,7 @@ export const EditAgentBody = Type.Object({
   agent: optional(Type.Object(agentBody, { description: 'Fields that are not given stay as they are' })),
 });
 
-/** The largest number of messages of a trial, and the largest length of a message in characters. Both are below the bounds of an agent's memory. */
+/** The largest number of messages of a trial, and the largest length of a message in characters. Both limits are below the bounds of an agent's memory. */
 const mostMessages = 100;
 const longestMessage = 8_000;
 

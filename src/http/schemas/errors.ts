@@ -4,7 +4,7 @@ import { Capping, Timelock } from './account.ts';
 
 export const ErrorBody = Type.Object({ error: Type.String({ examples: ['number is required'] }) }, { $id: 'Error' });
 
-/** Fields of an error in addition to its text, if the platform refused the request. They name the platform's code and the limits of the account. */
+/** Fields of an error in addition to its text, if the platform refused the request. The fields name the platform's code and the limits of the account. */
 export const platformErrorFields = {
   error_source: Type.String({ examples: ['whatsapp_server'] }),
   provider: Type.String({ examples: ['whatsapp'] }),

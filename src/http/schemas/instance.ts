@@ -131,7 +131,7 @@ const jid = TextOrNull({
   description: 'The session at the platform; null before the first pairing',
 });
 
-/** The appearance of the linked device. It is stored for the next pairing; a linked session keeps its present appearance. */
+/** The appearance of the linked device, which is stored for the next pairing. A linked session keeps its present appearance. */
 const deviceFields = {
   systemName: optional(Text(100, 'Name that the phone shows for the session, `Dormouse` without one')),
   browser: optional(

@@ -1,4 +1,4 @@
-/** One open stream. It writes frames, and disconnects a reader that is too slow. */
+/** One open stream, which writes frames and disconnects a reader that is too slow. */
 import type { ServerResponse } from 'node:http';
 import { type GatewayEvent, isExcluded, type MessageFilter, messageFilters, type Result, streamTypes } from '#actors/gateway.ts';
 import { commaList } from '../body.ts';
