@@ -1,5 +1,5 @@
 /**
- * The only table of the fields of a chat. It makes the columns, the entity, the empty value, the filters and the view, so a new field is one line in this file.
+ * The only table of the fields of a chat. The table makes the columns, the entity, the empty value, the filters and the view, so a new field is one line.
  * A field that the model names has its own column, which a migration adds. All other fields are stored in the JSON column `extra`.
  */
 import type { Chat } from '#actors/model.ts';
@@ -114,7 +114,7 @@ const emptyValues: Values = { text: '', number: 0, boolean: false, list: Object.
 export const emptyValueOf = ({ type }: ChatField): Values[FieldType] => emptyValues[type];
 
 /**
- * Fields that integrators keep about a chat, in the order of the table. They are the lead fields, the time from which an agent remembers, and the end
+ * Fields that integrators keep about a chat, in the order of the table: the lead fields, the time from which an agent remembers, and the end
  * of a pause of the chatbot.
  */
 export const leadFields = (Object.keys(chatFields) as (keyof ChatValues)[]).filter(

@@ -1,4 +1,4 @@
-/** The answers of the inspector, and the sentence for a step of an instance. They contain no secrets and no personal data. */
+/** The answers of the inspector, and the sentence for a step of an instance. Neither the answers nor the sentence contain secrets or personal data. */
 import type { ActorChanges, ActorDetail, Origin, Part, Step, StepCause } from '#actors/views.ts';
 import { eventDescriptions } from '#actors/gateway.ts';
 

@@ -81,7 +81,7 @@ const fieldsOf = (message: Message, owner: string, now: number) => ({
   ai_metadata: message.aiMetadata ? aiMetadataView(message.aiMetadata) : noMetadata,
 });
 
-/** Makes the fields of a post. Their names are the same as in lists of posts. */
+/** Makes the fields of a post, with the same names as in lists of posts. */
 const postOf = ({ serverId, views, reactions }: PostMarks) => ({ serverid: serverId, viewsCount: views, reactionCounts: reactions });
 
 const peerOf = ({ chatId, name, image }: CallPeer) => ({ callPeer: { jid: chatId, name, imagePreviewUrl: image } });

@@ -100,7 +100,7 @@ const fieldsWithin = (item: Item, bytes: number): Item => {
   return Object.fromEntries(Object.entries(item).filter(fits));
 };
 
-/** Shortens the largest items until the batch fits. This is rarely needed. If the batch is still too large, shortens every item to the same number of bytes. */
+/** Shortens the largest items until the batch fits, which is rare. If the batch is still too large, shortens every item to the same number of bytes. */
 const fitted = (items: readonly Item[]): readonly Item[] => {
   const sizes = items.map(bytesOf);
   let sum = sizes.reduce((total, size) => total + size + 1, 0);

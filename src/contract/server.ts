@@ -127,7 +127,7 @@ const counts = fieldsOf<StatusCounts>()({
 
 const nobody = 'No instance is connected.';
 
-/** The status is an object if an instance is connected. Otherwise it is the text `warning`, as in answers of live servers. */
+/** The status is an object if an instance is connected. Otherwise the status is the text `warning`, as in answers of live servers. */
 const serverStatus = fieldsOf<ServerHealth>()({
   status: [
     Type.Union([Type.Object(running.schemas), Type.String({ description: '`warning` while no instance is connected' })]),

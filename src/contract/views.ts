@@ -1,7 +1,4 @@
-/**
- * Collects the views of the interface: functions that turn records of the gateway into objects with the names of the interface. They are
- * pure.
- */
+/** Collects the views of the interface: pure functions that turn records of the gateway into objects with the names of the interface. */
 export {
   attendantField,
   leadNotesField,

@@ -130,7 +130,7 @@ export const deliveryPageView = ({ deliveries, more, queues }: DeliveryPage, wit
   queues: queues.map(({ webhookId, ...queue }) => ({ webhook: webhookId, ...queue })),
 });
 
-/** Makes the view of a test. It has the status of the answer and not its body, because the body may come from inside the operator's network. */
+/** Makes the view of a test, with the status of the answer. Leaves the body out, because the body may come from inside the operator's network. */
 export const webhookTestView = ({ id, url, outcome, ms }: WebhookTest) => ({
   ok: outcome.ok,
   id,
