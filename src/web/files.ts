@@ -81,8 +81,8 @@ const policyOf = (importMap: string): string =>
   ].join('; ');
 
 /**
- * Returns the document. It names the modules that the first view needs, so the browser requests all modules at once and does not discover them import by
- * import.
+ * Returns the document, which names the modules that the first view needs. The browser therefore requests all modules at once and does not discover them
+ * import by import.
  */
 const documentOf = (importMap: string, base: string, names: readonly string[], icons: string): string => {
   const of = (ending: string): readonly string[] => names.filter((name) => name.endsWith(ending)).map((name) => base + name);

@@ -32,7 +32,7 @@ const portsOf = ({ x, y, width, height }) =>
     { edge: { x: x + width, y: y + height * part }, out: { x: x + width + 2 * step, y: y + height * part } },
   ]);
 
-/** A grid that finds the cheapest path from any start to any end. It computes the cost of each cell once. */
+/** A grid that finds the cheapest path from any start to any end, and computes the cost of each cell once. */
 class Grid {
   /** @param {{ x: number, y: number, width: number, height: number }} bounds @param {(point: Point) => number} costAt */
   constructor({ x, y, width, height }, costAt) {

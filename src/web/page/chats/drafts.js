@@ -6,7 +6,7 @@ import { dataUrlOf, newKey, post } from '../core/api.js';
 
 /** @typedef {{ text: string, file: File | null, key: string }} Draft `key`: the idempotency key, so that repeated presses send the draft only once. */
 
-/** Drafts of chats, by session and chat. They are lost when the page is closed. @type {Map<string, Draft>} */
+/** Drafts of chats, by session and chat. Drafts are lost when the page is closed. @type {Map<string, Draft>} */
 const drafts = new Map();
 
 /** The origin of messages that a person writes in the dashboard. The chatbot pauses after such a message (`actors/chatbot/chatbot.ts`). */

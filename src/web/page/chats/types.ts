@@ -37,7 +37,7 @@ export interface Message {
   readonly text: string;
   /** Id of the message that this message answers. */
   readonly quoted: string;
-  /** Id of the message that an edit changes. An edited message has the id of its last edit. */
+  /** In an edit: the id of the edited message. In an edited message: the id of its last edit. */
   readonly edited: string;
   /** Id of the message that a reaction is for. */
   readonly reaction: string;

@@ -37,7 +37,7 @@ export const holdRequests = (isSame) => {
   });
 };
 
-/** The paths of the sign-in itself. Its requests are never held. */
+/** The paths of the sign-in itself. Requests to these paths are never held. */
 const ofSignIn = /^\/admin\/session(\/|$)/;
 
 /**

@@ -51,7 +51,7 @@ const beat = async () => {
   }
 };
 
-/** Starts the heartbeat. It pauses while the page is hidden. */
+/** Starts the heartbeat, which pauses while the page is hidden. */
 export const startHeartbeat = () => {
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let timer;

@@ -16,7 +16,7 @@ const silenceMs = 40_000;
  * @property {string} [instance] The id of the instance in whose name the stream is opened.
  * @property {(type: string, data: unknown, id: string) => void} onEvent `data` is parsed.
  * @property {(state: 'open' | 'lost' | 'paused') => void} [onState] `open`: connected or reconnected. The caller loads the data that the stream does not repeat. `paused`: other windows have the seats.
- * @property {(status: number) => void} [onRefused] The server refused the stream with 400, 401, 403 or 404. It is not opened again.
+ * @property {(status: number) => void} [onRefused] The server refused the stream with 400, 401, 403 or 404. The page does not open the stream again.
  */
 
 /**

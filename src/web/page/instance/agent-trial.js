@@ -1,4 +1,4 @@
-/** A trial conversation with an agent. No contact sees the conversation. It is lost when the reader leaves the page of the agent. */
+/** A trial conversation with an agent. No contact sees the conversation, and it is lost when the reader leaves the page of the agent. */
 import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { useEffect, useRef } from 'preact/hooks';

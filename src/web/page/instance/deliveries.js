@@ -1,4 +1,4 @@
-/** The deliveries of a session or of the global webhook, with their states and reasons. They can be opened, and one or several can be sent again. */
+/** The deliveries of a session or of the global webhook, with their states and reasons. The reader can open a delivery, and send one or several again. */
 import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { useEffect } from 'preact/hooks';

@@ -124,7 +124,7 @@ const Content = ({ details: { id, state, created, next_attempt: next, url, heade
 `;
 
 /**
- * The dialog of a delivery. It has an address of its own, and Back closes it. `item`: the part of the address that names the delivery.
+ * The dialog of a delivery. The dialog has an address of its own, so the browser's Back closes it. `item`: the part of the address that names the delivery.
  * @param {{ of: Owner, item: string }} props
  */
 export const DeliveryDialog = ({ of, item }) => {

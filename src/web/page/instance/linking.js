@@ -31,8 +31,8 @@ export const LinkDialog = ({ live }) => {
 };
 
 /**
- * The panel that links a phone. The panel stays while a phone that scanned the code logs in. It closes when the session has another status or waits for a
- * retry.
+ * The panel that links a phone. The panel stays while a phone that scanned the code logs in. The panel closes when the session has another status or waits
+ * for a retry.
  * @param {{ live: Live }} props
  */
 export const LinkPanel = ({ live }) => {

@@ -54,7 +54,7 @@ const settleMs = 150;
  */
 let aheadMs = 0;
 
-/** The time of the server in Unix milliseconds. It is updated every second while the page is visible. */
+/** The time of the server, which is updated every second while the page is visible. In Unix milliseconds. */
 export const now = signal(Date.now());
 
 /** @param {Response} response */
@@ -193,7 +193,7 @@ export class Live {
 
 /**
  * Returns the step whose reason explains a step. If the step ended work of the session itself, such as the closing of its connection, this is the earlier
- * step that began the work. Its cause is a command, a close or a timer.
+ * step that began the work. The cause of this earlier step is a command, a close or a timer.
  * @param {Live} live
  * @param {Step | null} step
  */

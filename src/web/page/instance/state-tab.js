@@ -118,8 +118,8 @@ const unfold = (box) => {
 const firstIn = { [housekeeping]: 'disconnected.closing', unlinking: 'unlinking.closing' };
 
 /**
- * The buttons that choose the chart and show its housekeeping states. They are above the chart, because the height of the chart changes and the buttons
- * must stay under the pointer.
+ * The buttons that choose the chart and show its housekeeping states. The buttons are above the chart, because the height of the chart changes and
+ * the buttons must stay under the pointer.
  * @param {{ live: Live, shown: string, canFold: boolean, onChoose: (id: string) => void }} props
  */
 const Choices = ({ live, shown, canFold, onChoose }) => html`

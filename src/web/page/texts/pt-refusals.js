@@ -270,7 +270,7 @@ const moving = [
   ['the instance {1} had another account: import under another name', 'a instância {1} tinha outra conta: importe com outro nome'],
 ];
 
-/** The sentences that begin with the name of a field. They fit many sentences, so they come last. @type {import('./said.js').Phrases} */
+/** The phrases that begin with the name of a field. These phrases fit many sentences, so they come last. @type {import('./said.js').Phrases} */
 const fields = [
   ['{1} is required', '{1} é obrigatório'],
   ['{1} must not be empty', '{1} não pode ficar vazio'],

@@ -76,7 +76,7 @@ export const ask = (question) =>
     };
   });
 
-/** Withdraws the question that waits, if any. Its answer is no. */
+/** Withdraws a waiting question, as if the reader had answered no. */
 export const unask = () => asked.peek()?.answer(false);
 
 export const Asking = () => {

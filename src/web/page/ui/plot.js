@@ -1,4 +1,4 @@
-/** A small chart of lines over time, drawn by uPlot. It has the colours of the page and follows its colour scheme. */
+/** A small chart of lines over time, drawn by uPlot. The chart has the colours of the page and follows its colour scheme. */
 import { html } from 'htm/preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { compactNumber, minuteOfDay } from '../texts.js';

@@ -34,7 +34,7 @@ const ThemeButton = () => {
   return html`<${Button} kind="square" icon="theme" aria-label=${label} title=${label} onClick=${nextTheme} />`;
 };
 
-/** The button switches to the next language. Its label is in the next language, for readers who do not know the current one. */
+/** A button that switches to the next language. The label is in the next language, for readers who do not know the current language. */
 const LanguageButton = () => {
   const next = nextLanguage();
   const { name, tag } = languages[next];

@@ -46,8 +46,9 @@ const begunWith = new Map();
 const movedOf = (nodes) => nodes.reduce((sum, { state, taken }) => sum + (state === 'draining' ? 0 : (taken['drained'] ?? 0)), 0);
 
 /**
- * Returns the number of sessions at the beginning of the drain. A page that was opened later estimates this number as the sum of the sessions that are
- * left and the sessions that other nodes took by a drain within the last hour. If several nodes drain, the estimate is the number of sessions that are left.
+ * Returns the number of sessions at the beginning of the drain. A page that was opened later estimates this number. The estimate is the sum of the sessions
+ * that are left and the sessions that other nodes took by a drain within the last hour. If several nodes drain, the estimate is the number of sessions that
+ * are left.
  * @param {Node} node
  * @param {readonly Node[]} nodes
  */
