@@ -19,7 +19,7 @@ export type RecipientState = (typeof recipientStates)[number];
 export interface CampaignSend extends Preparation, Pick<Send, 'content' | 'mentions' | 'forward' | 'replyTo'> {
   readonly trackSource: string;
   readonly trackId: string;
-  /** The label, as in `SendOptions`. */
+  /** The name of the operation that the client called. Returned as `sendFunction`. */
   readonly label: string;
   readonly payload: unknown;
 }

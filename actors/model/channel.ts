@@ -114,7 +114,7 @@ export interface PostCounts {
 
 /** A post as the platform lists it. In a list of counts, a post has only its number and its counts. */
 export interface ListedPost extends PostCounts {
-  /** '' if the list has none. */
+  /** The platform's id of the post; '' if the list has none. */
   readonly messageId: string;
   /** `text`, `media` or `poll`; '' if the list has none. */
   readonly type: string;

@@ -108,7 +108,7 @@ export type ChatwootNews = {
   readonly accountId: number;
   readonly inboxId: number;
   readonly conversationId: number;
-  /** The id of the message. */
+  /** The id of the message in Chatwoot. */
   readonly id: number;
   /** The source id with which this gateway posted the message; '' for messages of agents. */
   readonly sourceId: string;

@@ -27,7 +27,6 @@ export interface TextContent {
       };
 }
 
-/** A poll. */
 export interface PollContent {
   readonly kind: 'poll';
   readonly question: string;
@@ -87,7 +86,6 @@ export interface ChannelInviteContent {
 
 // Events: invitations that people accept or decline.
 
-/** The facts of an event. */
 export interface EventFacts {
   readonly name: string;
   /** The description; '' for none. The field `joinLink` is also '' for none. */

@@ -77,7 +77,7 @@ export type Entry =
     }
   /** A message that the API accepted. The message is stored as `Queued` without an event. `key` is stored in the same transaction. */
   | { readonly kind: 'queued'; readonly message: Message; readonly chat: ChatPatch; readonly key?: UsedSendKey }
-  /** A new state of a send key. No event. */
+  /** A new state of an idempotency key. No event. */
   | { readonly kind: 'sendKey'; readonly key: UsedSendKey }
   /**
    * A new state of a campaign recipient. When a campaign message is stored or sent, the state of its recipient changes without this entry. `waiting`:
