@@ -14,7 +14,7 @@ import { BodyError, checkShape } from './body-bounds.ts';
 /** Content types that are read as JSON. curl and old clients omit the header or send `text/plain`. */
 const readable = /^(?:application\/(?:[\w.-]+\+)?json|text\/plain|text\/json)\b|^$/i;
 
-/** The name of an encoding in a content type. */
+/** The charset in a content type. */
 const charset = /;\s*charset\s*=\s*"?([^\s;"]*)/i;
 const utf8Names: ReadonlySet<string> = new Set(['', 'utf-8', 'utf8', 'us-ascii', 'ascii']);
 

@@ -54,7 +54,7 @@ export const refusalTable: Readonly<Record<Reason, { readonly status: number; re
 
 export const unexpectedText = 'Internal server error';
 
-/** The field `error_key` for codes of the platform. */
+/** The values of the field `error_key`, by the code of the platform. */
 const errorKeys: Readonly<Record<number, string>> = { 463: 'WHATSAPP_REACHOUT_TIMELOCK' };
 
 const limitFields = ({ timeLock, cap }: NonNullable<Refusal['limits']>) => ({

@@ -182,7 +182,7 @@ export const platformRefusals = { notSent: {}, refused: {}, unknown: {}, notSupp
 
 /** A row without its call: its shapes and its texts. */
 interface RowSpec<Params extends TSchema, Body extends TSchema, Query extends TSchema, Answer extends TSchema> {
-  /** The addresses. The first address is the name of the route; each further address is an alias. */
+  /** The addresses. The first address is the name of the route, and each further address is an alias. */
   readonly on: readonly [Address, ...Address[]];
   readonly operationId: string;
   readonly tag: string;

@@ -206,11 +206,12 @@ const replayOf = (body: Static<typeof shape.ReplayBody>): Result<ReplayFilter> =
   });
 };
 
+/** One of two sets of routes: for the webhooks of an instance, or for the global webhook. */
 interface Side {
   readonly path: '/webhook' | '/globalwebhook';
   readonly credential: CredentialName;
   readonly of: string;
-  /** The part of each operationId that differs between the two sides. */
+  /** The part of each operationId that differs between the two sets. */
   readonly name: string;
   owner(id: InstanceId): InstanceId | null;
 }
