@@ -1,4 +1,4 @@
-/** The form of businesses in the interface: profiles, catalogs, products, collections. */
+/** The API representation of businesses: profiles, catalogs, products, collections. */
 import { Type } from 'typebox';
 import type {
   BusinessCategory,

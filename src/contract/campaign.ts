@@ -1,4 +1,4 @@
-/** The form of campaigns in the interface: folders, their messages, and the `sender` event. */
+/** The API representation of campaigns: folders, their messages, and the `sender` event. */
 import { Type } from 'typebox';
 import {
   emptyMessage,

@@ -1,4 +1,4 @@
-/** The form of channels and of their posts in the interface: the platform's own field names, words in lower case, numbers and times as texts. */
+/** The API representation of channels and of their posts: the platform's own field names, words in lower case, numbers and times as texts. */
 import { Type } from 'typebox';
 import { type ChangedPost, type Channel, type ChannelPicture, channelRoles, type ChannelText, type ListedPost } from '#actors/model.ts';
 import { fieldsOf } from './fields.ts';

@@ -1,4 +1,4 @@
-/** The form of chats and people in the API: chats, their details and ids, the address book, checked numbers. */
+/** The API representation of chats and people: chats, their details and ids, the address book, checked numbers. */
 import { parsePhoneNumberFromString } from 'libphonenumber-js/min';
 import {
   type Chat,
@@ -68,7 +68,7 @@ export const chatIdsOf = (name: string): readonly string[] => {
  */
 export const isWholeChatId = (text: string): boolean => withOwner.test(text.trim()) || withDevice.test(text.trim());
 
-// The form of a chat in the API (`Chat` of the OpenAPI document).
+// The API representation of a chat (`Chat` of the OpenAPI document).
 
 const fields = Object.entries(chatFields);
 const columns: readonly (readonly [name: string, key: ChatKey])[] = fields.flatMap(([name, { key }]) =>
@@ -222,7 +222,7 @@ export const avatarView = ({ state, url }: Picture, kind: PictureKind) => ({
   status: state,
 });
 
-// The form of the address book in the API.
+// The API representation of the address book.
 
 /** Makes the view of a contact. People outside of the address book have the name that they chose. */
 export const bookView = ({ contactId, name, pushName }: Contact) => {

@@ -1,4 +1,4 @@
-/** The form of the chatbot in the interface: its agents, its triggers, and its state in a chat. */
+/** The API representation of the chatbot: its agents, its triggers, and its state in a chat. */
 import { type Static, type TObject, Type } from 'typebox';
 import {
   type AiMetadata,

@@ -1,4 +1,4 @@
-/** The form of labels, lead tags and quick replies in the interface. */
+/** The API representation of labels, lead tags and quick replies. */
 import { Type } from 'typebox';
 import { quickReplyTypes } from '#actors/gateway.ts';
 import type { Chat, Kept, Label } from '#actors/model.ts';
@@ -49,7 +49,7 @@ export const retagged = ({ lead_tags: tags }: Chat['extra'], from: string, to: s
   return { lead_tags: [...new Set(tags.map((tag: unknown) => (tag === from ? to : tag)))] };
 };
 
-// The form of labels in the interface.
+// The API representation of labels.
 
 /** The colours of labels. A label has the index of its colour in this list. */
 export const labelColors = [

@@ -1,4 +1,4 @@
-/** The form of groups in the interface: a group, and the `groups` event, in which each unchanged field is null. */
+/** The API representation of groups: a group, and the `groups` event, in which each unchanged field is null. */
 import { Type } from 'typebox';
 import {
   type Group,

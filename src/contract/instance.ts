@@ -1,4 +1,4 @@
-/** The form of instances in the interface: their records and limits, and linking with a passkey. */
+/** The API representation of instances: their records and limits, and linking with a passkey. */
 import { Type } from 'typebox';
 import { statuses } from '#actors/gateway.ts';
 import type { AccountLimits, Looked, NewChatCap, PasskeyNotice, TimeLock } from '#actors/model.ts';
@@ -8,7 +8,7 @@ import { fieldsOf } from './fields.ts';
 import { FreeObject, OneOf, optional } from './shapes.ts';
 import { isoTime, timeText } from './formats.ts';
 
-// The form of an instance in the interface (`Instance` of the OpenAPI document).
+// The API representation of an instance (`Instance` of the OpenAPI document).
 
 interface ShownInstance extends InstanceView {
   /** The time of the view, in Unix milliseconds. */
@@ -60,7 +60,7 @@ export const instanceFields = instance.schemas;
 /** Makes the view of an instance. `now`: Unix milliseconds. */
 export const instanceView = (view: InstanceView, now: number) => instance.view({ ...view, now });
 
-// The form of the limits of an account in the interface.
+// The API representation of the limits of an account.
 
 /** Makes an object with the time as its only field. The object is empty if the time is unknown. */
 const moment = <Name extends string>(name: Name, ms: number | null): { readonly [N in Name]?: string } =>

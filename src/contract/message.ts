@@ -1,4 +1,4 @@
-/** The form of messages in the interface: their content, whole messages in answers and in events, and their outcomes. */
+/** The API representation of messages: their content, whole messages in answers and in events, and their outcomes. */
 import type { CallPeer, Chat, Message, MessageStatus, PostMarks, Receipt, ReceiptCounts } from '#actors/model.ts';
 import { chatView } from './chat.ts';
 import { aiMetadataView } from './chatbot.ts';
@@ -40,7 +40,7 @@ export const contentView = (content: unknown): unknown => {
   return view;
 };
 
-// The form of a message in answers and in events. This code runs for every message, so it makes only one object.
+// The API representation of a message in answers and in events. This code runs for every message, so it makes only one object.
 
 const noMetadata = Object.freeze({});
 

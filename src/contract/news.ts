@@ -1,11 +1,11 @@
-/** The form of events that are not stored, and of batches of older messages (docs/event-bodies.md). */
+/** The API representation of the events of `News`, and of batches of older messages (docs/event-bodies.md). */
 import type { Call, ConnectionChange, Label, News, PresenceChange } from '#actors/model.ts';
 import type { HistoryRequest, HistoryView } from '#actors/views.ts';
 import { groupChangeView } from './group.ts';
 import { passkeyNotice } from './instance.ts';
 import { isoTime, timeText } from './formats.ts';
 
-// Events that are not stored: `connection`, `presence`, `call`, `groups`, `labels`.
+// The events of `News`: `connection`, `presence`, `call`, `groups`, `labels`.
 
 const connectionView = (name: string, { status, qrcode, passkey, lastDisconnect, reason, loggedOut, formerOwner }: ConnectionChange) => ({
   ...(loggedOut === true ? { type: 'LoggedOut' } : {}),
@@ -123,7 +123,7 @@ export const historyView = (kind: string, items: readonly Item[], batchNumber: n
   [kind]: fitted(items),
 });
 
-// The form of requests for older messages in the interface.
+// The API representation of requests for older messages.
 
 const detailsOf = ({ chatId, state, answer }: HistoryRequest) => ({
   chatid: chatId,

@@ -1,4 +1,4 @@
-/** The form of proxies, of the server's state and of dashboard sessions in the interface. */
+/** The API representation of proxies, of the server's state and of dashboard sessions. */
 import { Type } from 'typebox';
 import {
   maskedProxy,
@@ -17,7 +17,7 @@ import { Flag, OneOf, optional } from './shapes.ts';
 const text = Type.String();
 const whole = Type.Integer();
 
-// The form of proxies, which never shows passwords.
+// The API representation of proxies, which never shows passwords.
 
 type Settings = ProxyView['settings'];
 

@@ -1,4 +1,4 @@
-/** The form of webhooks and their delivery errors in the interface. */
+/** The API representation of webhooks and their delivery errors. */
 import { Type } from 'typebox';
 import { damageText, type DeliveryError, type Try, type Webhook } from '#actors/model.ts';
 import type { ChatwootSettings, DeliveryDetails, DeliveryPage, DeliveryView, SavedWebhooks, WebhookTest } from '#actors/views.ts';
@@ -140,7 +140,7 @@ export const webhookTestView = ({ id, url, outcome, ms }: WebhookTest) => ({
   ...(outcome.ok ? {} : { error: outcome.error }),
 });
 
-// The form of the settings of the Chatwoot connector in the interface.
+// The API representation of the settings of the Chatwoot connector.
 
 const unset: ChatwootSettings = {
   enabled: false,
