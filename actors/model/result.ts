@@ -62,7 +62,7 @@ export interface Refusal {
   readonly detail?: string;
   /** True if the connection ended before the answer came. The request may be repeated on the next connection. */
   readonly connectionLost?: true;
-  /** The limits of the account at a refusal by the platform, if they are known. */
+  /** The limits of the account on new chats, for a refusal by the platform. Absent if unknown. */
   readonly limits?: Partial<AccountLimits>;
   /** The platform's id of the message that may have been sent. A client can look its status up later. */
   readonly messageId?: string;
