@@ -146,7 +146,7 @@ const defaultAnswer = (title: string, cases: readonly ErrorCase[], body: typeof 
 const ofPlatform = (title: string, further: readonly ErrorCase[], fields = {}) =>
   defaultAnswer(title, [...platformErrors, ...further], PlatformErrorBody, fields);
 
-/** The answers that the document contains once as the default answers of operations. */
+/** The default answers of operations. The document contains each default answer once. */
 const defaults = {
   instance: defaultAnswer('The usual errors', ofInstance, ErrorBody),
   open: defaultAnswer('The usual errors of requests without a token', commonErrors(null), ErrorBody),

@@ -1,5 +1,5 @@
 /**
- * Asks the users of clients to confirm calls, and shows them all arguments of the call. Each open question keeps a call in memory, so the number of open
+ * Asks the users of clients to confirm calls. A question shows all arguments of its call. Each open question keeps a call in memory, so the number of open
  * questions is limited.
  */
 import type { Server } from '@modelcontextprotocol/sdk/server/index.js';

@@ -220,7 +220,7 @@ export const chatwootRoutes: readonly Route[] = [
     summary: 'Receive a message of the inbox of Chatwoot. It is stored before the answer and sent afterwards',
     params: webhookShape.HookParams,
     body: webhookShape.HookBody,
-    // No credential protects this route. An event contains only the addresses of files, and contains the text of a message twice.
+    // This route has no credential, so the limit is small. An event of Chatwoot contains the text of a message twice, but only the addresses of files.
     bodyLimit: { bytes: 262_144 },
     answer: webhookShape.HookAnswer,
     refusals: {

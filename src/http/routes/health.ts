@@ -103,7 +103,7 @@ export const metricsRoutes = ({ metrics }: HttpOptions): readonly Route[] =>
 
 // The event stream of an instance.
 
-/** The Retry-After of a refused stream, in seconds. Within this time a broken connection is detected, and no longer counts. */
+/** The Retry-After of a refused stream, in seconds. Within this time the gateway detects broken streams, which then no longer count for the limit. */
 const retryAfterSeconds = 15;
 
 export const streamRoutes = (hub: Hub): readonly Route[] => [

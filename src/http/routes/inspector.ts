@@ -67,7 +67,7 @@ const eventOf = ({ type, webhook, worker, level, minutes = 60 }: Static<typeof s
   return done(type === 'restartWorker' ? { type, worker: worker ?? null } : { type });
 };
 
-/** The Retry-After of a refused stream, in seconds. Within this time a broken connection is detected, and no longer counts. */
+/** The Retry-After of a refused stream, in seconds. Within this time the gateway detects broken streams, which then no longer count for the limit. */
 const retryAfterSeconds = 15;
 
 /** Names the caller whose streams are counted together: all sessions of a user, or the network of an admin token. */
