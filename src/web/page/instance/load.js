@@ -83,7 +83,7 @@ export const useAnswer = (ask, on) => {
  */
 export const useRefresh = (refresh, ms) =>
   useEffect(() => {
-    // A view that waits for the reader to sign in again would collect requests.
+    // While requests are held until the reader signs in again, each refresh would add one more held request.
     const timer = setInterval(() => !document.hidden && session.peek()?.signedIn !== false && void refresh(), ms);
     return () => clearInterval(timer);
   }, [refresh, ms]);

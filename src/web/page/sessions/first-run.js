@@ -17,6 +17,6 @@ export const noteFirstRun = (id) => {
     if (id === '') localStorage.removeItem(key);
     else localStorage.setItem(key, id);
   } catch {
-    // Storage is forbidden in some private windows. The list then shows no button that continues.
+    // Storage is forbidden in some private windows. The list then shows no button that continues the first run.
   }
 };
