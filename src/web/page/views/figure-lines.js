@@ -52,8 +52,8 @@ const joined = (all, steps, join) =>
   });
 
 /**
- * Returns the lines of one figure. The line of all nodes comes last, so that it is drawn on top. For the delay of the event loop, this line has the largest value
- * of the nodes. For other figures, this line has the sum of the nodes.
+ * Returns the lines of one figure. The line of all nodes comes last, so that it is drawn on top. For the delay of the event loop, this line has the largest
+ * value of the nodes. For other figures, this line has the sum of the nodes.
  * @param {Answer} answer
  * @param {Name} name
  * @param {string | null} only The name of the only node that is shown; null for all nodes.
