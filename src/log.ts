@@ -59,7 +59,7 @@ export class LogOutput {
         written += writeSync(this.#file, bytes, written);
         this.#isTorn = written < bytes.length;
       } catch (error) {
-        // The pipe is full.
+        // `EAGAIN` means that the pipe is full. The write is retried until the deadline.
         if ((error as NodeJS.ErrnoException).code !== 'EAGAIN' || performance.now() > deadline) throw error;
         Atomics.wait(sleeper, 0, 0, pause);
       }

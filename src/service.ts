@@ -59,7 +59,7 @@ const chance: Chance = {
 
 const digest = (text: string): string => createHash('sha256').update(text).digest('hex');
 
-/** Measures the delays of the event loop in the current and the previous minute. The owner must close it. */
+/** A watch of the delays of the event loop in the current and the previous minute. The owner must close the watch. */
 class LoopWatch {
   readonly #delays = monitorEventLoopDelay({ resolution: 10 });
   readonly #timer: NodeJS.Timeout;

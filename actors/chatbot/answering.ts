@@ -277,7 +277,7 @@ export class Answering {
     return { text, metadata: boundedMetadata({ agentId: agent.id, request, response: { choices, toolResults, error: '' } }) };
   }
 
-  /** Counts tokens. A failure is only logged, because an answer does not wait for storage. */
+  /** Counts tokens. A failure is only logged, so that a failed write does not prevent the answer. */
   async #spend({ instance }: Talk, tokens: number): Promise<void> {
     const record = this.#input.cell(instance)?.record;
     if (!record) return;

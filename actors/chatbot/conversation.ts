@@ -19,8 +19,8 @@ interface ConversationHost {
   readonly time: Pick<Time, 'monotonic'>;
   readonly policy: ChatbotPolicy;
   /**
-   * Plans an answer to the messages with these ids, or to all unanswered messages if there are no ids. `held`: the time in milliseconds that the trigger adds
-   * to the largest age of a question.
+   * Plans an answer to the messages with these ids, or to all unanswered messages if there are no ids. `held`: the delay of the
+   * trigger. A question may be older than `ChatbotPolicy.fresh` by this time. In milliseconds.
    */
   decide(asked: readonly string[], held: number): Promise<Plan | null>;
   think(plan: Plan, signal: AbortSignal): Promise<Answer | null>;

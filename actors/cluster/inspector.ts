@@ -97,7 +97,7 @@ export interface ClusterStepsInput {
   readonly time: Time;
   readonly log: Log;
   owns(id: InstanceId): boolean;
-  /** Asks the owner for the state of an instance. Answers of other nodes have no effect. */
+  /** Returns the details of an instance, from its owner if the owner answers. The caller ignores details that do not come from the owner. */
   actor(id: InstanceId): Promise<Result<ActorDetail>>;
   /** Watches the steps that this node takes, and the end of the watch. */
   watchHere(id: InstanceId, watcher: StepWatcher): () => void;

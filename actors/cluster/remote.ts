@@ -68,7 +68,7 @@ type Reply =
   | Moved
   /** `otherVersion`: the node does not know the command, and began nothing. `repeated`: the message is a copy of a command that the node has answered. */
   | { readonly kind: 'otherVersion' | 'repeated' }
-  /** `isOfFiles`: true if the store of files failed, and not the database. Nodes of the previous release do not send it. */
+  /** `isOfFiles`: true if the store of files failed, and not the database. Nodes of the previous release do not send `isOfFiles`. */
   | { readonly kind: 'storage'; readonly message: string; readonly isOfFiles?: boolean }
   | { readonly kind: 'epoch' | 'surprise'; readonly message: string };
 

@@ -116,7 +116,7 @@ interface Stored {
 }
 
 /** The length of a generated admin token, in characters. */
-const length = 50;
+const tokenLength = 50;
 
 interface Begun {
   readonly current: Stored;
@@ -149,7 +149,7 @@ const begin = async (ports: Ports, configured: string | null): Promise<Begun> =>
     const text = await settings.get(adminTokenSetting);
     const stored = parse(text);
     if (stored && (wanted === '' || stored.replaces === wanted)) return { current: stored, made: null };
-    const made = configured === null ? chance.token(length) : null;
+    const made = configured === null ? chance.token(tokenLength) : null;
     const current = { hash: made === null ? wanted : digest(made), replaces: wanted, rotatedAt: 0 };
     if (await settings.swap(adminTokenSetting, text, JSON.stringify(current))) return { current, made };
   }
@@ -200,7 +200,7 @@ export class AdminToken {
   async #rotate(): Promise<Result<string>> {
     const { chance, digest, settings, time } = this.#ports;
     if (this.#current.rotatedAt + this.#cooldown > time.now()) return this.#tooEarly();
-    const token = chance.token(length);
+    const token = chance.token(tokenLength);
     const next: Stored = { ...this.#current, hash: digest(token), rotatedAt: time.now() };
     if (await settings.swap(adminTokenSetting, JSON.stringify(this.#current), JSON.stringify(next))) {
       this.#current = next;

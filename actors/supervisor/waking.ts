@@ -257,8 +257,8 @@ export class Waking {
     await cell.waitFor((other) => !other.closing, timeout); // The session may be about to hibernate.
     this.keepAwake(cell);
     if (cell.view.status === 'hibernated') {
-      const full = capacity.objection(id) ?? (await this.#wake(cell));
-      if (full) return full;
+      const refusal = capacity.objection(id) ?? (await this.#wake(cell));
+      if (refusal) return refusal;
     }
     if (!cell.waking) return done(cell);
     const over = (other: Cell): boolean => other.view.connected || other.view.status === 'disconnected';

@@ -143,11 +143,11 @@ const plannedMessage = (campaignId: string, { position, chatId, number, send, at
 /** Makes the view of a recipient in the form of the planned or sent message. */
 export const campaignRecipientView = (campaignId: string, row: CampaignMessage, owner: string, now: number) => {
   const { state, error, message } = row;
-  const isFurther = message !== null && state === 'sent';
+  const hasMessageStatus = message !== null && state === 'sent';
   return {
     ...messageView(message ?? plannedMessage(campaignId, row), owner, now),
-    status: isFurther ? message.status : recipientStatuses[state],
-    error: isFurther ? message.error : error,
+    status: hasMessageStatus ? message.status : recipientStatuses[state],
+    error: hasMessageStatus ? message.error : error,
   };
 };
 

@@ -59,8 +59,8 @@ const sentenceOf = (error: unknown): string => {
   if (refusal !== undefined) return `the mail server is ${refusal}`;
   const status = typeof responseCode === 'number' ? ` (${responseCode})` : '';
   const ofSocket = code === 'ESOCKET' || code === 'ETLS' ? socketSentence(error as object) : undefined;
-  const known = ofSocket ?? (typeof code === 'string' ? sentences[code] : undefined);
-  return known === undefined ? `the mail could not be sent: ${reasonOf(error)}` : known + status;
+  const sentence = ofSocket ?? (typeof code === 'string' ? sentences[code] : undefined);
+  return sentence === undefined ? `the mail could not be sent: ${reasonOf(error)}` : sentence + status;
 };
 
 export const createMailer = ({ guard, timeoutMs }: MailerOptions): Mailer => ({

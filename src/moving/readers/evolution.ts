@@ -1,6 +1,6 @@
 /**
- * Evolution API: instances and credentials in PostgreSQL, Signal keys in files or in a Redis hash. Credentials are JSON in JSON. Stores without a
- * database (version 1, CACHE_REDIS_SAVE_INSTANCES) are only folders or hashes.
+ * Reads sessions of Evolution API. Instances and credentials are in PostgreSQL, and Signal keys are in files or in a Redis hash. Credentials are a JSON text
+ * inside a JSON value. Stores without a database (version 1, CACHE_REDIS_SAVE_INSTANCES) are only folders or hashes.
  */
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';

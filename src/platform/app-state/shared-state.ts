@@ -84,7 +84,10 @@ export interface SharedState {
   reload(collections: readonly WAPatchName[]): Promise<void>;
   /** Asks the phone for a missing key of the shared state. */
   keyMissing(id: string): void;
-  /** Handles a change of credentials. If the phone has shared keys, and the library does not synchronise by itself, all collections are fetched. */
+  /**
+   * Handles a change of credentials, if the library does not synchronise by itself. A new key from the phone fetches all collections. A new
+   * `accountSyncCounter` fetches them only if none was fetched before.
+   */
   credentialsChanged(update: Partial<AuthenticationCreds>): void;
 }
 

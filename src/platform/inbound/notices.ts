@@ -269,8 +269,8 @@ class Refills {
     const before = creds.firstUnuploadedPreKeyId;
     await this.#sock.uploadPreKeys(count);
     const after = creds.firstUnuploadedPreKeyId;
-    // If the library was already uploading, the call only waited for that upload. Fewer ids are then new, and they are not noted. If an attempt failed, more
-    // ids are new, but only the last `count` of them were uploaded.
+    // Notes the upload only if at least `count` ids are new. If the library was already uploading, the call only waited for that upload, and fewer ids are
+    // new. After a failed attempt more than `count` ids are new, but only the last `count` ids were uploaded.
     if (after - before >= count) await this.#spent.uploaded(after - count, after - 1);
   }
 }

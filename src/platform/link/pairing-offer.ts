@@ -48,7 +48,7 @@ const codeLives = 180_000;
 const mostHellos = 3;
 /** The largest number of codes that become void and are replaced in one offer. */
 const mostVoided = 3;
-/** The limit of a whole passkey pairing. It exceeds the sum of the chart's limits for the stages. In milliseconds. */
+/** The time limit of a whole passkey pairing, which exceeds the sum of the chart's limits for the stages. In milliseconds. */
 const longestPasskey = 20 * 60_000;
 /** The time for the last step of the phone. Afterwards a new code replaces the typed code. In milliseconds. */
 const lastStep = 60_000;

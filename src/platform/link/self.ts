@@ -95,8 +95,8 @@ export const removeDevice = async (sock: WASocket): Promise<void> => {
 };
 
 /**
- * Refreshes the library's copy of the privacy settings after a change on another device. The library needs it for read receipts, and does not
- * refresh it by itself.
+ * Refreshes the library's copy of the privacy settings after a change on another device. The library needs this copy for read receipts, and
+ * does not refresh the copy by itself.
  */
 export const followPrivacy = (sock: WASocket, failed: (error: unknown) => void): void => {
   sock.ws.on('CB:notification,type:account_sync,privacy', () => void sock.fetchPrivacySettings(true).catch(failed));

@@ -144,8 +144,8 @@ export const audienceOf = async (wish: AudienceWish, connection: LiveConnection)
 };
 
 /**
- * Returns the people that get the key of the post. The own address names the phone (device 0). For an address with a device number, the library sends the key
- * to this device only, and so not to this session.
+ * Returns the addresses that get the sender key of a status post: the recipients and the own phone. The own address has device number 0, so that the library
+ * sends the key to the phone only, and not to this session.
  */
 export const readersOf = ({ recipients }: Audience, { me }: LiveConnection['directory']): string[] => [
   ...recipients,

@@ -222,7 +222,7 @@ export function inView(channels: readonly Channel[], view: unknown, countries: r
   return channels.filter((one) => listed(one) && (countries.length === 0 || countries.includes(one.country))).toSorted(order);
 }
 
-export function found(channels: readonly Channel[], words: string): Channel[] {
+export function searchChannels(channels: readonly Channel[], words: string): Channel[] {
   const wanted = words.toLowerCase();
   const texts = ({ name, description, handle }: Channel) => `${name.text}\n${description.text}\n${handle ?? ''}`.toLowerCase();
   return channels.filter((one) => listed(one) && texts(one).includes(wanted)).toSorted(byFollowers);

@@ -5,7 +5,7 @@
 import { keepPicture } from '../account.ts';
 import { lidJid, pnJid } from '../address.ts';
 import * as act from '../channels/actions.ts';
-import { type Channel, found, inView, isAdmin, type Page, pageOf } from '../channels/channels.ts';
+import { type Channel, inView, isAdmin, type Page, pageOf, searchChannels } from '../channels/channels.ts';
 import { acceptNotice, channelShape, listedShape, requireNotice, stateShape, threadShape, type Wanted } from '../channels/shape.ts';
 import { SandboxError, type ReactionCodes } from '../interface.ts';
 import type { Person, Picture } from '../people.ts';
@@ -182,7 +182,7 @@ const directory = (query: DeviceQuery, { input }: Variables): unknown => {
 const search = (query: DeviceQuery, { input }: Variables): unknown => {
   const { search_text: words, categories, limit, start_cursor: cursor } = objectIn(input);
   listIn(categories);
-  const page = pageOf(found(query.parts.channels.all(), textIn(words)), limit, cursor);
+  const page = pageOf(searchChannels(query.parts.channels.all(), textIn(words)), limit, cursor);
   return { xwa2_newsletters_directory_search: listOf(page, cursor) };
 };
 

@@ -39,7 +39,7 @@ interface Rule {
 const nodeOf = ({ nodes }: Besides, tag: string): BinaryNode | undefined => child({ tag: '', attrs: {}, content: [...nodes] }, tag);
 const metaOf = (besides: Besides): BinaryNode['attrs'] => nodeOf(besides, 'meta')?.attrs ?? {};
 
-/** The flow name that `<biz>` must have, by the name of the first button. For all other buttons, it is `mixed`. */
+/** The flow name that `<biz>` must have, by the name of the first button. The flow name is `mixed` for all other buttons. */
 const namesOf: Readonly<Record<string, string>> = {
   payment_info: 'payment_info',
   review_and_pay: 'order_details',

@@ -221,7 +221,7 @@ export class Connection {
       this.#open(clientStatic, payload);
       return true;
     } catch (error) {
-      // The first frame was authentic, so an old key is not the cause of the failure.
+      // If `#noise` is set already, the first frame was authentic. The cause is then not an old key.
       if (this.#noise === noise) throw error;
       return false;
     }

@@ -172,9 +172,9 @@ const freshMessages = async (
   const fresh = rows.filter((row, at) => !known.some((one) => isSame(one, row)) && !rows.slice(0, at).some((one) => isSame(one, row)));
   if (fresh.length === 0) return [];
   const chats = [...new Set(fresh.map(({ chatId }) => chatId))];
-  const unread = new Set((await database.rows<Name>(archivedStatements.unread, [instance, chats])).map(({ chatId }) => chatId));
+  const unreadChats = new Set((await database.rows<Name>(archivedStatements.unread, [instance, chats])).map(({ chatId }) => chatId));
   const own = await withOwnIds(database, instance, fresh, known, draw);
-  return own.map((row) => ({ ...row, unread: row['unread'] === true && unread.has(row.chatId) }));
+  return own.map((row) => ({ ...row, unread: row['unread'] === true && unreadChats.has(row.chatId) }));
 };
 
 const objectOf = (value: unknown): object => (typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {});

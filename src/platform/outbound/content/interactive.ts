@@ -78,7 +78,7 @@ const interactive = (
   nativeFlowMessage: { buttons: [...buttons], messageParamsJson: '', messageVersion: 1 },
 });
 
-/** Builds the whole message. It has an empty list of devices, as other clients send it with messages of this kind. */
+/** Builds the whole message with an empty list of devices. Other clients also send this list with messages of this kind. */
 const interactiveMessage = (message: proto.Message.IInteractiveMessage): proto.IMessage => ({
   interactiveMessage: message,
   messageContextInfo: { deviceListMetadata: {}, deviceListMetadataVersion: 2 },
@@ -229,7 +229,10 @@ const settingsOf = ({ pix, link, boleto }: PaymentContent, payee: string): reado
 const paymentMessage = (content: PaymentContent, order: Order, payee: string, head: HeadMessage | null): proto.IMessage =>
   interactiveMessage(interactive(content, [flow('review_and_pay', orderParams(order, settingsOf(content, payee)))], head));
 
-/** Returns the order in a stored message. Prices of orders are in thousandths, but payments are in hundredths. */
+/**
+ * Returns the order in a stored message. Prices of an order are in thousandths of the currency unit, and payments are in hundredths. The caller converts
+ * them.
+ */
 const orderIn = (stored: Message | null): proto.Message.IOrderMessage | null =>
   stored?.raw ? (unwrapped(proto.Message.decode(stored.raw))?.orderMessage ?? null) : null;
 
