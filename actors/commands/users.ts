@@ -1,7 +1,7 @@
 /** The people who operate the gateway: their rows, their passwords and their one-time codes. */
 import type { UserMethods } from '../views.ts';
 import { done, nameObjection, passwordObjection, refuse, type Result, type Role, type User, userNameOf } from '../model.ts';
-import { Guesses } from '../policy/pacing.ts';
+import { NamedBuckets } from '../policy/pacing.ts';
 import type { Ports, UserChange, UserRow } from '../ports.ts';
 
 type UserPorts = Pick<Ports, 'users' | 'passwords' | 'oneTimeCodes' | 'chance' | 'time' | 'media'>;
@@ -28,8 +28,8 @@ const newVersion = ({ chance }: UserPorts): string => chance.hex(16);
 /** Checks passwords and codes, within the limits of guesses. */
 const checks = (ports: UserPorts) => {
   const { passwords, oneTimeCodes, time } = ports;
-  const guesses = new Guesses(passwordPace);
-  const codes = new Guesses(codePace);
+  const guesses = new NamedBuckets(passwordPace);
+  const codes = new NamedBuckets(codePace);
   return {
     /** Checks a password. `row` is null for a name that no user has. */
     async password(name: string, row: UserRow | null, given: string, refusal: Result<never>): Promise<Result<null>> {

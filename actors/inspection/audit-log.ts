@@ -4,7 +4,7 @@
  */
 import type { AuditActor, AuditNote } from '../model.ts';
 import { type AuditStore, StorageFailure, type Log, type Time } from '../ports.ts';
-import { Guesses } from '../policy/pacing.ts';
+import { NamedBuckets } from '../policy/pacing.ts';
 import { within } from '../waiting.ts';
 
 /** The longest time between a note and its write. In milliseconds. */
@@ -45,7 +45,7 @@ export class AuditLog {
   #stopped = false;
   /** The times at which refused requests were last noted, oldest first. */
   readonly #refused = new Map<string, number>();
-  readonly #refusals = new Guesses(refusedPace);
+  readonly #refusals = new NamedBuckets(refusedPace);
 
   constructor(input: AuditLogInput) {
     this.#input = input;

@@ -1,7 +1,4 @@
-/**
- * The pace of work as plain functions and counters: sliding windows, back-off delays, token buckets, a semaphore, and a limit of guesses by
- * name.
- */
+/** The pace of work as plain functions and counters: sliding windows, back-off delays, token buckets, and a semaphore. */
 
 // Sliding windows and back-off delays as pure functions.
 
@@ -195,12 +192,12 @@ export class Slots {
   }
 }
 
-// Limits guesses with one token bucket for each name. Every guess takes a token before the check, so that concurrent guesses cannot exceed the limit.
+// One token bucket for each name, such as that of a person who signs in.
 
 /** The largest number of names with a bucket. The bucket of the name that was not tried for longest is dropped. A bucket takes about 100 bytes. */
 const remembered = 20_000;
 
-export class Guesses {
+export class NamedBuckets {
   readonly #pace: Pace;
   readonly #buckets = new Map<string, Bucket>();
 
@@ -208,7 +205,10 @@ export class Guesses {
     this.#pace = pace;
   }
 
-  /** Takes a token for a guess. Returns 0 if the guess is allowed, else the milliseconds until the next guess is allowed. */
+  /**
+   * Takes a token. Returns 0 if there was one, else the milliseconds until the next. A guess takes its token before its check, so that concurrent guesses
+   * cannot exceed the limit.
+   */
   take(name: string, now: number): number {
     const { bucket, wait } = takeToken(this.#buckets.get(name) ?? fullBucket(this.#pace, now), this.#pace, now);
     this.#buckets.delete(name);
@@ -218,7 +218,7 @@ export class Guesses {
     return wait;
   }
 
-  /** Returns the token of a guess to the bucket. Call this if the guess was right or could not be checked. */
+  /** Returns a token to the bucket. Call this if the guess was right or could not be checked. */
   giveBack(name: string): void {
     const bucket = this.#buckets.get(name);
     if (bucket !== undefined) this.#buckets.set(name, { ...bucket, tokens: Math.min(this.#pace.burst, bucket.tokens + 1) });

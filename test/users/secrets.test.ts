@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { nameObjection, passwordObjection } from '#actors/model.ts';
-import { Guesses } from '#actors/policy/pacing.ts';
+import { NamedBuckets } from '#actors/policy/pacing.ts';
 import { codeOf, createOneTimeCodes, createPasswords, stepAt } from '#src/users/credentials.ts';
 import { cheapPasswords } from '#test/fakes/users.ts';
 
@@ -132,7 +132,7 @@ test('names: they have lower-case letters, digits and some signs, and cannot be 
 });
 
 test('guesses: after the burst each period allows one more, and a refunded attempt does not count', () => {
-  const guesses = new Guesses({ burst: 2, every: 1_000 });
+  const guesses = new NamedBuckets({ burst: 2, every: 1_000 });
   assert.deepEqual([guesses.take('ana', 0), guesses.take('ana', 0), guesses.take('ana', 0)], [0, 0, 1_000]);
   assert.equal(guesses.take('bea', 0), 0, 'names are counted apart');
   assert.equal(guesses.take('ana', 1_000), 0);
