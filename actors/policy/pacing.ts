@@ -37,10 +37,13 @@ const filled = ({ tokens, at }: Bucket, { burst, every }: Pace, now: number): Bu
   at: now,
 });
 
+/** The share of a token that a sum of fractions may lack, because floating-point numbers round. */
+const rounding = 1e-6;
+
 /** Takes `count` tokens, or none. `wait`: milliseconds until there are enough tokens; 0 if they were taken. A `count` above `burst` always fails. */
 export const takeToken = (bucket: Bucket, pace: Pace, now: number, count = 1): { readonly bucket: Bucket; readonly wait: number } => {
   const current = filled(bucket, pace, now);
-  if (current.tokens >= count) return { bucket: { ...current, tokens: current.tokens - count }, wait: 0 };
+  if (current.tokens >= count - rounding) return { bucket: { ...current, tokens: Math.max(0, current.tokens - count) }, wait: 0 };
   return { bucket: current, wait: Math.ceil((count - current.tokens) * pace.every) };
 };
 

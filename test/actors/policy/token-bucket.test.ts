@@ -23,3 +23,17 @@ for (const [title, times, waits] of rows)
     });
     assert.deepEqual(found, waits);
   });
+
+test('token bucket: an action is allowed exactly at the end of its wait', () => {
+  for (let seed = 1; seed < 2_000; seed += 1) {
+    let [bucket, now] = [fullBucket(pace, 0), 0];
+    for (let n = 1; n <= 12; n += 1) {
+      now += (seed * 7_919 * n) % 997;
+      const first = takeToken(bucket, pace, now);
+      now += first.wait;
+      const second = first.wait === 0 ? first : takeToken(first.bucket, pace, now);
+      assert.equal(second.wait, 0, `seed ${seed}, action ${n}`);
+      bucket = second.bucket;
+    }
+  }
+});
