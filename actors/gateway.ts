@@ -8,6 +8,7 @@ import { Chatbot } from './chatbot/chatbot.ts';
 import { Replies, type RepliesHost } from './chatwoot/replies.ts';
 import { deleteMessage, fileCommands, historyCommands, messageCommands } from './commands/messages.ts';
 import { chatbotCommands } from './commands/chatbot.ts';
+import { ConnectLimit } from './commands/connect-limit.ts';
 import { createConnection } from './commands/connection.ts';
 import { inspectorEvents, inspectorQueries } from './commands/inspector.ts';
 import { instanceCommands } from './commands/instances.ts';
@@ -234,8 +235,9 @@ const supervisorCommands = (supervisor: Supervisor) => ({
 /** Commands on instances, their connections and their proxies. `changed` is called after the settings of an instance changed. */
 const sessionCommands = (supervisor: Supervisor, changed: (id: InstanceId) => void) => {
   const { cells, ports, policy } = supervisor;
-  const proxies = new ProxyChanges({ ports, policy });
-  const connection = createConnection({ cells, ports, policy, proxies });
+  const connects = new ConnectLimit(policy, ports.time);
+  const proxies = new ProxyChanges({ ports, policy, connects });
+  const connection = createConnection({ cells, ports, policy, proxies, connects });
   const queries = inspectorQueries(supervisor);
   return {
     ...instanceCommands(supervisor, proxies, changed),

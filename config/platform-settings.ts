@@ -105,6 +105,14 @@ export const pairingSettings = {
     5_000,
     'The time that `POST /instance/connect` waits for the first QR code or pairing code before it answers without one. Clients wait 15 s and poll afterwards.',
   ),
+  connectsAtOnce: fixed(
+    10,
+    'The connections that calls of clients may begin on one instance at once. A further call gets 429. Ten suffice for a person who changes between QR code and pairing code, corrects a number and restarts the session.',
+  ),
+  connectEveryMs: fixed(
+    60_000,
+    'The time until calls may begin one more connection. A page that always shows a QR code begins one in `pairingQrMs`, which is half of this pace. A client that connects a refused session in a loop logs in once a minute, which is less than the two connections a minute of `reconnectCutEveryMs`.',
+  ),
   sendTimeoutMs: fixed(
     15_000,
     'The time that a send waits for the acknowledgement of the platform. Clients give up after 15 s, so a longer wait has no reader.',

@@ -103,6 +103,7 @@ export const policyOf = (settings: Settings): Policy => ({
   crash: { limit: settings.crashLimit, window: settings.crashWindowMs, cooldown: settings.crashCooldownMs },
   handshakes: handshakesOf(settings),
   maxConnected: settings.maxConnectedInstances,
+  connects: { burst: settings.connectsAtOnce, every: settings.connectEveryMs },
   pairing: { qr: settings.pairingQrMs, code: settings.pairingCodeMs },
   connectAnswer: settings.connectAnswerMs,
   numbersEvery: settings.numbersLogEveryMs,

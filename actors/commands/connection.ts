@@ -6,11 +6,15 @@ import type { Cell } from '../session/cell.ts';
 import { damageOf } from '../session/status.ts';
 import { isSettled, settleMs } from '../supervisor/cells.ts';
 import type { DeviceLook, DisconnectedView, InstanceMethods, InstanceView, Origin } from '../views.ts';
+import type { ConnectLimit } from './connect-limit.ts';
 import { notDiscarded, type WithCells, type WithPolicy, type WithPorts } from './host.ts';
 import type { ProxyChanges } from './proxies.ts';
 
 /** The parts of the supervisor that these commands need. */
-type Host = WithCells & WithPorts<'passkeyCodes'> & WithPolicy<'connectAnswer'> & { readonly proxies: ProxyChanges };
+interface Host extends WithCells, WithPorts<'passkeyCodes'>, WithPolicy<'connectAnswer'> {
+  readonly proxies: ProxyChanges;
+  readonly connects: ConnectLimit;
+}
 
 type ConnectionCommands = Pick<InstanceMethods, 'connect' | 'disconnect' | 'reset' | 'hibernate' | 'presence'>;
 
@@ -32,6 +36,10 @@ const hasAnswer =
     if (passkey) return true;
     return isReplaced(cell, options) || (options.phone === undefined ? qrcode : paircode) !== '';
   };
+
+/** Returns true if the call begins a connection or another pairing. A call that joins a connection, or that the chart ignores, begins nothing. */
+const begins = (cell: Cell, options: OpenOptions): boolean =>
+  cell.status === 'connecting' ? isReplaced(cell, options) : (cell.lifecycle?.can({ type: 'instance.connect', options }) ?? true);
 
 const proxyNeeded = refuse('conflict', 'the server allows no direct connections: set a proxy with POST /instance/proxy first');
 
@@ -102,13 +110,13 @@ async function connect(
   if (!allowAccountChange && isForAnother(cell, options)) return anotherAccount;
   // A call that starts a pairing grants or revokes the permission to pair another account. A call that joins a pairing can only grant this permission.
   if (allowAccountChange || cell.view.status === 'disconnected') cell.allowsAccountChange = allowAccountChange;
-  const objection = host.cells.objection(id);
+  const objection = host.cells.objection(id) ?? (begins(cell, options) ? host.connects.objection(id) : null);
   if (objection) return objection;
-  const begins = cell.view.status === 'disconnected';
+  const isIdle = cell.view.status === 'disconnected';
   const { phone, ...look } = options;
   await cell.keeper.save({ wanted: 'online', ...look });
   // Other sessions may have taken the last slot meanwhile. No `await` separates this check from the event to the chart.
-  const filled = host.cells.objection(id);
+  const filled = host.cells.objection(id) ?? (begins(cell, options) ? host.connects.take(id) : null);
   if (filled) {
     cell.keeper.note({ wanted });
     return filled;
@@ -116,7 +124,7 @@ async function connect(
   // A pairing that ended during the save noted `offline`. With this state, the next restart would not restore the new session.
   if (cell.record.wanted === 'offline') cell.keeper.note({ wanted: 'online' });
   cell.connect({ ...deviceLook(cell.record), ...(phone === undefined ? {} : { phone }) }, by);
-  if (begins) await endPasskeyCode(host, cell);
+  if (isIdle) await endPasskeyCode(host, cell);
   await cell.waitFor(hasAnswer(options), host.policy.connectAnswer);
   if (isReplaced(cell, options)) return refuse('conflict', 'another connect request started a different pairing meanwhile');
   const verdict = cell.lifecycle?.context.verdict;
@@ -127,6 +135,8 @@ async function connect(
 async function reset(host: Host, cell: Cell, by: Origin): Promise<Result<InstanceView>> {
   const { status } = cell.view;
   if (status !== 'connected' && status !== 'connecting') return refuse('conflict', 'there is no running session to reset');
+  const objection = host.connects.take(cell.record.id);
+  if (objection) return objection;
   await endPasskeyCode(host, cell);
   cell.send({ type: 'instance.reset', by });
   return settledView(host, cell);

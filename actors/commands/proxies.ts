@@ -16,11 +16,13 @@ import { unreadableFieldsReason } from '../policy/close-cause.ts';
 import { chooseProxies, effectiveOf, routeOf } from '../policy/proxy-choice.ts';
 import type { Ports } from '../ports.ts';
 import type { Cell } from '../session/cell.ts';
+import type { ConnectLimit } from './connect-limit.ts';
 import type { WithCells, WithPolicy, WithPorts } from './host.ts';
 import type { Register } from './register.ts';
 
 /** The ports and the rules that changes need. */
 type ChangePorts = WithPorts<'chance' | 'log' | 'proxies' | 'time'> & WithPolicy<'proxies'>;
+type ChangeHost = ChangePorts & { readonly connects: Pick<ConnectLimit, 'take'> };
 
 /** The largest number of managed proxies that are tested for one request. Each test takes time. */
 const mostTests = 2;
@@ -95,11 +97,11 @@ const underWay = refuse('conflict', 'another change of this proxy is being teste
 
 /** Changes the proxies of instances, after tests. */
 export class ProxyChanges {
-  readonly #host: ChangePorts;
+  readonly #host: ChangeHost;
   /** Instances whose proxy is being changed. */
   readonly #changing = new WeakSet<Cell>();
 
-  constructor(host: ChangePorts) {
+  constructor(host: ChangeHost) {
     this.#host = host;
   }
 
@@ -141,18 +143,20 @@ export class ProxyChanges {
     return this.#host.ports.proxies.catalogue;
   }
 
-  /** Tests and stores the settings. A running session restarts if the route of its next connection changes. */
+  /** Tests and stores the settings. A running session restarts if the route of its next connection changes. Restarts are limited. */
   async #testAndStore(cell: Cell, change: ProxyChange): ReturnType<ProxyMethods['changeProxy']> {
     const before = cell.record.proxy ?? noProxy;
     const planned = await this.planned(before, change);
     if (!planned.ok) return planned;
     const settings = planned.value;
+    const isRerouted = JSON.stringify(this.#routeOf(before)) !== JSON.stringify(this.#routeOf(settings));
+    const restarts = (): boolean => isRerouted && (cell.status === 'connected' || cell.status === 'connecting');
+    const objection = restarts() ? this.#host.connects.take(cell.record.id) : null;
+    if (objection) return objection;
     await cell.keeper.save({ proxy: settings });
     cell.proxying.changed();
     this.#host.ports.log.info({ instance: cell.record.id, mode: settings.mode }, 'proxy.changed');
-    const [old, next] = [this.#routeOf(before), this.#routeOf(settings)];
-    const { status } = cell.view;
-    const restart = JSON.stringify(old) !== JSON.stringify(next) && (status === 'connected' || status === 'connecting');
+    const restart = restarts();
     if (restart) cell.send({ type: 'instance.reset' });
     return done({ ...viewOf(settings), restarted: restart, rotated: change.rotate === true });
   }

@@ -221,6 +221,11 @@ export class NamedBuckets {
     return wait;
   }
 
+  /** Returns what `take` would return, and takes no token. */
+  waitOf(name: string, now: number): number {
+    return takeToken(this.#buckets.get(name) ?? fullBucket(this.#pace, now), this.#pace, now).wait;
+  }
+
   /** Returns a token to the bucket. Call this if the guess was right or could not be checked. */
   giveBack(name: string): void {
     const bucket = this.#buckets.get(name);

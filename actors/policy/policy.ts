@@ -20,6 +20,8 @@ export interface Policy {
   readonly crash: { readonly limit: number; readonly window: number; readonly cooldown: number };
   readonly handshakes: GateLimits;
   readonly maxConnected: number;
+  /** The connections that calls of clients may begin on one instance. Calls that join a connection do not count. */
+  readonly connects: Pace;
   /** The lifetime of a QR code and of a pairing code. */
   readonly pairing: { readonly qr: number; readonly code: number };
   /** The longest wait of `connect` for a QR, a code or a connection. */

@@ -177,6 +177,11 @@ export type Refusals = Readonly<Partial<Record<Reason, RefusalAnswer>>>;
 /** The refusals of routes that name no object except the instance. */
 export const instanceRefusals = { notFound: { example: unknownInstance.refusal.message } } as const satisfies Refusals;
 
+/** The refusal of calls that begin a connection, by `actors/commands/connect-limit.ts`. */
+export const connectRefusals = {
+  limited: { example: 'too many calls began a connection of this instance: try again in 60 s, because the platform may ban its number' },
+} as const satisfies Refusals;
+
 /** The refusals of every route that sends a request to the platform. */
 export const platformRefusals = { notSent: {}, refused: {}, unknown: {}, notSupported: {}, capped: {} } as const satisfies Refusals;
 

@@ -79,6 +79,7 @@ export const testPolicy: Policy = {
   crash: { limit: 3, window: 60_000, cooldown: 900_000 },
   handshakes: { atOnce: 5, perSecond: 5 },
   maxConnected: 100,
+  connects: { burst: 10, every: 60_000 },
   pairing: { qr: 120_000, code: 300_000 },
   connectAnswer: 5000,
   wakeTimeout: 20_000,

@@ -15,9 +15,19 @@ const said = translator([...phrases, ...refusals]);
 
 /** The sources of the operations that pages of the dashboard call. */
 const sources = [
-  ...['campaigns', 'chatbot', 'chatwoot', 'connection', 'instances', 'passkey', 'proxies', 'sends', 'users', 'webhooks'].map(
-    (name) => `actors/commands/${name}.ts`,
-  ),
+  ...[
+    'campaigns',
+    'chatbot',
+    'chatwoot',
+    'connect-limit',
+    'connection',
+    'instances',
+    'passkey',
+    'proxies',
+    'sends',
+    'users',
+    'webhooks',
+  ].map((name) => `actors/commands/${name}.ts`),
   ...['chatbot/chatbot', 'chatbot/trial', 'cluster/cluster', 'cluster/commands', 'delivery/webhook-config', 'inspection/alerts'].map(
     (name) => `actors/${name}.ts`,
   ),

@@ -3,6 +3,7 @@ import type { Gateway, InstanceId, InstanceView, Result } from '#actors/gateway.
 import { passkeyNotice } from '#src/contract/instance.ts';
 import { instanceView, limitsView } from '#src/contract/views.ts';
 import {
+  connectRefusals,
   done,
   instanceRefusals,
   mapResult,
@@ -77,7 +78,7 @@ const sessionRoutes: readonly Route[] = [
     summary: 'Connect the instance. If it is not paired, it gets a QR code, or with a phone number a pairing code',
     body: shape.ConnectBody,
     answer: shape.ConnectAnswer,
-    refusals: { ...instanceRefusals, conflict: {}, capped: {} },
+    refusals: { ...instanceRefusals, conflict: {}, capped: {}, ...connectRefusals },
     run: async ({ gateway, now, id, body }) => {
       const options = connectOptions(body);
       if (!options.ok) return options;
@@ -130,7 +131,7 @@ const sessionRoutes: readonly Route[] = [
     summary: 'Restart the running session with the same credentials',
     answer: shape.ResetAnswer,
     invalidTexts: { '*': 'invalid payload' },
-    refusals: { notFound: resetRefused, conflict: resetRefused },
+    refusals: { notFound: resetRefused, conflict: resetRefused, limited: { ...resetRefused, ...connectRefusals.limited } },
     failure: { text: 'server not available', fields: shape.resetFields, details: notReset },
     run: async ({ gateway, id }) => {
       const reset = await gateway.reset(id);

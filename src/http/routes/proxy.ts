@@ -1,7 +1,7 @@
 /** Routes of proxies: the proxy of an instance, and the locations of managed proxies. */
 import type { Gateway } from '#actors/gateway.ts';
 import { citiesView, countriesView, proxyView } from '#src/contract/views.ts';
-import { done, instanceRefusals, mapResult, refuse, type Route, route } from '../route.ts';
+import { connectRefusals, done, instanceRefusals, mapResult, refuse, type Route, route } from '../route.ts';
 import * as shape from '../schemas/proxy.ts';
 
 const tag = 'proxy';
@@ -32,6 +32,7 @@ const instanceProxyRoutes: readonly Route[] = [
       ...common.refusals,
       invalid: { example: 'the proxy does not work: it refuses connections' },
       conflict: { example: 'there is no other managed proxy in this region' },
+      ...connectRefusals,
     },
     run: async ({ gateway, id, body }) => {
       const region = shape.regionOf(body);
@@ -55,6 +56,7 @@ const instanceProxyRoutes: readonly Route[] = [
     on: ['DELETE /instance/proxy'],
     operationId: 'removeInstanceProxy',
     ...common,
+    refusals: { ...common.refusals, ...connectRefusals },
     summary: 'Remove the proxy. A running session reconnects from the address of the server',
     answer: shape.ProxyRemoved,
     run: async ({ gateway, id }) =>

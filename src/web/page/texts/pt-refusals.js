@@ -88,6 +88,10 @@ const sessions = [
     'the instance had another account: allowAccountChange allows this one, and removes the chats, messages, contacts and campaigns of the former account',
     'a instância tinha outra conta: allowAccountChange permite esta, e remove as conversas, mensagens, contatos e campanhas da conta anterior',
   ],
+  [
+    'too many calls began a connection of this instance: try again in {1} s, because the platform may ban its number',
+    'chamadas demais iniciaram uma conexão desta instância: tente de novo em {1} s, porque a plataforma pode banir o número',
+  ],
   ['another connect request started a different pairing meanwhile', 'outro pedido de conexão iniciou um vínculo diferente enquanto isso'],
   ['there is no running session to reset', 'não há sessão em execução para reiniciar'],
   ['the instance is not hibernated: it is {1}', 'a instância não está hibernada: ela está {1}'],
