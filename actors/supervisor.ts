@@ -195,6 +195,7 @@ export class Supervisor {
       platform,
       stepLog: this.#stepLog,
       campaigns: (id) => campaigns.atWork(id),
+      waitsForRoom: (id) => this.#hibernation.waitsForRoom(id),
     });
   }
 

@@ -2,6 +2,7 @@
 import { done, type InstanceId, naturalKey, refuse, type Result, unknownInstance } from '../model.ts';
 import type { LogLevels, Ports, Time } from '../ports.ts';
 import type { Cell } from '../session/cell.ts';
+import { noRoom } from '../session/hibernation.ts';
 import type { Dispatcher } from '../supervisor/dispatcher.ts';
 import type { Registry } from '../supervisor/registry.ts';
 import type { ActorDetail, ActorPage, ActorQuery, ActorRow, ActorSort, Step } from '../views/inspector.ts';
@@ -91,6 +92,8 @@ interface InspectionInput {
   readonly stepLog: Pick<StepLog, 'before'>;
   /** Returns null if no campaign of the instance is under way. */
   campaigns(id: InstanceId): CampaignsAtWork | null;
+  /** Returns true if the hibernated session is due to wake, and the cap of connected sessions leaves no room. */
+  waitsForRoom(id: InstanceId): boolean;
   /** The start of this process. In Unix milliseconds. */
   readonly since: number;
   /** The length of the pause of a chart that crashed too often. In milliseconds. */
@@ -196,7 +199,7 @@ export class Inspection {
     const cell = registry.cells.get(id);
     const record = registry.record(id);
     const row = cell ? liveRow(cell) : record ? restingRow(record) : null;
-    return row && this.#withReceivers(row);
+    return row && this.#withReceivers(this.#withRoom(row));
   }
 
   wholeRow(row: LightRow): ActorRow {
@@ -204,6 +207,12 @@ export class Inspection {
     const [cell, now] = [registry.cells.get(row.id), time.now()];
     const hour = cell ? hourOf(cell.steps, now) : restingHour(row.needsPerson ? 'p' : letterOf(row.state), since, now);
     return { ...row, outbox: this.#outbox(row), hour, picture: platform.picture(row.id)?.tag ?? '' };
+  }
+
+  /** Adds the reason why a hibernated session does not wake although it is due. */
+  #withRoom(row: LightRow): LightRow {
+    const isRoomless = row.status === 'hibernated' && this.#input.waitsForRoom(row.id);
+    return isRoomless ? { ...row, reason: noRoom, cause: 'noRoom' } : row;
   }
 
   /** Marks an instance with a failing receiver as needing a person. The needs of the session itself come first. */

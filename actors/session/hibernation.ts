@@ -24,18 +24,33 @@ interface HibernationInput {
   readonly room: () => number;
 }
 
+/** The reason why a session that is due to wake stays asleep. */
+export const noRoom = 'the session is due to wake, and waits until fewer instances than MAX_CONNECTED_INSTANCES are connected';
+
 /** The longest pause between two sweeps over the instances. In milliseconds. */
 const longestSweep = 60_000;
 /** The largest number of sessions that one sweep wakes. Thousands of sessions may be due at once, and each costs 0.2 ms of work. */
 const wakesPerSweep = 100;
+/** The shortest pause between two log lines about sessions that find no room. In milliseconds. */
+const tellEvery = 3_600_000;
 
 export class Hibernation {
   readonly #input: HibernationInput;
   /** Sessions that are awake only for waiting messages. The set is weak, so that removed cells are freed. */
   readonly #draining = new WeakSet<Cell>();
 
+  /** Sessions that were due at the last sweep, and found no room. */
+  #roomless: ReadonlySet<InstanceId> = new Set();
+  /** The time of the last log line about them, by the monotonic clock. */
+  #toldAt = -Infinity;
+
   constructor(input: HibernationInput) {
     this.#input = input;
+  }
+
+  /** Returns true if the hibernated session is due to wake, and the cap of connected sessions leaves no room. */
+  waitsForRoom(id: InstanceId): boolean {
+    return this.#roomless.has(id);
   }
 
   /**
@@ -63,14 +78,18 @@ export class Hibernation {
       if (status !== 'connected' || cell.busy) continue;
       if ((this.#draining.has(cell) && idle >= drain) || (after > 0 && idle >= after)) this.#sleep(cell);
     }
-    const slots = Math.min(wakesPerSweep, this.#input.room());
+    const room = Math.max(0, this.#input.room());
+    const slots = Math.min(wakesPerSweep, room);
     const before = now - wakeEvery;
-    const more = slots > due.length ? sleepers.resting(before).slice(0, slots - due.length) : [];
-    for (const cell of due.slice(0, Math.max(0, slots))) this.#wakeNow(cell);
-    for (const id of more) {
+    const isShort = room < wakesPerSweep;
+    const resting = isShort || slots > due.length ? sleepers.resting(before) : [];
+    const more = Math.max(0, slots - due.length);
+    for (const cell of due.slice(0, slots)) this.#wakeNow(cell);
+    for (const id of resting.slice(0, more)) {
       const cell = sleepers.cell(id, before);
       if (cell) this.#wakeNow(cell);
     }
+    this.#noteRoomless(isShort ? [...due.slice(slots).map(({ record }) => record.id), ...resting.slice(more)] : []);
   }
 
   /**
@@ -79,6 +98,14 @@ export class Hibernation {
    */
   wake(cell: Cell): void {
     if (this.#input.room() > 0) this.#wakeNow(cell);
+  }
+
+  #noteRoomless(ids: readonly InstanceId[]): void {
+    const { time, log } = this.#input.ports;
+    this.#roomless = new Set(ids);
+    if (ids.length === 0 || time.monotonic() - this.#toldAt < tellEvery) return;
+    this.#toldAt = time.monotonic();
+    log.warn({ waiting: ids.length, reason: noRoom }, 'sessions.notWoken');
   }
 
   #wakeNow(cell: Cell): void {

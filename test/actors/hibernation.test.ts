@@ -191,6 +191,43 @@ test('hibernation: the schedule respects the cap, and tries again when there is 
   assert.equal(stage.opens('r1'), 1);
 });
 
+test('hibernation: sessions that are due and find no room are logged once an hour, and their rows have the reason', async () => {
+  const stage = await staged(['r0', asleep, { ...asleep, id: 'r2' }], { ...scheduled, maxConnected: 1 });
+  const { world, gateway } = stage;
+  stage.letIn();
+  const reasons = async (): Promise<readonly string[]> => {
+    const rows = await Promise.all(['r0', 'r1', 'r2'].map((id) => gateway.actor(id)));
+    return rows.map((row) => (row.ok ? row.value.reason : 'unknown'));
+  };
+  const logged = (): readonly unknown[] => world.log.of('sessions.notWoken').map(({ fields }) => fields['waiting']);
+  await world.time.pass(23 * hour);
+  assert.deepEqual([logged(), await reasons()], [[], ['', '', '']]);
+  await world.time.pass(3.5 * hour);
+  const noRoom = 'the session is due to wake, and waits until fewer instances than MAX_CONNECTED_INSTANCES are connected';
+  assert.deepEqual(
+    [logged(), await reasons()],
+    [
+      [2, 2, 2],
+      ['', noRoom, noRoom],
+    ],
+  );
+  await world.answerOf(gateway.disconnect('r0'));
+  await world.time.pass(10 * 60_000);
+  assert.deepEqual([logged().length, stage.opens('r1'), stage.opens('r2')], [3, 1, 1]);
+  assert.deepEqual(await reasons(), ['', '', '']);
+});
+
+test('hibernation: sessions that wake a few at each check are not logged while there is room', async () => {
+  const sleepers = Array.from({ length: 350 }, (_, n) => ({ ...asleep, id: `r${n}` }));
+  const stage = await staged(sleepers, { ...scheduled, maxConnected: 10_000, handshakes: { atOnce: 5000, perSecond: 5000 } });
+  stage.letIn();
+  await stage.world.time.pass(25 * hour);
+  assert.ok(stage.opens('r349') > 0);
+  assert.deepEqual(stage.world.log.of('sessions.notWoken'), []);
+  await stage.gateway.stop();
+  assert.deepEqual(stage.world.log.of('sessions.notWoken'), []);
+});
+
 test('hibernation: of many sessions that are due at once some wake at each check, none twice', async () => {
   const sleepers = Array.from({ length: 350 }, (_, n) => ({ ...asleep, id: `r${n}` }));
   const wide = { maxConnected: 10_000, handshakes: { atOnce: 5000, perSecond: 5000 } };

@@ -69,6 +69,10 @@ const closes = [
   ['the QR or pairing code ran out', 'o QR code ou o código de vínculo expirou'],
   ['the session crashed too often', 'a sessão falhou vezes demais'],
   ['the session crashed and is restarting', 'a sessão falhou e está reiniciando'],
+  [
+    'the session is due to wake, and waits until fewer instances than MAX_CONNECTED_INSTANCES are connected',
+    'a sessão deve acordar, e espera até que menos instâncias do que MAX_CONNECTED_INSTANCES estejam conectadas',
+  ],
   ['the receiver {1} fails: {2}', 'o receptor {1} falha: {2}'],
   ['no answer in time', 'sem resposta a tempo'],
 ];
