@@ -7,7 +7,7 @@ import { type Departure, Departures, Placement, planOf, ReservedSlots } from './
 import { LeaseCheck, NodeWatch } from './lease-check.ts';
 import { NodeLease, type NodeLeaseInput } from './node-lease.ts';
 import type { LeaseTerm, Ownership } from './ownership.ts';
-import type { ClusterPolicy } from './policy.ts';
+import { type ClusterPolicy, departurePaceOf } from './policy.ts';
 
 interface ClusterNodeInput extends Pick<NodeLeaseInput, 'node' | 'newIncarnation' | 'bus'> {
   readonly store: LeaseStore;
@@ -204,7 +204,7 @@ export class ClusterNode {
   async #act(look: Look): Promise<void> {
     const { node, policy } = this.#input;
     const { draining } = this.#term;
-    const perSecond = draining ? policy.drainsPerSecond : policy.movesPerSecond;
+    const { perSecond, turn } = departurePaceOf(policy, look.nodes, { me: node.name, draining });
     this.#nodes = look.nodes;
     const placement = (this.#placement = new Placement(look.nodes, policy.settled));
     const moves = Math.max(1, Math.floor((perSecond * policy.lookEvery) / 1000));
@@ -223,7 +223,7 @@ export class ClusterNode {
       given: this.#given,
     });
     if (giveAway.length === 0 && !draining && this.#refusing.size === 0 && owned.length === here.length) this.#balanced = placement.key;
-    this.#departures.plan(giveAway, perSecond);
+    this.#departures.plan(giveAway, perSecond, turn);
     // The former owner of a free instance with a reserved slot released the lease, but did not ask this node to take the instance.
     const due = draining ? [] : look.free.filter((id) => this.#reserved.has(id));
     const taken = [...new Set([...due, ...take])];

@@ -152,10 +152,16 @@ export class Departures {
     this.#input = input;
   }
 
-  /** Replaces the departures that were planned before and have not begun. */
-  plan(departures: readonly Departure[], perSecond: number): void {
+  /**
+   * Replaces the departures that were planned before and have not begun. `turn`: the share of the pause between two departures that passes before the first
+   * one. Each node has another turn, because all nodes begin when they see that a node has joined.
+   */
+  plan(departures: readonly Departure[], perSecond: number, turn = 0): void {
+    const now = this.#input.time.monotonic();
+    const isFirst = this.#planned.length === 0 && departures.length > 0 && this.#nextAt < now;
     this.#planned = [...departures];
     this.#every = 1000 / perSecond;
+    if (isFirst) this.#nextAt = now + this.#every * turn;
     this.#advance();
   }
 

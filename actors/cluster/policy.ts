@@ -1,5 +1,5 @@
 /** The constants of a node in a cluster. Times in milliseconds. */
-import type { AdmissionRate } from '../ports.ts';
+import type { AdmissionRate, LiveNode } from '../ports.ts';
 
 export interface ClusterPolicy {
   /** The time for which a node is live after a renewal. */
@@ -36,6 +36,8 @@ export interface ClusterPolicy {
   readonly question: number;
   /** Rate of the handshakes of all nodes together. */
   readonly admission: AdmissionRate;
+  /** The largest number of handshakes of one node per second. */
+  readonly nodeHandshakes: number;
 }
 
 export const usualClusterPolicy: ClusterPolicy = {
@@ -54,6 +56,7 @@ export const usualClusterPolicy: ClusterPolicy = {
   ownerWait: 5_000,
   answer: 60_000,
   admission: { perSecond: 20, burst: 5 },
+  nodeHandshakes: 20,
   question: 5_000,
 };
 
@@ -65,8 +68,36 @@ const leavingShare = 0.8;
 /** The share of a second's handshakes that may begin at once after a pause. A small share is enough, because waiting nodes ask ten times a second. */
 const burstShare = 0.25;
 
-/** Returns the policy for `perSecond` handshakes of all nodes together. */
-export const clusterPolicyOf = (perSecond: number): ClusterPolicy => {
+interface DeparturePace {
+  /** The number of sessions that may leave this node per second. */
+  readonly perSecond: number;
+  /** The turn of this node among those that give sessions away, from 0 to below 1. */
+  readonly turn: number;
+}
+
+/**
+ * Returns the pace of this node. All nodes that give sessions away share the handshakes of the cluster. If a node joins a large cluster, each of the others gives
+ * away few sessions, but together they would close far more than the joining node may open.
+ */
+export const departurePaceOf = (
+  policy: Pick<ClusterPolicy, 'movesPerSecond' | 'drainsPerSecond' | 'admission' | 'nodeHandshakes'>,
+  nodes: readonly Pick<LiveNode, 'name' | 'draining'>[],
+  { me, draining }: { readonly me: string; readonly draining: boolean },
+): DeparturePace => {
+  const alike = nodes.filter((node) => node.draining === draining).map(({ name }) => name);
+  // One of the nodes that do not drain gets the sessions of the others.
+  const givers = Math.max(1, draining ? alike.length : alike.length - 1);
+  const { movesPerSecond, drainsPerSecond, admission, nodeHandshakes } = policy;
+  // The sessions of a draining node go to many nodes.
+  const handshakes = draining ? admission.perSecond : Math.min(admission.perSecond, nodeHandshakes);
+  return {
+    perSecond: Math.min(draining ? drainsPerSecond : movesPerSecond, (handshakes * leavingShare) / givers),
+    turn: Math.max(0, alike.toSorted().indexOf(me)) / Math.max(1, alike.length),
+  };
+};
+
+/** Returns the policy for `perSecond` handshakes of all nodes together, and `ofNode` of one node. */
+export const clusterPolicyOf = (perSecond: number, ofNode = perSecond): ClusterPolicy => {
   const most = Math.max(1, Math.floor(perSecond * leavingShare));
   const { movesPerSecond, drainsPerSecond } = usualClusterPolicy;
   return {
@@ -74,5 +105,6 @@ export const clusterPolicyOf = (perSecond: number): ClusterPolicy => {
     movesPerSecond: Math.min(movesPerSecond, most),
     drainsPerSecond: Math.min(drainsPerSecond, most),
     admission: { perSecond, burst: Math.ceil(perSecond * burstShare) },
+    nodeHandshakes: ofNode,
   };
 };

@@ -98,7 +98,7 @@ export const clusterOf = async (
   const perSecond = settings.clusterHandshakesPerSecond;
   return {
     node: { name, capacity: settings.maxConnectedInstances, version },
-    policy: clusterPolicyOf(perSecond),
+    policy: clusterPolicyOf(perSecond, settings.handshakesPerSecond ?? perSecond),
     leases,
     leftWork,
     changes,

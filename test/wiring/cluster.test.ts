@@ -50,6 +50,7 @@ test('node: a drain moves sessions no faster than other nodes may open them, and
   assert.deepEqual(pacesOf(1_000), [5, 20, 250]);
   assert.deepEqual(pacesOf(5), [4, 4, 2]);
   assert.deepEqual(pacesOf(1), [1, 1, 1]);
+  assert.deepEqual([clusterPolicyOf(50).nodeHandshakes, clusterPolicyOf(50, 5).nodeHandshakes], [50, 5]);
 });
 
 test('node: a node without a bucket logs one warning of what will not work; a node with a bucket and a single gateway log none', () => {

@@ -37,6 +37,8 @@ export class Simulation {
   readonly perSecond = new Map<number, number>();
   /** The number of sessions that were opened. */
   opened = 0;
+  /** The longest time from the end of a login to the next login of the same instance. A test sets it to 0. In milliseconds. */
+  longestDown = 0;
   /** Instances with waiting work, such as queued messages. */
   unsent: ReadonlySet<InstanceId> = new Set();
   /** Instances that are being paired. */
@@ -44,6 +46,8 @@ export class Simulation {
   readonly bus: boolean;
   readonly #capacity: number;
   readonly #start: number;
+  /** The ends of the last logins, by instance. */
+  readonly #downSince = new Map<InstanceId, number>();
 
   constructor({ nodes, instances, capacity = 2 * Math.ceil(instances / nodes), policy = {}, seed = 1, bus = false }: SimulationOptions) {
     this.bus = bus;
@@ -77,12 +81,16 @@ export class Simulation {
     if (other && other !== node && !other.clock.stoodStill) assert.fail(`${id} is logged in at ${other.name} and at ${node.name}`);
     this.logins.set(id, node);
     this.opened += 1;
+    this.longestDown = Math.max(this.longestDown, this.time.now() - (this.#downSince.get(id) ?? this.time.now()));
+    this.#downSince.delete(id);
     const second = Math.floor((this.time.now() - this.#start) / 1000);
     this.perSecond.set(second, (this.perSecond.get(second) ?? 0) + 1);
   }
 
   logout(id: InstanceId, node: SimulatedNode): void {
-    if (this.logins.get(id) === node) this.logins.delete(id);
+    if (this.logins.get(id) !== node) return;
+    this.logins.delete(id);
+    this.#downSince.set(id, this.time.now());
   }
 
   /** Returns the number of sessions of each node. */
@@ -96,6 +104,9 @@ export class Simulation {
 /** Durations of an ordered close of a session, usual and slow. Milliseconds. */
 const closeMs = 200;
 const slowMs = 2_000;
+/** The longest wait for the login of a session that was handed over, and the pause between two checks, as in `actors/cluster/sessions.ts`. Milliseconds. */
+const settledMs = 2_500;
+const lookMs = 50;
 
 export class SimulatedNode {
   readonly cluster: ClusterNode;
@@ -137,7 +148,10 @@ export class SimulatedNode {
         serve: () => undefined,
         isServed: () => true,
         offer: async ({ id, to }) => this.#asked(to)?.reserveSlot(id) ?? !simulation.bus,
-        handOver: async ({ id, to }, cause) => void (await this.#asked(to)?.take(id, cause)),
+        handOver: async ({ id, to }, cause) => {
+          const taken = await this.#asked(to)?.take(id, cause);
+          if (taken === true) await this.#settled(id);
+        },
         unsent: async () => simulation.unsent,
       },
     });
@@ -167,6 +181,11 @@ export class SimulatedNode {
 
   #asked(name: string): ClusterNode | null {
     return (this.#simulation.bus && this.#simulation.nodes.get(name)?.cluster) || null;
+  }
+
+  async #settled(id: InstanceId): Promise<void> {
+    for (let waited = 0; waited < settledMs && !this.#simulation.logins.has(id); waited += lookMs)
+      await new Promise<void>((resolve) => void this.clock.setTimeout(resolve, lookMs));
   }
 
   #begin(claims: readonly Claim[]): void {

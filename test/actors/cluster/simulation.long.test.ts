@@ -1,6 +1,7 @@
 /** Tests a cluster on simulated time: no storm, no session on two nodes, few moves. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { usualClusterPolicy } from '#actors/cluster/policy.ts';
 import { Simulation, type SimulationOptions } from './simulated.ts';
 
 const started = async (options: SimulationOptions): Promise<Simulation> => {
@@ -67,6 +68,25 @@ test('cluster: a node that joins gets its share, a few sessions a second, and no
   assert.ok(node.size > 45 && node.size < 105, String(node.size));
   assert.equal(simulation.opened, 300 + node.size);
 });
+
+for (const bus of [true, false])
+  test(`cluster: sessions that move to a node which joins twenty are down for seconds only (${bus ? 'with' : 'without'} a bus)`, async () => {
+    const admission = { perSecond: 400, burst: 400 };
+    const simulation = await started({ nodes: 20, instances: 4_000, bus, policy: { admission } });
+    await untilAll(simulation, 4_000, 60);
+    Object.assign(admission, usualClusterPolicy.admission);
+    simulation.longestDown = 0;
+    const node = simulation.add('late');
+    await node.start();
+    for (let second = 0; second < 40; second += 1) {
+      await simulation.time.pass(1000);
+      assert.ok(4_000 - simulation.logins.size <= 40, `${4_000 - simulation.logins.size} sessions are down after ${second} s`);
+    }
+    assert.ok(node.size > 150, String(node.size));
+    assert.equal(simulation.logins.size, 4_000);
+    assert.ok(simulation.longestDown <= 3_000, `${simulation.longestDown} ms`);
+    assert.equal(simulation.opened, 4_000 + node.size, 'nothing moves twice');
+  });
 
 test('cluster: a drained node gives everything away and takes nothing', async () => {
   const simulation = await started(small);
