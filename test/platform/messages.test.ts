@@ -215,6 +215,16 @@ test('outbound: a refusal has its code, a written message without an answer is u
   assert.ok(!after.ok && after.refusal.reason === 'notSent');
 });
 
+test('outbound: a message that is not composed in time was not sent, so that a retry is safe', async () => {
+  const never = new Promise<null>(() => undefined);
+  const previews = { page: () => never, picture: () => never };
+  const { link } = await connected(bench, '5511900000105', {}, undefined, { previews });
+  const input = { send: send({ text: 'https://never.example', preview: 'auto' }), draft: null };
+  const late = await link.perform({ name: 'message.compose', input }, { signal: new AbortController().signal, deadline: Date.now() });
+  assert.ok(!late.ok);
+  assert.deepEqual([late.refusal.reason, late.refusal.connectionLost], ['notSent', undefined]);
+});
+
 test('outbound: a stored queued message is sent again under the same id', async () => {
   const { messageId, ...message } = await composed({ text: 'from the queue' });
   const stored = { ...message, messageId, raw: Uint8Array.from(message.raw ?? []) };

@@ -2,7 +2,7 @@
 import type { Entry } from '#actors/model.ts';
 import type { AnswerOf, InputOf, Operation, OperationControl, OperationName, Operations, Outcome } from '#actors/ports.ts';
 import type { LiveConnection } from '../outbound/live-connection.ts';
-import { lateAnswer, lostAnswer, notKnown, notSent, outcomeOfError } from '../wire/outcomes.ts';
+import { lateAnswer, lostAnswer, notComposed, notKnown, notSent, outcomeOfError } from '../wire/outcomes.ts';
 import { hasUpload } from '../outbound/compose.ts';
 import { accountHandlers, callHandlers, pictureHandlers } from './account.ts';
 import { businessHandlers } from './business.ts';
@@ -57,6 +57,9 @@ const readOnly: ReadonlySet<OperationName> = new Set([
   'channel.find',
 ]);
 
+/** Returns the outcome of an operation that was not answered in time. The frame of a message leaves only after its composition. */
+const lateOutcome = (name: OperationName) => (name === 'message.compose' ? notComposed : lateAnswer);
+
 /** Operations without the deadline of their caller. A send waits for its acknowledgement, and a download for its file. Both have their own limits. */
 const selfTimed: ReadonlySet<OperationName> = new Set(['message.transmit', 'message.download']);
 
@@ -67,6 +70,8 @@ interface Bounds {
   readonly control: OperationControl;
   /** True if the operation changes data of the account. If it is cut off, its outcome is then `unknown` and not `notSent`. */
   readonly writes: boolean;
+  /** The outcome at the deadline. */
+  readonly tooLate: ReturnType<typeof lateOutcome>;
   /** The present time in Unix milliseconds. */
   readonly now: number;
   /** Gets the entries of an outcome that comes after the end of the wait. */
@@ -74,7 +79,10 @@ interface Bounds {
 }
 
 /** Waits for work until the session ends or the deadline is reached. Afterwards the work continues, and its entries are still recorded. */
-const bounded = <T>(work: Promise<Outcome<T>>, { control: { signal, deadline }, writes, now, late }: Bounds): Promise<Outcome<T>> =>
+const bounded = <T>(
+  work: Promise<Outcome<T>>,
+  { control: { signal, deadline }, writes, tooLate, now, late }: Bounds,
+): Promise<Outcome<T>> =>
   new Promise((resolve, reject) => {
     let ended = false;
     const end = (outcome: Outcome<T>): void => {
@@ -85,7 +93,7 @@ const bounded = <T>(work: Promise<Outcome<T>>, { control: { signal, deadline }, 
       resolve(outcome);
     };
     const cut = (): void => end(writes ? lostAnswer : notSent);
-    const timer = deadline === Infinity ? undefined : setTimeout(() => end(lateAnswer), Math.max(0, deadline - now));
+    const timer = deadline === Infinity ? undefined : setTimeout(() => end(tooLate), Math.max(0, deadline - now));
     signal.addEventListener('abort', cut);
     work.then(end, (error: unknown) => {
       clearTimeout(timer);
@@ -118,10 +126,12 @@ export const performOn = async <N extends OperationName>(
     if (selfTimed.has(name)) return await work;
     const deadline = uploads(operation as Operation) ? Infinity : control.deadline;
     const late = (entries: readonly Entry[]): void => connection.record(entries);
-    return await bounded(work, { control: { ...control, deadline }, writes: !readOnly.has(name), now: connection.directory.now(), late });
+    const bounds = { control: { ...control, deadline }, writes: !readOnly.has(name), tooLate: lateOutcome(name), late };
+    return await bounded(work, { ...bounds, now: connection.directory.now() });
   } catch (error) {
     const outcome = outcomeOfError(error, connection.sock.ws.isOpen);
     if (outcome === null) throw error;
+    if (outcome === lateAnswer) return lateOutcome(name);
     return readOnly.has(name) && outcome.refusal.connectionLost ? notSent : inWords(name, outcome);
   }
 };

@@ -160,6 +160,12 @@ export const lostAnswer: Failed = refuse(
 
 export const lateAnswer: Failed = refuse('unknown', 'the platform did not answer in time: whether it happened is not known');
 
+/** The outcome if the platform did not answer in time while a message was composed. No frame of the message left the process. */
+export const notComposed: Failed = refuse(
+  'notSent',
+  'the platform did not answer in time while the message was composed: nothing was sent',
+);
+
 /** Returns the outcome of a refusal by the platform. */
 export const refused = (code: number | null, text: string): Failed => refuse('refused', text, code === null ? {} : { code });
 

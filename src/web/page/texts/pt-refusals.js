@@ -194,6 +194,10 @@ const messages = [
     'a plataforma não respondeu a uma pergunta sobre o grupo: nada foi enviado',
   ],
   ['too many files are being downloaded: ask for this one again later', 'há downloads de arquivos demais: peça este novamente mais tarde'],
+  [
+    'the platform did not answer in time while the message was composed: nothing was sent',
+    'a plataforma não respondeu a tempo enquanto a mensagem era composta: nada foi enviado',
+  ],
   ['the platform did not answer in time: whether it happened is not known', 'a plataforma não respondeu a tempo: não se sabe se aconteceu'],
   ['this version of the gateway does not know the operation', 'esta versão do gateway não conhece a operação'],
   ['the account is not a member of this group', 'a conta não é membro deste grupo'],
