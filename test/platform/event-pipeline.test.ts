@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import type { BaileysEventMap, proto } from '@whiskeysockets/baileys';
+import type { BaileysEventMap, proto, WAMessageKey } from '@whiskeysockets/baileys';
 import type { Entry, Group } from '#actors/model.ts';
 import { StorageUnavailable } from '#actors/ports.ts';
 import type { AuthState } from '#src/platform/keys/auth-state.ts';
@@ -299,6 +299,32 @@ test('pipeline: a deletion that waits for the members at the end of its connecti
   assert.equal(await pipeline.drain(), false);
   assert.deepEqual([recorded, logged], [[], []]);
 });
+
+const [friendLid, strangerLid] = ['333@lid', '222@lid'];
+
+/** Keys that a deletion of a friend names, each with the number of queries for the members. The friend is an admin. */
+const named: readonly (readonly [string, WAMessageKey, number])[] = [
+  ['by fromMe', { fromMe: true }, 0],
+  ['by the number', { participant: friend }, 0],
+  ['by the number of a device', { participant: friend.replace('@', ':7@') }, 0],
+  ['by the LID', { participant: friendLid }, 0],
+  ['as another member', { participant: strangerLid }, 1],
+  ['not at all', {}, 1],
+  ['by an empty address', { participant: '' }, 1],
+];
+
+for (const [how, key, queries] of named)
+  test(`pipeline: a deletion whose author is named ${how} ${queries > 0 ? 'counts as that of an admin' : 'asks for no members'}`, async () => {
+    let asked = 0;
+    const { pipeline, recorded } = pipelineWith({ group: async () => ((asked += 1), admin) });
+    const alt = key.participant === friendLid ? { participantAlt: friendLid } : {};
+    const from = { id: 'DELETION', remoteJid: room, participant: friend, fromMe: false, ...alt };
+    const message = { protocolMessage: { type: 0, key: { id: 'TARGET', remoteJid: room, ...key } } };
+    pipeline.push({ name: 'messages.upsert', data: { type: 'append', messages: [{ key: from, message }] } });
+    assert.equal(await pipeline.drain(), true);
+    const byAdmin = recorded.flat().flatMap((entry) => (entry.kind === 'deleted' ? [entry.byAdmin] : []));
+    assert.deepEqual([asked, byAdmin], [queries, [queries > 0]]);
+  });
 
 const pastOf = (count: number): BaileysEvent => ({
   name: 'messaging-history.set',

@@ -1,6 +1,6 @@
 /** Checks the rights of group members over messages of others, and finds the numbers of members that are named only by LID. */
 import { setTimeout } from 'node:timers/promises';
-import { proto, type WAMessage } from '@whiskeysockets/baileys';
+import { proto, type WAMessage, type WAMessageKey } from '@whiskeysockets/baileys';
 import { type Group, includesPerson } from '#actors/model.ts';
 import { LruMap } from '#src/base/lru-map.ts';
 import { bare, type Directory, isGroup, isLid, personOf } from '../wire/jid.ts';
@@ -13,11 +13,20 @@ import { unwrapped } from './message-kinds.ts';
 
 const { Type } = proto.Message.ProtocolMessage;
 
-/** Returns true if a member deletes or pins a message in a group. The rights of the member must then be checked. */
+/**
+ * Returns true if a deletion names its sender as the author of the message. Such a deletion is recorded without the right of an admin, and the journal
+ * compares its sender with the stored author. A sender who lies here therefore gains nothing.
+ */
+const namesSender = ({ participant, participantAlt }: WAMessageKey, target: proto.IMessageKey | null | undefined): boolean => {
+  const author = bare(target?.participant);
+  return target?.fromMe === true || (author !== '' && [bare(participant), bare(participantAlt)].includes(author));
+};
+
+/** Returns true if a member pins a message in a group, or deletes one of others. The rights of the member must then be checked. */
 export const needsRight = ({ key, message }: WAMessage): boolean => {
   if (key.fromMe || !isGroup(key.remoteJid ?? '')) return false;
   const { protocolMessage, pinInChatMessage } = unwrapped(message) ?? {};
-  return protocolMessage?.type === Type.REVOKE || Boolean(pinInChatMessage);
+  return protocolMessage?.type === Type.REVOKE ? !namesSender(key, protocolMessage.key) : Boolean(pinInChatMessage);
 };
 
 /** Returns true if the sender has the right. Admins may delete messages of others. Members may pin, unless only admins may change the group. */
