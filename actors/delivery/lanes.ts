@@ -16,7 +16,7 @@ export class Lanes {
     return this.#known.size;
   }
 
-  /** The sum of the lengths of the bodies. In characters. */
+  /** The sum of the sizes of the bodies. In bytes. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -34,7 +34,7 @@ export class Lanes {
   add(row: Delivery): boolean {
     if (this.#known.has(row.seq)) return false;
     this.#known.add(row.seq);
-    this.#bytes += row.body.length;
+    this.#bytes += row.size;
     const lane = this.#lanes.get(row.lane);
     if (lane) lane.push(row);
     else this.#lanes.set(row.lane, [row]);
@@ -91,7 +91,7 @@ export class Lanes {
   }
 
   #forget(row: Delivery): void {
-    if (this.#known.delete(row.seq)) this.#bytes -= row.body.length;
+    if (this.#known.delete(row.seq)) this.#bytes -= row.size;
   }
 }
 

@@ -159,6 +159,8 @@ export interface Delivery {
   readonly lane: string;
   /** JSON of the event's own keys, without the envelope. */
   readonly body: string;
+  /** The size of the body. In bytes. */
+  readonly size: number;
   readonly attempts: number;
   readonly at: number;
   /** The earliest time of the next attempt of a parked delivery; 0 if the delivery waits in its lane. */

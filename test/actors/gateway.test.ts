@@ -246,6 +246,7 @@ const sampleRow = {
   messageType: '',
   lane: 'a',
   body: '{}',
+  size: 2,
   attempts: 0,
   at: 0,
   notBefore: 0,

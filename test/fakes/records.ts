@@ -67,6 +67,7 @@ export const delivery = (seq: number, lane = 'chat', change: Partial<Delivery> =
   type: 'messages',
   messageType: 'Conversation',
   body: `{"n":${seq}}`,
+  size: `{"n":${seq}}`.length,
   attempts: 0,
   at: 0,
   notBefore: 0,
@@ -83,7 +84,7 @@ export interface CampaignRow {
 
 /** Returns a delivery as couriers see it: without the last attempt and the end. */
 export const deliveryOf = ({ tries, ...row }: Delivery): Delivery => {
-  const { seq, webhookId, instanceId, eventId, type, messageType, lane, body, attempts, at, notBefore } = row;
-  const fields = { seq, webhookId, instanceId, eventId, type, messageType, lane, body, attempts, at, notBefore };
+  const { seq, webhookId, instanceId, eventId, type, messageType, lane, body, size, attempts, at, notBefore } = row;
+  const fields = { seq, webhookId, instanceId, eventId, type, messageType, lane, body, size, attempts, at, notBefore };
   return { ...fields, ...(tries === undefined ? {} : { tries }) };
 };

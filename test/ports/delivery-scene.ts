@@ -52,12 +52,16 @@ export class DeliveryScene {
     return scene;
   }
 
-  /** Commits one event after the other, a millisecond apart. Resolves with their rows. */
-  async commit(types: readonly EventType[], targets: readonly string[] = [this.hook], size = 10): Promise<readonly Delivery[]> {
+  /** Commits one event after the other, a millisecond apart. Resolves with their rows. `letters`: the text of each event. */
+  async commit(
+    types: readonly EventType[],
+    targets: readonly string[] = [this.hook],
+    letters = 'x'.repeat(10),
+  ): Promise<readonly Delivery[]> {
     const rows: Delivery[] = [];
     for (const type of types) {
       await this.#side.tick();
-      const entry: Entry = { kind: 'event', type, lane: 'l', payload: { text: 'x'.repeat(size) } };
+      const entry: Entry = { kind: 'event', type, lane: 'l', payload: { text: letters } };
       rows.push(...(await this.stores.journal.commit({ id: this.id, owner, epoch: 1 }, [entry], () => targets)).deliveries);
     }
     return rows;

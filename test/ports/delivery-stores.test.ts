@@ -50,6 +50,12 @@ both('outbox: a page is bounded by rows and by bytes, has one row in any case, a
   assert.deepEqual(other, { rows: [], held: [], more: false });
 });
 
+both('outbox: a row says how many bytes its body has, when it is committed and when it is read', async (at) => {
+  const committed = await at.commit(['messages'], [at.hook], 'привет');
+  for (const { body, size } of [...committed, ...(await at.due())]) assert.deepEqual([body, size], ['{"text":"привет"}', 23]);
+  assert.deepEqual([committed.length, (await at.due()).length], [1, 1]);
+});
+
 both('outbox: rows behind a parked row of their lane are held until its time, on every page and in any pieces', async (at) => {
   const { outbox } = at.stores;
   const rows = await at.commit(Array.from({ length: 8 }, () => 'messages' as const));
@@ -241,8 +247,8 @@ both('deliveries: the tally is what a count would find, whatever happens', async
   const some = <T>(all: readonly T[]): readonly T[] => all.filter(() => random() < 0.4);
   const rowsOf = async (): Promise<readonly Delivery[]> => (await outbox.due(shared, at.id, 1e12, most)).rows;
   const steps: readonly (() => Promise<unknown>)[] = [
-    () => at.commit(['messages', 'presence', 'chats'], [shared], Math.floor(random() * 50)),
-    () => other.commit(['messages'], [shared, other.hook], 5),
+    () => at.commit(['messages', 'presence', 'chats'], [shared], 'x'.repeat(Math.floor(random() * 50))),
+    () => other.commit(['messages'], [shared, other.hook], 'x'.repeat(5)),
     async () => outbox.remove(some(await rowsOf()).map(claimed)),
     async () => outbox.archive(some(await rowsOf()).map((row) => ended(row, random() < 0.5))),
     async () => {

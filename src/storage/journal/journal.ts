@@ -242,7 +242,7 @@ const writeOutcome = async (
     recipients: outcome.recipients.map(({ position: place, ...recipient }) => ({ ...recipient, place })),
     campaigns: outcome.campaigns,
     optOuts: outcome.optOuts,
-    deliveries: waiting.map((row) => ({ ...row, size: Buffer.byteLength(row.body) })),
+    deliveries: waiting,
   };
   const names = setNames.filter((name) => rows[name].length > 0);
   if (names.length === 0) return [];

@@ -74,7 +74,8 @@ const waitingOf = (event: GatewayEvent, webhooks: readonly string[]): readonly O
   if (webhooks.length === 0) return [];
   const { id: eventId, instanceId, type, messageType, lane, at } = event;
   const body = JSON.stringify(event.payload);
-  return webhooks.map((webhookId) => ({ webhookId, instanceId, eventId, type, messageType, lane, body, attempts: 0, at, notBefore: 0 }));
+  const facts = { instanceId, eventId, type, messageType, lane, body, size: Buffer.byteLength(body), attempts: 0, at, notBefore: 0 };
+  return webhooks.map((webhookId) => ({ webhookId, ...facts }));
 };
 
 export const render = (

@@ -67,7 +67,7 @@ export const outboxStatements = {
       page as (select *, row_number() over page as position, sum(size) over page - size as before, count(*) over () as found
         from found window page as (order by seq))
       select page.seq::float8 as seq, webhook_id as "webhookId", instance_id as "instanceId", event_id as "eventId", type,
-        message_type as "messageType", lane, case when first.until is null then body else '' end as body, attempts, tries, at::float8 as at,
+        message_type as "messageType", lane, case when first.until is null then body else '' end as body, size::float8 as size, attempts, tries, at::float8 as at,
         not_before::float8 as "notBefore", found::int as found, first.until
       from page cross join horizon left join lateral (
         select first.not_before::float8 as until from outbox as first

@@ -42,6 +42,18 @@ test('lanes: clear keeps the rows under way, and their lanes stay taken', () => 
   assert.equal(lanes.take()?.seq, 2);
 });
 
+test('lanes: memory counts the bytes of bodies, and not their characters', () => {
+  const lanes = new Lanes();
+  const cyrillic = row(1, 'a', { body: '{"text":"привет"}', size: 23 });
+  for (const one of [cyrillic, row(2, 'a')]) lanes.add(one);
+  assert.equal(lanes.bytes, 23 + row(2).size);
+  lanes.take();
+  lanes.finish(cyrillic);
+  assert.equal(lanes.bytes, row(2).size);
+  lanes.clear();
+  assert.equal(lanes.bytes, 0);
+});
+
 test('lanes: a thousand lanes that come and go leave no memory behind', () => {
   const lanes = new Lanes();
   for (let n = 0; n < 1000; n += 1) {
