@@ -1,6 +1,11 @@
 /** Tests sends of media while the store of files does not answer: requests, queued messages and campaigns. No message is lost, and none leaves twice. */
 import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
 import { test } from 'node:test';
+import type { BinaryNode } from '@whiskeysockets/baileys';
+import { Agent, type Dispatcher } from 'undici';
 import { done, isTaken, refuse, type Send, type SendContent } from '#actors/model.ts';
 import { type FileStore, FilesUnavailable, FileUnreadable } from '#actors/ports.ts';
 import { LruMap } from '#src/base/lru-map.ts';
@@ -15,13 +20,16 @@ const send: Send = { ...text('551'), content: media };
 
 const away = () => Promise.reject(new FilesUnavailable('away'));
 const unreadable = () => Promise.reject(new FileUnreadable('hash', 'unreadable', {}));
-const uploadsWithoutFiles = (read: () => Promise<never>, localCopy: FileStore['localCopy'] = read): Uploads =>
+const host: BinaryNode = { tag: 'host', attrs: { hostname: 'media.test' } };
+const hosts: BinaryNode = { tag: 'iq', attrs: {}, content: [{ tag: 'media_conn', attrs: { auth: 'a', ttl: '60' }, content: [host] }] };
+
+const uploadsWithoutFiles = (read: () => Promise<never>, localCopy: FileStore['localCopy'] = read, dispatcher?: Dispatcher): Uploads =>
   new Uploads(
-    { query: () => Promise.reject(new Error('the hosts are not needed')) },
+    { query: async () => hosts },
     {
       files: { whole: read, localCopy, readThrough: read },
       sealing: { seal: away },
-      dispatcher: undefined,
+      dispatcher,
       memory: new LruMap(10),
       limits: { wholeMs: 60_000, silenceMs: 60_000 },
       now: () => 0,
@@ -109,12 +117,31 @@ test('file outage: a queued message whose file alone cannot be read fails within
   assert.equal(first?.error, 'its file cannot be read from the store of files');
 });
 
+const large = { ...attachmentOf({ source: 'large', as: 'document', thumbnail: '', mimetype: '', filename: 'a.pdf' }), size: 1024 * 1024 };
+
 test('file outage: a large file that fails during its encryption is read once more, to find out whether only this file fails', async () => {
   let released = 0;
   const copy = async () => ({ path: 'copy', release: async () => void (released += 1) });
-  const file = { ...attachmentOf({ source: 'large', as: 'document', thumbnail: '', mimetype: '', filename: 'a.pdf' }), size: 1024 * 1024 };
-  await assert.rejects(uploadsWithoutFiles(unreadable, copy).upload('551', file, 'document'), FileUnreadable);
+  await assert.rejects(uploadsWithoutFiles(unreadable, copy).upload('551', large, 'document'), FileUnreadable);
   assert.equal(released, 1);
+});
+
+test('file outage: a large file of a channel that fails during its upload is read once more, to find out whether only this file fails', async () => {
+  const server = createServer((request, response) => request.resume().on('end', () => response.end('{}')));
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  const agent = new Agent();
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const dispatcher = agent.compose((dispatch) => (request, handler) => dispatch({ ...request, origin }, handler));
+  let released = 0;
+  // A folder can be opened like a file, and each read fails.
+  const copy = async () => ({ path: tmpdir(), release: async () => void (released += 1) });
+  try {
+    await assert.rejects(uploadsWithoutFiles(unreadable, copy, dispatcher).upload('551', large, 'newsletter-document'), FileUnreadable);
+    assert.equal(released, 1);
+  } finally {
+    await agent.destroy();
+    server.close();
+  }
 });
 
 test('file outage: a queued message is sent if its file can be read again', async () => {

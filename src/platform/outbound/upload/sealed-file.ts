@@ -47,6 +47,8 @@ export interface SealedFile {
    * and the two buffers before it. A stream with back pressure does so.
    */
   bytes(offset: number): AsyncGenerator<Buffer>;
+  /** Finds the fault after a failed upload. Rejects if the stored file cannot be read. Absent if the upload reads no stored file. */
+  check?(): Promise<unknown>;
   /** Releases the bytes or the file behind them. Never rejects. `arrived`: true if the host has all bytes. No socket reads the bytes then. */
   release(arrived: boolean): Promise<unknown>;
 }
@@ -111,7 +113,17 @@ export const plainFile = async (file: KeptFile, { files }: SealParts): Promise<S
   const facts = { mediaKey: null, hash: Buffer.from(file.hash, 'hex'), size: file.size };
   if (file.size > heldBytes) {
     const source = await files.localCopy(file);
-    return source && { ...facts, bytes: (offset) => fileBytes(source.path, offset), release: () => source.release() };
+    if (source === null) return null;
+    let isBroken = false;
+    async function* stored(offset: number): AsyncGenerator<Buffer> {
+      try {
+        yield* fileBytes(source!.path, offset);
+      } catch (error) {
+        isBroken = true;
+        throw error;
+      }
+    }
+    return { ...facts, bytes: stored, check: async () => isBroken && files.readThrough(file), release: () => source.release() };
   }
   const plain = await files.whole(file);
   if (plain === null) return null;

@@ -126,7 +126,10 @@ export class Uploads {
     let arrived = false;
     try {
       const uploaded = await this.#upload(sealed, `${isForChannel(type) ? channelFolder : 'mms/'}${type}`, signal);
-      if (!uploaded.ok) return uploaded;
+      if (!uploaded.ok) {
+        await sealed.check?.();
+        return uploaded;
+      }
       arrived = true;
       const { mediaKey, hash } = sealed;
       return done({ ...uploaded.value, mediaKey, fileEncSha256: mediaKey && hash, at: Math.floor(this.#parts.now() / 1000) });
