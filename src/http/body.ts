@@ -86,6 +86,20 @@ export const takeBytes = (app: FastifyInstance): void => {
   });
 };
 
+/** The text for a body with keys that could change the prototype of objects. */
+const forbiddenKeys = 'the keys __proto__ and constructor.prototype are not allowed';
+
+/** Returns true for JSON that the parser refused because of a key. Its error does not tell such a body from a text that is not JSON. */
+const hasForbiddenKey = (text: string): boolean => {
+  if (!/"(?:__proto__|constructor)"\s*:/.test(text)) return false;
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
 /** Installs the only parser. An absent or empty body becomes `{}`. */
 export const readBodies = (app: FastifyInstance): void => {
   const parseJson = app.getDefaultJsonParser('error', 'error');
@@ -104,6 +118,7 @@ export const readBodies = (app: FastifyInstance): void => {
     if (text.trim() === '') return done(null, {});
     if (!readable.test(type)) return done(notJson());
     return parseJson(request, text, (error, parsed) => {
+      if (error !== null && hasForbiddenKey(text)) return done(new BodyError(400, forbiddenKeys));
       if (error !== null) return done(/^text\/plain\b/i.test(type) ? notJson() : error);
       try {
         return done(null, objectOf(parsed, text));

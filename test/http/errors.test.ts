@@ -178,8 +178,16 @@ test('POST /globalwebhook: has the same error text for a body that is not JSON a
     const reply = await app.inject({ method: 'POST', url: '/globalwebhook', headers, payload });
     return [reply.statusCode, reply.json(), reply.headers['x-error-hint']];
   };
-  const hints = { '{': 'the body is not valid JSON', '[]': 'the body must be a JSON object', '{"url":1}': 'events is required' };
-  for (const [body, hint] of Object.entries(hints)) assert.deepEqual(await post(body), [400, { error: 'Invalid payload' }, hint], body);
+  const forbidden = 'the keys __proto__ and constructor.prototype are not allowed';
+  const hints = [
+    ['{', 'the body is not valid JSON'],
+    ['[]', 'the body must be a JSON object'],
+    ['{"url":1}', 'events is required'],
+    ['{"__proto__":{"url":1}}', forbidden],
+    ['{"url":[{"constructor":{"prototype":{}}}]}', forbidden],
+    ['{"__proto__":', 'the body is not valid JSON'],
+  ] as const;
+  for (const [body, hint] of hints) assert.deepEqual(await post(body), [400, { error: 'Invalid payload' }, hint], body);
   const message = 'the address “x” is not allowed';
   gateway.refuseNext = { reason: 'invalid', message };
   assert.deepEqual(await post({ url: 'http://10.0.0.1/', events: ['All'] }), [
