@@ -48,14 +48,20 @@ const lookupPauseMs = 5_000;
 /** The pause before a file is read again. In milliseconds. */
 const filePauseMs = 30_000;
 
+type Postponement = Exclude<Sending, 'done'>;
+
+/** Returns the postponement of a message of which nothing left, or whose connection was lost (`isLost`). */
+const again = (on: string, isLost: boolean): Postponement =>
+  isLost ? 'later' : { waitMs: lookupPauseMs, obstacle: { on, why: 'unanswered' } };
+
 /**
  * Returns the postponement of a message after a look-up of its recipient or group (`on`) was refused; null if the refusal is final. `gone` is true if the
  * connection ended.
  */
-export const postponed = ({ reason, connectionLost, retryAfter }: Refusal, on: string, gone: boolean): Exclude<Sending, 'done'> | null => {
+export const postponed = ({ reason, connectionLost, retryAfter }: Refusal, on: string, gone: boolean): Postponement | null => {
   if (reason === 'limited') return { waitMs: (retryAfter ?? 1) * 1000 };
-  if (gone || connectionLost) return 'later';
-  return reason === 'notSent' ? { waitMs: lookupPauseMs, obstacle: { on, why: 'unanswered' } } : null;
+  const isLost = gone || connectionLost === true;
+  return isLost || reason === 'notSent' ? again(on, isLost) : null;
 };
 
 /** Sends a queued message. After `later`, the message is sent again under the same id, which receivers dedupe. */
@@ -71,9 +77,9 @@ async function sendQueued(ports: SendPorts, cell: Sendable, signal: AbortSignal,
   if (whole.ok && queued.queuedSend) await prepare(ports, cell, signal, whole.value, queued.queuedSend);
   const sent = whole.ok ? await transmit(cell, signal, whole.value, { to: recipient.value.chatId }) : whole;
   if (sent.ok) return 'done';
-  if (sent.refusal.reason === 'notSent' || sent.refusal.connectionLost)
-    return postponed(sent.refusal, queued.chatId, signal.aborted) ?? 'later';
-  await giveUp(cell, queued, 'Failed', sent.refusal.message);
+  const { reason, connectionLost = false, message } = sent.refusal;
+  if (reason === 'notSent' || connectionLost) return again(queued.chatId, signal.aborted || connectionLost);
+  await giveUp(cell, queued, 'Failed', message);
   return 'done';
 }
 
