@@ -37,7 +37,7 @@ export class Courier {
   readonly #probe: Alarm;
   /** The number of posts under way. */
   #posting = 0;
-  /** The number of recoveries of the circuit at the last early read of the parked rows. */
+  /** The number of recoveries of the receiver that the window was told about. */
   #recoveries: number;
   readonly #cuts: Cuts = new Set();
   #isStopped = false;
@@ -188,7 +188,7 @@ export class Courier {
     if (!this.#host.owns(this.#input.instanceId)) return this.#probe.set(this.#host.time.monotonic() + leaseLookMs);
     if (this.#receiving() === null) return;
     if (this.#circuit.until > this.#host.time.monotonic()) return this.#probe.set(this.#circuit.until);
-    if (this.#recoveries !== this.#circuit.recoveries) this.#window.readEarly();
+    if (this.#recoveries !== this.#circuit.recoveries) this.#window.recovered();
     this.#recoveries = this.#circuit.recoveries;
     const limit = this.#circuit.lanes;
     while (this.#window.underWay < limit) {
@@ -205,7 +205,7 @@ export class Courier {
   /**
    * Retries the parked rows of held lanes early, if the last attempt at the receiver failed. Each probe of an open circuit is an early retry. With a closed
    * circuit, the time between early retries is the longest pause between probes. Without early retries, a single chat would wait for hours although its
-   * receiver works again.
+   * receiver works again. A success ends these retries, because the window tries the held lanes after each recovery.
    */
   #tryHeld(): void {
     const { failures, isOpen } = this.#circuit;

@@ -10,6 +10,7 @@ import type { DeliveryPolicy } from '../policy/policy.ts';
 import type { HeldRow, OutboxStore, Time } from '../ports.ts';
 import { storageRetryMs } from '../waiting.ts';
 import { Alarm } from './alarm.ts';
+import { EarlyTries } from './early-tries.ts';
 import { FinishedDeliveries } from './finished-deliveries.ts';
 import { HeldLanes, Lanes } from './lanes.ts';
 import { longestParking } from './receiver-health.ts';
@@ -55,8 +56,16 @@ export class OutboxWindow {
   readonly #leftMeanwhile = new Set<number>();
   /** True if due rows are missing in memory. */
   #isBehind = true;
-  /** True if the next page includes rows that are parked for later. The first page includes them, because the state of the receiver is unknown. */
-  #isEarly = true;
+  /**
+   * The rows for later that the next page includes: none, those of held lanes that may be tried early, or all. The first page includes all, because the state
+   * of the receiver is unknown.
+   */
+  #early: 'none' | 'ready' | 'all' = 'all';
+  readonly #earlyTries: EarlyTries;
+  /** The time from which a page may include the held lanes that may be tried early. A receiver that flaps therefore causes few reads. */
+  #readyFrom = 0;
+  /** The time at which a held lane may be tried early; Infinity if no lane waits for such a time. */
+  #nextReady = Infinity;
   /** Ended rows that the outbox still stores as parked. No page is read until these rows are removed, because they still hold their lanes in the outbox. */
   readonly #gone = new Set<number>();
   /** The page that is read now. The page is old if rows were committed meanwhile. Such rows may be missing both in the page and in memory. */
@@ -68,6 +77,7 @@ export class OutboxWindow {
   constructor(host: WindowHost) {
     this.#host = host;
     this.#finished = new FinishedDeliveries(host.outbox, host.policy, () => host.claim());
+    this.#earlyTries = new EarlyTries(host.policy.circuit.min);
     this.#now = steadyClock(host.time);
     this.#due = new Alarm(host.time, () => this.#dueNow(), this.#now);
   }
@@ -120,9 +130,30 @@ export class OutboxWindow {
 
   /** Makes the next page include rows that are parked for later, because the receiver may be back. Has no effect if no such row can exist. */
   readEarly(): void {
-    if (this.#held.isEmpty && !this.#isBehind) return;
-    this.#isEarly = true;
+    this.#readHeld('all');
+  }
+
+  /** Tries each held lane once more, because the receiver accepted an event after a failure. Lanes that rest are tried when their rest ends. */
+  recovered(): void {
+    this.#earlyTries.recovered();
+    if (this.#readyFrom <= this.#now()) this.#readHeld('ready');
+    else if (this.#mayHold) this.#ringReady(this.#readyFrom);
+  }
+
+  /** False if no row is parked for later. While rows are missing in memory, held lanes are not known by name. */
+  get #mayHold(): boolean {
+    return !this.#held.isEmpty || this.#isBehind;
+  }
+
+  #readHeld(early: 'ready' | 'all'): void {
+    if (!this.#mayHold) return;
+    if (this.#early !== 'all') this.#early = early;
     this.#isBehind = true;
+  }
+
+  #ringReady(at: number): void {
+    this.#nextReady = Math.min(this.#nextReady, at);
+    this.#due.set(this.#nextReady);
   }
 
   /** Reads the next page if due rows are missing in memory, and half of the memory is free. */
@@ -166,6 +197,7 @@ export class OutboxWindow {
     this.#noteGone(row);
     this.#removeFinished();
     this.#lanes.finish(row);
+    this.#earlyTries.ended(row.lane);
     if (this.#held.has(row.lane)) this.#isBehind = true;
     this.#noteLeft(row.seq);
     this.#host.changed();
@@ -212,26 +244,37 @@ export class OutboxWindow {
 
   async #readPage(): Promise<void> {
     const { outbox, policy, webhookId, instanceId } = this.#host;
-    const [isEarly, now] = [this.#isEarly, this.#now()];
-    this.#isEarly = false;
-    let [added, isRead, isOld, isStale] = [0, false, false, false];
+    const [early, now] = [this.#early, this.#now()];
+    this.#early = 'none';
+    if (early === 'ready') this.#readyFrom = now + policy.circuit.min;
+    let [added, isRead, isOld, isStale, hasTries] = [0, false, false, false, false];
     try {
       const most = { rows: policy.inMemory, bytes: policy.inMemoryBytes };
-      const { rows, held, more } = await outbox.due(webhookId, instanceId, isEarly ? anyTime : now, most);
+      const { rows, held, more } = await outbox.due(webhookId, instanceId, early === 'none' ? now : anyTime, most);
       await this.#hold(held);
       const next = more ? null : await outbox.nextDue(webhookId, instanceId);
       const lanes = next === null ? [] : await outbox.heldLanes(webhookId, instanceId, now, mostHeld);
-      for (const row of rows) if (this.#addRead(row)) added += 1;
+      const ready = early === 'ready' ? this.#ready(rows, now) : rows;
+      for (const row of ready) {
+        if (!this.#addRead(row)) continue;
+        added += 1;
+        if (early !== 'ready' || !this.isEarly(row)) continue;
+        this.#earlyTries.began(row.lane, now);
+        hasTries = true;
+      }
       isStale = rows.some(({ seq }) => this.#leftMeanwhile.has(seq));
       this.#held.endRead(lanes);
-      isOld = this.#page === 'old';
+      // More lanes may be ready than one page holds. A lane is tried once after a recovery, so these pages end.
+      if (hasTries && more) this.#readHeld('ready');
+      // The next page parks the rows behind resting lanes.
+      isOld = this.#page === 'old' || (more && ready.length < rows.length);
       this.#isBehind = more || isOld || lanes.length === mostHeld;
       isRead = true;
       // A parked row that is already due is on this page and under way. Until the row is removed, `next` is its time, not the time of a later row. The
       // window therefore reads again after a pause.
       if (next !== null && !this.#isStopped) this.#ringAt(Math.max(next, this.#now() + storageRetryMs));
     } finally {
-      if (isEarly && !isRead) this.#isEarly = true;
+      if (early !== 'none' && !isRead) this.#readHeld(early);
       this.#page = 'none';
       this.#leftMeanwhile.clear();
     }
@@ -249,6 +292,17 @@ export class OutboxWindow {
     if (rows.length === 0) return;
     await this.#host.outbox.hold(rows.map((row) => ({ ...row, ...this.#host.claim() })));
     this.#page = 'old';
+  }
+
+  /** Leaves out the parked rows of lanes that may not be tried early yet, and the later rows of these lanes. Rings when the rest of such a lane ends. */
+  #ready(rows: readonly Delivery[], now: number): readonly Delivery[] {
+    const resting = new Set<string>();
+    return rows.filter((row) => {
+      const from = this.isEarly(row) ? this.#earlyTries.from(row.lane) : 0;
+      if (from > now) resting.add(row.lane);
+      if (from > now && from < Infinity) this.#ringReady(from);
+      return !resting.has(row.lane);
+    });
   }
 
   #addRead(row: Delivery): boolean {
@@ -279,6 +333,10 @@ export class OutboxWindow {
       this.#earlyFrom = Infinity;
       this.readEarly();
     }
+    if (this.#now() >= this.#nextReady) {
+      this.#nextReady = Infinity;
+      this.#readHeld('ready');
+    } else if (this.#nextReady < Infinity) this.#due.set(this.#nextReady);
     this.readMore();
   }
 

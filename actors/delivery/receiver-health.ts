@@ -78,7 +78,7 @@ export class Circuit {
     return this.#failures;
   }
 
-  /** The number of times that the circuit closed again. */
+  /** The number of times that a success, or a change of the webhook, ended a series of failures. */
   get recoveries(): number {
     return this.#recoveries;
   }
@@ -124,7 +124,7 @@ export class Circuit {
   }
 
   reset(): void {
-    if (this.isOpen) this.#recoveries += 1;
+    if (this.#failures > 0) this.#recoveries += 1;
     this.#failures = 0;
     this.#until = 0;
   }
