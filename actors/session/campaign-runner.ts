@@ -87,6 +87,12 @@ const longestPause = 60_000;
  */
 const filelessLimit = 5;
 
+/** A failed look-up of files that took this long makes its campaign rest at once. No other campaign of the instance sends meanwhile. In milliseconds. */
+const slowFilesMs = 5_000;
+
+/** The factor from the time of a slow look-up to the rest after it, so that slow files cost other campaigns at most a tenth of their time. */
+const slowFilesRest = 10;
+
 export class CampaignRunner {
   readonly #host: CampaignHost;
   readonly #pause: Pause;
@@ -255,6 +261,7 @@ export class CampaignRunner {
 
   async #send(campaign: Campaign, recipient: DueRecipient): Promise<Next> {
     if (campaign.status === 'waiting') await this.#host.mark(campaign, 'sending');
+    const begun = this.#host.time.monotonic();
     const end = await this.#attempt(campaign, recipient);
     if (typeof end === 'object' && 'waitMs' in end) {
       if (end.obstacle === undefined || !this.#patience.isOver(end.obstacle)) return end.waitMs;
@@ -265,7 +272,7 @@ export class CampaignRunner {
     if (typeof end === 'object') return this.#stopAll(end.stop);
     if (end === 'later') return this.#host.live() ? storageRetryMs : 0;
     if (end === 'settled') return 0;
-    if (end === 'fileless') return this.#countFileless(campaign);
+    if (end === 'fileless') return this.#countFileless(campaign, this.#host.time.monotonic() - begun);
     this.#fileless.delete(campaign.id);
     this.#pace(campaign, this.#host.time.monotonic());
     this.#refusals = end === 'refused' ? this.#refusals + 1 : 0;
@@ -275,11 +282,12 @@ export class CampaignRunner {
     return this.#stopAll(`the platform refused ${times} messages in a row`);
   }
 
-  /** Counts a message without its files. From the limit on, the campaign rests. */
-  #countFileless({ id }: Campaign): Next {
+  /** Counts a message without its files. From the limit on, or after a slow look-up of the files, the campaign rests. `took`: milliseconds. */
+  #countFileless({ id }: Campaign, took: number): Next {
     const times = (this.#fileless.get(id) ?? 0) + 1;
     this.#fileless.set(id, times);
-    if (times >= filelessLimit) this.#rests.set(id, this.#host.time.monotonic() + longestPause);
+    const rest = Math.max(times >= filelessLimit ? longestPause : 0, took >= slowFilesMs ? took * slowFilesRest : 0);
+    if (rest > 0) this.#rests.set(id, this.#host.time.monotonic() + rest);
     return 0;
   }
 

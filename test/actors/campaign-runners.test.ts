@@ -115,6 +115,19 @@ test('campaigns: a campaign whose files cannot be fetched rests while another ca
   assert.equal(attachments.taken.length, 7);
 });
 
+test('campaigns: a campaign whose files come too slowly takes at most a tenth of the time of another campaign', async () => {
+  const stage = await staged();
+  const { time, attachments } = stage.world;
+  const late = refuse('invalid', 'the file could not be fetched in time');
+  attachments.answer = () => new Promise((resolve) => void time.setTimeout(() => resolve(late), 60_000));
+  await create(stage, 'https://files.example/a.pdf');
+  await create(stage);
+  await time.pass(90_000);
+  assert.deepEqual([attachments.taken.length, stage.link().sent.length], [1, 20]);
+  await time.pass(11 * 60_000);
+  assert.equal(attachments.taken.length, 2);
+});
+
 test('campaigns: a scheduled campaign starts at its time while another campaign rests for its files', async () => {
   const stage = await staged();
   const { time, attachments } = stage.world;
