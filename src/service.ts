@@ -30,6 +30,7 @@ import { IdleMemory } from '#src/idle-memory.ts';
 import { systemTime } from '#src/base/system-time.ts';
 import { serverFactsOf } from '#src/wiring/facts.ts';
 import { openClientVersions } from '#src/wiring/version.ts';
+import { checkPlatformKind } from '#src/wiring/platform-kind.ts';
 import { AddressGuard } from '#src/webhooks/address-guard.ts';
 import { createMailer } from '#src/mail/mailer.ts';
 import { OpenAiModels } from '#src/chatbot/models.ts';
@@ -192,6 +193,7 @@ async function openPorts({ settings, log, version, closers, told, signal }: Port
   const time = nodeTime(systemTime, log);
   const storage = await openDatabase(settings, { dataDir, log, ...told, signal, now: time.now, noteTime: time.noteDatabaseTime });
   await followTime(settings, time, storage, closers);
+  await checkPlatformKind(settings, storage);
   signal.throwIfAborted();
   const disk = await openDisk({ folder: dataDir, leastFree: settings.diskFreePercent, log }, closers);
   const guard = new AddressGuard({ allow: settings.allowPrivateReceivers });

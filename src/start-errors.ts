@@ -42,3 +42,20 @@ export const databaseError = (error: unknown, { databaseUrl }: Settings): unknow
   if (databaseUrl === null || !(error instanceof Error)) return error;
   return new Error(`${error.message} (DATABASE_URL is ${shownAddress(databaseUrl)})`, { cause: error });
 };
+
+/** The platform of a database: WhatsApp, or the simulated one of `npm run sandbox`, which listens on loopback. */
+export type PlatformKind = 'real' | 'simulated';
+
+/** Returns the error of a start against the other kind of platform. `linked`: the kind with which the sessions of the database are linked. */
+export const otherPlatformError = (linked: PlatformKind, { dataDir, databaseUrl }: Pick<Settings, 'dataDir' | 'databaseUrl'>): Error => {
+  const isEmbedded = databaseUrl === null;
+  const [noun, setting] = isEmbedded ? ['data folder', 'DATA_DIR'] : ['database', 'DATABASE_URL'];
+  const sessions = `the sessions in the ${noun} ${isEmbedded ? dataDir : shownAddress(databaseUrl)} are linked with`;
+  return new Error(
+    linked === 'simulated'
+      ? `${sessions} a simulated platform, and PLATFORM_URL names the real one, which would end them: start this ${noun} with \`npm run sandbox\`, ` +
+          `or set ${setting} to another one. To use it with the real platform, first disconnect all its sessions in the sandbox`
+      : `${sessions} the real platform, and PLATFORM_URL names a simulated one, which would end them: start this ${noun} with \`npm start\`, ` +
+          `or set ${setting} to another one for \`npm run sandbox\``,
+  );
+};

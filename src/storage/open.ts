@@ -13,7 +13,7 @@ import { createDeliveryStore } from './stores/deliveries.ts';
 import { EmbeddedServer } from './postgres/embedded.ts';
 import { isConnectTimeout } from './postgres/failures.ts';
 import { createFileRows } from './stores/files.ts';
-import { createInstanceStore, createSessionStore, createStepStore } from './stores/instances.ts';
+import { createInstanceStore, createSessionStore, createStepStore, hasLinked } from './stores/instances.ts';
 import { createJournal } from './journal/journal.ts';
 import { MessageExpiryScan, ReceiptExpiryScan } from './stores/expiry.ts';
 import { createMessageStore, createSendKeyStore } from './stores/messages.ts';
@@ -75,6 +75,8 @@ export interface Storage extends Stores {
   readonly leftWork: LeftWorkStore;
   readonly changes: ChangeStore;
   readonly signIns: SignInStore;
+  /** Returns true if an instance has a linked session. */
+  hasLinked(): Promise<boolean>;
   /** Returns true if this process is the duty node, which runs the sweeps for the whole cluster. */
   onDuty(): boolean;
   /** Resolves when no value is sealed under the former key or in the former form any more, when resealing fails, or when the storage is closed. */
@@ -175,6 +177,12 @@ const operatorsOf = (
   alertRows: createAlertStore(queries, opener),
 });
 
+const questionsOf = (queries: Database): Pick<Storage, 'clock' | 'databaseUse' | 'hasLinked'> => ({
+  clock: () => clockOf(queries),
+  databaseUse: () => readUsage(queries),
+  hasLinked: () => hasLinked(queries),
+});
+
 const storageOf = ({ pools, server, tenancy }: Base, upkeep: SealedUpkeep, { log, now = Date.now, noteTime }: StorageOptions): Storage => {
   const counts = new ChatCounts(now);
   const fairQueue = new FairQueue(clientWaits);
@@ -229,8 +237,7 @@ const storageOf = ({ pools, server, tenancy }: Base, upkeep: SealedUpkeep, { log
     healthy: () => pools.healthy(),
     troubles: () => pools.troubles(),
     onHealth: (listener) => pools.onHealth(listener),
-    clock: () => clockOf(queries),
-    databaseUse: () => readUsage(queries),
+    ...questionsOf(queries),
     usage: () => pools.usage(),
     close: () => (closing ??= close()),
   };

@@ -190,6 +190,15 @@ export const createInstanceStore = (database: Database, opener: Opener, now: () 
   },
 });
 
+const anyLinked: Statement = {
+  name: 'instance-linked',
+  text: `select exists (select from instance where jid <> '' and not removed) as linked`,
+};
+
+/** Returns true if an instance has a linked session. */
+export const hasLinked = async (database: Database): Promise<boolean> =>
+  (await database.rows<{ readonly linked: boolean }>(anyLinked, []))[0]?.linked === true;
+
 // The last steps of sessions, with one row for each instance.
 
 const stepStatements = {
