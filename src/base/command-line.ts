@@ -29,10 +29,11 @@ export const commandLine = <const Config extends ParseArgsConfig>(config: Config
 /** Asks for a secret at the terminal, without showing it. Returns null if the input is not a terminal. */
 export const askSecret = async (question: string): Promise<string | null> => {
   if (!process.stdin.isTTY) return null;
-  process.stderr.write(question);
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
+  // The interface hides the input. The prompt follows, because a person may type as soon as the prompt is shown.
   const terminal = createInterface({ input: process.stdin, output: nowhere, terminal: true });
   try {
+    process.stderr.write(question);
     return (await terminal.question('')).trim();
   } finally {
     terminal.close();
