@@ -31,6 +31,10 @@ interface ImportOptions {
 export interface InstanceRow {
   readonly id: string;
   readonly name: string;
+  readonly status: string;
+  /** The current QR code and pairing code; '' for none. */
+  readonly qrcode: string;
+  readonly paircode: string;
 }
 
 interface InstanceStatus {

@@ -5,7 +5,7 @@ import { rename, rm, stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type ExportPart, exportParts } from '#actors/views/moving.ts';
-import { type AdminClient, openAdminClient } from './admin-client.ts';
+import { type AdminClient, type InstanceRow, openAdminClient } from './admin-client.ts';
 import { runCommand } from './progress.ts';
 import { askSecret, commandLine, secretIn } from './base/command-line.ts';
 import { openLines } from './moving/archive.ts';
@@ -28,7 +28,7 @@ Options:
   --instance INSTANCE     id or name; may be repeated; all paired instances without it
   --as FORM               archive (usual) or folder
   --out PATH              file of the archive, or the folder in which a folder for each session is made
-  --passphrase-file FILE  file with the passphrase of the archive, of 12 characters at least; asked for without it
+  --passphrase-file FILE  file with the passphrase of the archive, of 12 characters at least; asked for twice without it
   --with messages         adds chats with their lead fields and settings, messages and contacts to the archive
   --stop                  closes the sessions first, without a logout; their instances stay disconnected
   --to ADDRESS            address of the gateway`;
@@ -50,26 +50,53 @@ const { values } = commandLine(
 
 const leastPassphrase = 12;
 
-/** Returns the ids of the instances that the command names. */
-const idsOf = async (client: AdminClient): Promise<readonly string[]> => {
-  if (values.instance.length === 0) return [];
-  const all = await client.instances();
-  return values.instance.map((wanted) => {
+/** Returns the instances that the command names. Returns none if the command names none, which stands for all paired instances. */
+const namedIn = (all: readonly InstanceRow[]): readonly InstanceRow[] =>
+  values.instance.map((wanted) => {
     const found = all.filter(({ id, name }) => id === wanted || name === wanted);
-    if (found.length !== 1)
-      throw new Error(
-        found.length === 0 ? `There is no instance ${wanted}.` : `${found.length} instances are named ${wanted}: say which one by its id.`,
-      );
-    return found[0]?.id ?? '';
+    const [first] = found;
+    if (first === undefined) throw new Error(`There is no instance ${wanted}.`);
+    if (found.length > 1) throw new Error(`${found.length} instances are named ${wanted}: say which one by its id.`);
+    return first;
   });
+
+/** Returns the ids of the instances that the command names. */
+const idsOf = async (client: AdminClient): Promise<readonly string[]> =>
+  values.instance.length === 0 ? [] : namedIn(await client.instances()).map(({ id }) => id);
+
+/**
+ * Refuses a session that runs, unless the command stops it. The gateway checks the same before it writes the archive. An instance that shows a QR code or a
+ * pairing code has no session.
+ */
+const refuseRunning = async (client: AdminClient): Promise<void> => {
+  if (values.stop) return;
+  const all = await client.instances();
+  const running = (values.instance.length === 0 ? all : namedIn(all)).find(
+    ({ status, qrcode, paircode }) => status !== 'disconnected' && qrcode === '' && paircode === '',
+  );
+  if (running !== undefined) throw new Error(`The session of the instance ${running.id} runs: --stop closes it first.`);
 };
 
-const passphraseOf = async (): Promise<string> => {
-  const file = values['passphrase-file'];
-  const passphrase = file === undefined ? await askSecret('Passphrase for the archive: ') : await secretIn(file);
-  if (passphrase === null) throw new Error('There is no terminal to ask for a passphrase: name a file with --passphrase-file.');
+const longEnough = (passphrase: string): string => {
   if (passphrase.length < leastPassphrase) throw new Error(`The passphrase must have at least ${leastPassphrase} characters.`);
   return passphrase;
+};
+
+/** Asks for the passphrase twice. A typing error would make an archive that nothing opens. */
+const askPassphrase = async (): Promise<string> => {
+  const typed = await askSecret('Passphrase for the archive: ');
+  if (typed === null) throw new Error('There is no terminal to ask for a passphrase: name a file with --passphrase-file.');
+  const passphrase = longEnough(typed);
+  if ((await askSecret('The same passphrase again: ')) !== passphrase)
+    throw new Error('The two passphrases differ. Nothing was stopped or exported.');
+  return passphrase;
+};
+
+const passphraseOf = async (client: AdminClient): Promise<string> => {
+  const file = values['passphrase-file'];
+  if (file !== undefined) return longEnough(await secretIn(file));
+  await refuseRunning(client);
+  return askPassphrase();
 };
 
 const partsOf = (): readonly ExportPart[] =>
@@ -86,8 +113,9 @@ const writeArchive = async (client: AdminClient, parts: readonly ExportPart[], s
     if (await stat(out).catch(() => null)) throw new Error(`${out} is there already.`);
   };
   await refuseFile();
-  const passphrase = await passphraseOf();
-  const stream = await client.exportArchive({ instances: await idsOf(client), passphrase, stop: values.stop, with: parts });
+  const instances = await idsOf(client);
+  const passphrase = await passphraseOf(client);
+  const stream = await client.exportArchive({ instances, passphrase, stop: values.stop, with: parts });
   // Two exports to one file must not write into the same unfinished file.
   const unfinished = `${out}.${randomBytes(4).toString('hex')}.unfinished`;
   try {
