@@ -51,6 +51,9 @@ interface InstanceBody {
 const wasCut = ({ cause }: TypeError): boolean =>
   ['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'].includes((cause as { readonly code?: string } | undefined)?.code ?? '');
 
+/** Replaces the names of fields of the interface by the options of the commands. */
+const withOptions = (text: string): string => text.replaceAll(/`(into|stop)`/g, '`--$1`');
+
 const notThere = (address: string): Error =>
   new Error(`No gateway answers at ${address}. Start it with \`npm start\`, or say with --to where it is.`);
 
@@ -83,7 +86,7 @@ export const openAdminClient = async (to: string | null): Promise<AdminClient> =
     } catch {
       // The server at this address is not a gateway, so its answer has no JSON.
     }
-    throw new Error(`The gateway at ${address} answered ${response.status}: ${error === '' ? 'no reason' : error}`);
+    throw new Error(`The gateway at ${address} answered ${response.status}: ${error === '' ? 'no reason' : withOptions(error)}`);
   };
   const statusOf = async (response: Response): Promise<InstanceStatus> => {
     const { instance } = (await response.json()) as InstanceBody;
@@ -98,7 +101,8 @@ export const openAdminClient = async (to: string | null): Promise<AdminClient> =
       const headers = { admintoken, 'x-passphrase': passphrase, 'content-type': 'application/octet-stream' };
       const body = archive instanceof Uint8Array ? Buffer.from(archive) : Readable.toWeb(Readable.from(archive));
       const response = await call(`/admin/import?${query}`, { method: 'POST', headers, body, duplex: 'half', signal });
-      return ((await response.json()) as { readonly sessions: readonly ImportedSession[] }).sessions;
+      const { sessions } = (await response.json()) as { readonly sessions: readonly ImportedSession[] };
+      return sessions.map((session) => ({ ...session, reason: withOptions(session.reason), notes: session.notes.map(withOptions) }));
     },
     async exportArchive(body) {
       const response = await call('/admin/export', { method: 'POST', headers: { admintoken, ...json }, body: JSON.stringify(body) });

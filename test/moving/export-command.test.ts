@@ -14,7 +14,7 @@ const folder = temporaryFolder();
 const dataDir = join(folder, 'data');
 /** The answers to the requests, in their order. The test writes the archives. */
 const answers: ServerResponse[] = [];
-const gateway = createServer((_request, response) => void answers.push(response.writeHead(200)));
+const gateway = createServer((_request, response) => void answers.push(response));
 
 before(async () => {
   await mkdir(dataDir);
@@ -61,4 +61,12 @@ test('export: one that is cut off leaves no file', async () => {
   await until(async () => (await readdir(join(folder, 'cut'))).length > 0 || undefined, 'the export writes');
   answer.destroy();
   assert.deepEqual([(await ended).code, await readdir(join(folder, 'cut'))], [1, []]);
+});
+
+test('export: a refusal names the option of the command', async () => {
+  const { answer, ended } = await begin(join(folder, 'refused.dormouse'));
+  answer.writeHead(409).end(JSON.stringify({ error: 'the session of the instance r1 runs: `stop` closes it first' }));
+  const { code, output } = await ended;
+  assert.match(output, /answered 409: the session of the instance r1 runs: `--stop` closes it first$/m);
+  assert.equal(code, 1);
 });

@@ -14,14 +14,14 @@ import { writeMadeSession } from '#test/support/made-sessions.ts';
 import { removeFolder, temporaryFolder } from '#test/support/processes.ts';
 
 const folder = temporaryFolder();
-/** The numbers of imports that the fake gateway accepted and still accepts. */
-const imports = { done: 0, left: Infinity };
+/** The numbers of imports that the fake gateway accepted and still accepts, and what it answers about each session. */
+const imports: { done: number; left: number; said: Partial<ImportedSession> } = { done: 0, left: Infinity, said: {} };
 
 /** Answers an import as a gateway that takes every session. The token of a session is its name. */
 const imported = async (request: IncomingMessage): Promise<object> => {
   const sessions: ImportedSession[] = [];
   for await (const { name } of sessionsIn(openLines(request, String(request.headers['x-passphrase']))))
-    sessions.push({ ...refusedSession({ name, reason: '' }), outcome: 'imported', token: name });
+    sessions.push({ ...refusedSession({ name, reason: '' }), outcome: 'imported', token: name, ...imports.said });
   imports.done += 1;
   return (imports.left -= 1) < 0 ? { error: 'the database does not answer' } : { sessions };
 };
@@ -69,6 +69,15 @@ test('import: --connect names each session that does not connect, with the exit 
   const { code, output } = await run('two', ['--connect']);
   for (const name of ['first', 'second']) assert.match(output, new RegExp(`^${name}: The gateway .* answered 503: Invalid token$`, 'm'));
   assert.equal(code, 1);
+});
+
+test('import: a reason and a note name the options of the command', async (t) => {
+  t.after(() => (imports.said = {}));
+  const way = 'export it with `stop` first, and name r1 with `into`';
+  imports.said = { outcome: 'refused', reason: `the instance r1 runs: ${way}`, notes: [`the instance r2 runs: ${way}`] };
+  const { output } = await run('sessions', ['--only', 'cafe']);
+  for (const instance of ['r1', 'r2'])
+    assert.match(output, new RegExp(`${instance} runs: export it with \`--stop\` first, and name r1 with \`--into\``));
 });
 
 test('import: one that ends in the middle still shows the sessions that were imported', async () => {
