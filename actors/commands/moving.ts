@@ -63,7 +63,7 @@ const sameSession = (host: Host, record: InstanceRecord, { endedAt }: ArrivingSe
   const isNewer = endedAt !== undefined && lastDisconnect !== null && endedAt > lastDisconnect;
   const isExported = rests && lastDisconnectCause === 'exported' && endedAt !== lastDisconnect;
   if (rests && (isNewer || (isExported && isNamed))) return { ok: true, record, replaces: true };
-  const way = 'name the instance with `into` to replace its keys';
+  const way = `name ${id} with \`into\` to replace its keys`;
   if (isNewer) return refused(`the instance ${id} runs with older keys of the session: export it with \`stop\` first, and ${way}`, record);
   if (isExported && endedAt === undefined)
     return refused(`the instance ${id} was exported, and the source does not say whether its keys are newer: ${way}`, record);
@@ -71,13 +71,13 @@ const sameSession = (host: Host, record: InstanceRecord, { endedAt }: ArrivingSe
 };
 
 const targetOf = (host: Host, session: ArrivingSession, into: string): Target => {
-  const here = records(host).find(({ jid }) => jid === session.identity.jid);
-  if (here) return sameSession(host, here, session, into !== '' && named(host, into).includes(here));
   const found = named(host, into === '' ? session.name : into);
+  if (into !== '' && found.length === 0) return refused('there is no instance of this name or id');
+  const here = records(host).find(({ jid }) => jid === session.identity.jid);
+  if (here) return sameSession(host, here, session, into !== '' && found.includes(here));
   if (found.length > 1) return refused(`${found.length} instances have this name: say which one by its id`);
   const [record = null] = found;
-  if (record === null) return into === '' ? { ok: true, record, replaces: false } : refused('there is no instance of this name or id');
-  const objection = objectionTo(record, session);
+  const objection = record === null ? null : objectionTo(record, session);
   return objection === null ? { ok: true, record, replaces: false } : refused(objection, record);
 };
 

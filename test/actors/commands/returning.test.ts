@@ -131,7 +131,8 @@ test('import: a newer copy of a session that runs is refused, and the refusal sa
   await stage.connect();
   const one = await stage.import(copy('"newer"', stage.endedAt + 1));
   assert.deepEqual([one.outcome, one.instance], ['refused', stage.id]);
-  assert.match(one.reason, /runs with older keys of the session: export it with `stop` first/);
+  const way = `export it with \`stop\` first, and name ${stage.id} with \`into\` to replace its keys`;
+  assert.ok(one.reason.endsWith(`runs with older keys of the session: ${way}`), one.reason);
   assert.equal((await stage.import(copy('"same"', stage.endedAt))).outcome, 'here', 'a repetition is no conflict');
   assert.deepEqual([stage.stored, stage.view.status], ['"first"', 'connected']);
 });
@@ -151,9 +152,16 @@ test('import: a copy of unknown age replaces an exported session only if the imp
   const stage = await left();
   const refused = await stage.import(copy('"folder"'));
   assert.deepEqual([refused.outcome, stage.stored], ['refused', '"first"']);
-  assert.match(refused.reason, /does not say whether its keys are newer: name the instance with `into`/);
+  assert.ok(refused.reason.endsWith(`whether its keys are newer: name ${stage.id} with \`into\` to replace its keys`), refused.reason);
   const one = await stage.import(copy('"folder"'), { into: 'shop' });
   assert.deepEqual([one.outcome, one.instance, stage.stored], ['imported', stage.id, '"folder"']);
   assert.match(one.reason, /in place of its earlier credentials and keys$/);
   assert.equal((await stage.import(copy('"again"'), { into: 'shop' })).outcome, 'here', 'the session was not exported since');
+});
+
+test('import: a name of `into` that no instance has is refused, although another instance has the session', async () => {
+  const stage = await left();
+  const one = await stage.import(copy('"folder"'), { into: 'no such shop' });
+  assert.deepEqual([one.outcome, one.instance, one.reason], ['refused', '', 'there is no instance of this name or id']);
+  assert.equal(stage.stored, '"first"');
 });
