@@ -218,7 +218,7 @@ const report = (outcomes: readonly ImportedSession[]): void => {
   const part = (title: string, sentences: readonly string[]): string =>
     sentences.length === 0 ? '' : `\n${title}\n${sentences.map((sentence) => `- ${sentence}\n`).join('')}`;
   const [notes, lost] = [sentencesOf(outcomes, 'notes'), sentencesOf(outcomes, 'lost')];
-  process.stdout.write(`\n${tableOf(outcomes)}\n${part('Before you connect:', notes)}${part('Settings without a counterpart:', lost)}`);
+  process.stdout.write(`\n${tableOf(outcomes)}\n${part('Before you connect:', notes)}${part('Settings that are not taken over:', lost)}`);
 };
 
 await runCommand(async (signal) => {

@@ -14,7 +14,7 @@ type LeavingSettings = Pick<LeavingSession, 'token' | 'proxy' | 'webhooks' | 'se
 
 const lostOfProxy = ({ proxy }: InstanceRecord): readonly string[] => [
   ...(proxy?.mode === 'internal' ? ['managed proxy: each server has its own, and POST /instance/proxy chooses one'] : []),
-  ...(proxy?.fallback ? ['fallback of the proxy: it is off, and POST /instance/proxy with `proxy_fallback` switches it on'] : []),
+  ...(proxy?.fallback ? ['fallback of the proxy: it stays there, and POST /instance/proxy with `proxy_fallback` switches it on'] : []),
 ];
 
 const hasChatbotSettings = (record: InstanceRecord): boolean =>
@@ -32,7 +32,7 @@ const lostOf = async ({ ports: { definitions }, dispatcher }: SettingsHost, reco
   return [
     ...lostOfProxy(record),
     ...(aiApikey === '' ? [] : ['ai_apikey: it stays there, and POST /instance/updatechatbotsettings sets it']),
-    ...(hasChatbotSettings(record) ? ['chatbot: it is off, and POST /instance/updatechatbotsettings sets it'] : []),
+    ...(hasChatbotSettings(record) ? ['chatbot: its settings stay there, and POST /instance/updatechatbotsettings sets them'] : []),
     ...(agents.length === 0 ? [] : [`agents of the chatbot (${agents.length}): they stay there, and POST /agent/edit makes them`]),
     ...(triggers.length === 0 ? [] : [`triggers of the chatbot (${triggers.length}): they stay there, and POST /trigger/edit makes them`]),
     ...(dispatcher.webhooks.chatwoot(id) === null ? [] : ['Chatwoot: its inbox stays there, and PUT /chatwoot/config connects one']),

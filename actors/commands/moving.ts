@@ -224,6 +224,7 @@ const landed = async (host: Host, record: InstanceRecord, session: ArrivingSessi
   }
 };
 
+/** Returns the fields of an answer without its outcome. `lost` is empty, because only an import that takes settings over can lose some of them. */
 const answerOf = (session: ArrivingSession, record: InstanceRecord | null): Omit<ImportedSession, 'outcome' | 'reason'> => ({
   name: session.name,
   instance: record?.id ?? '',
@@ -233,7 +234,7 @@ const answerOf = (session: ArrivingSession, record: InstanceRecord | null): Omit
   chats: 0,
   messages: 0,
   notes: session.notes,
-  lost: session.lost,
+  lost: [],
 });
 
 const freshRecord = ({ ports: { chance, time } }: Host, name: string): InstanceRecord => ({

@@ -35,7 +35,7 @@ export interface CarriedSettings {
   /** `protocol://user:password@host:port`; '' for none. */
   readonly proxy: string;
   readonly webhooks: readonly CarriedWebhook[];
-  /** Settings of the source without a counterpart, each as `name: what the operator can do`. The texts contain no secrets. */
+  /** Settings of the source that are not taken over, each as `name: what the operator can do`. The texts contain no secrets. */
   readonly lost: readonly string[];
   /** Further settings with the names of this gateway. Only archives of this gateway contain such settings. */
   readonly own?: Readonly<Record<string, unknown>>;

@@ -80,6 +80,13 @@ test('import: a reason and a note name the options of the command', async (t) =>
     assert.match(output, new RegExp(`${instance} runs: export it with \`--stop\` first, and name r1 with \`--into\``));
 });
 
+test('import: settings that are not taken over have a heading that fits settings of this gateway', async (t) => {
+  t.after(() => (imports.said = {}));
+  imports.said = { lost: ['chatbot: its settings stay there'] };
+  const { output } = await run('sessions', ['--only', 'cafe']);
+  assert.match(output, /^Settings that are not taken over:\n- cafe: chatbot: its settings stay there\.$/m);
+});
+
 test('import: one that ends in the middle still shows the sessions that were imported', async () => {
   for (let at = 1; at <= 16; at += 1)
     await writeMadeSession(join(folder, 'many', `many ${at}`), { number: `55119222200${10 + at}`, preKeys: 1 });

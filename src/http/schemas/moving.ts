@@ -42,7 +42,7 @@ export const ImportedSession = Type.Object(
     messages: Type.Integer({ description: 'Messages of the archive that this import added' }),
     reason: Type.String({ description: 'Reason of a refusal, or the place of the session' }),
     notes: Type.Array(Type.String(), { description: 'Steps before the session is connected' }),
-    lost: Type.Array(Type.String(), { description: 'Settings of the source without a counterpart' }),
+    lost: Type.Array(Type.String(), { description: 'Settings of the source that are not taken over' }),
   },
   {
     examples: [

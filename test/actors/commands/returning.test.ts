@@ -165,3 +165,16 @@ test('import: a name of `into` that no instance has is refused, although another
   assert.deepEqual([one.outcome, one.instance, one.reason], ['refused', '', 'there is no instance of this name or id']);
   assert.equal(stage.stored, '"first"');
 });
+
+test('import: only a session that is taken over reports the settings that are not', async () => {
+  const stage = await left();
+  const lost = ['chatbot: its settings stay there'];
+  const reported = async (endedAt: number | undefined, change: Partial<ImportRequest> = {}) => {
+    const one = await stage.import({ ...copy('"other"', endedAt), lost }, change);
+    return [one.outcome, one.lost];
+  };
+  assert.deepEqual(await reported(stage.endedAt), ['here', []]);
+  assert.deepEqual(await reported(undefined), ['refused', []]);
+  assert.deepEqual(await reported(stage.endedAt + 1, { dryRun: true }), ['ready', lost]);
+  assert.deepEqual(await reported(stage.endedAt + 1), ['imported', lost]);
+});
