@@ -27,7 +27,7 @@ function call(string $path, array $body, array $headers = []): array
 
 if (PHP_SAPI === 'cli') {
     // Without fromMeYes the program would answer its own replies.
-    $hook = setting('HOOK', 'http://127.0.0.1:' . setting('PORT', '4000') . '/');
+    $hook = setting('HOOK', 'http://127.0.0.1:' . setting('RECEIVER_PORT', '4000') . '/');
     call('/webhook', ['url' => $hook, 'enabled' => true, 'events' => ['messages'], 'excludeMessages' => ['fromMeYes']]);
     call('/send/text', ['number' => setting('TO'), 'text' => 'Hello from PHP']);
     exit;

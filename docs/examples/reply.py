@@ -9,8 +9,8 @@ import requests
 GATEWAY = os.environ.get("GATEWAY", "http://127.0.0.1:3000")
 TOKEN = os.environ["TOKEN"]
 TO = os.environ["TO"]
-PORT = int(os.environ.get("PORT", "4000"))
-HOOK = os.environ.get("HOOK", f"http://127.0.0.1:{PORT}/")
+RECEIVER_PORT = int(os.environ.get("RECEIVER_PORT", "4000"))
+HOOK = os.environ.get("HOOK", f"http://127.0.0.1:{RECEIVER_PORT}/")
 
 
 def call(path, body, headers=None):
@@ -43,7 +43,7 @@ class Receiver(BaseHTTPRequestHandler):
         self.end_headers()
 
 
-server = ThreadingHTTPServer(("", PORT), Receiver)
+server = ThreadingHTTPServer(("", RECEIVER_PORT), Receiver)
 # Without fromMeYes the program would answer its own replies.
 call("/webhook", {"url": HOOK, "enabled": True, "events": ["messages"], "excludeMessages": ["fromMeYes"]})
 call("/send/text", {"number": TO, "text": "Hello from Python"})

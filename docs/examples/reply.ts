@@ -3,7 +3,13 @@ import { createServer, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 
 /** Address of the gateway, token of the instance, number of the recipient, and the port and address of this receiver. */
-const { GATEWAY = 'http://127.0.0.1:3000', TOKEN = '', TO = '', PORT = '4000', HOOK = `http://127.0.0.1:${PORT}/` } = process.env;
+const {
+  GATEWAY = 'http://127.0.0.1:3000',
+  TOKEN = '',
+  TO = '',
+  RECEIVER_PORT = '4000',
+  HOOK = `http://127.0.0.1:${RECEIVER_PORT}/`,
+} = process.env;
 
 const call = async (path: string, body: object, headers: Record<string, string> = {}): Promise<unknown> => {
   const answer = await fetch(GATEWAY + path, {
@@ -41,7 +47,7 @@ const server = createServer((request, response) => {
   );
 });
 
-server.listen(Number(PORT), async () => {
+server.listen(Number(RECEIVER_PORT), async () => {
   // Without fromMeYes the program would answer its own replies.
   await call('/webhook', { url: HOOK, enabled: true, events: ['messages'], excludeMessages: ['fromMeYes'] });
   await call('/send/text', { number: TO, text: 'Hello from TypeScript' });

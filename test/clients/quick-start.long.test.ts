@@ -32,7 +32,9 @@ after(async () => {
 /** Starts a program in the folder of the examples. Its output is in the error of a test that fails. */
 const start = (command: string, args: readonly string[], port: number) => {
   const { PATH = '', HOME = '' } = process.env;
-  const env = { PATH, HOME, GATEWAY: scene.gateway.address, TOKEN: account.token, TO: contact, PORT: String(port) };
+  const { address } = scene.gateway;
+  // A shell that started the gateway may export the port of the gateway too.
+  const env = { PATH, HOME, PORT: new URL(address).port, GATEWAY: address, TOKEN: account.token, TO: contact, RECEIVER_PORT: String(port) };
   const child = spawn(command, args, { cwd: join(root, 'docs/examples'), env, stdio: ['ignore', 'pipe', 'pipe'] });
   children.push(child);
   let printed = '';
