@@ -53,6 +53,8 @@ test(
         [runbook, 'Change the encryption key', true],
       ] as const) {
         const section = text.split(`## ${heading}\n`)[1]?.split('\n## ')[0] ?? '';
+        if (heading === 'Restore')
+          assert.doesNotMatch(await paste(`(DATA_DIR=nowhere; ${blocksOf(section).join('')})`), /"ready":true/, 'no gateway was stopped');
         for (const block of blocksOf(section)) await paste(heading === 'Change the encryption key' ? inRestored(block) : block);
         if (sessions) assert.match(await paste(connected), /"pairings":0,/, heading);
       }
