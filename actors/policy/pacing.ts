@@ -88,12 +88,20 @@ class HostSlots {
   taken = 0;
   /** The largest number of slots of one holder while other holders wait. */
   readonly #share: number;
+  /** The largest number of slots of one holder. The other slots are free for a holder that comes later. */
+  readonly #most: number;
   readonly #takenBy = new Map<string, number>();
   /** The waiting callers by holder, in the order in which the holders take turns. No line is empty. */
   readonly #lines = new Map<string, Line>();
 
-  constructor(share: number) {
+  constructor(share: number, most: number) {
     this.#share = share;
+    this.#most = most;
+  }
+
+  /** Returns true if the holder may have a further slot when no other holder waits. Callers without a name are no single holder. */
+  allows(holder: string): boolean {
+    return holder === '' || (this.#takenBy.get(holder) ?? 0) < this.#most;
   }
 
   get isWaiting(): boolean {
@@ -116,16 +124,21 @@ class HostSlots {
     else this.#lines.set(holder, { waiting: [resolve], next: 0 });
   }
 
-  /** Occupies a slot for the next caller, and resolves its promise. At most two holders can have their share, so the loop skips at most two holders. */
-  admit(): void {
+  /**
+   * Occupies a slot for the next caller, and resolves its promise. At most two holders can have their share, so the loop skips at most two holders. Returns
+   * false if no waiting holder may have a further slot.
+   */
+  admit(): boolean {
     for (const [holder, line] of this.#lines) {
-      if (this.#lines.size > 1 && (this.#takenBy.get(holder) ?? 0) >= this.#share) continue;
+      if (!this.allows(holder) || (this.#lines.size > 1 && (this.#takenBy.get(holder) ?? 0) >= this.#share)) continue;
       const go = takeFirst(line);
       this.#lines.delete(holder);
       if (line.next < line.waiting.length) this.#lines.set(holder, line);
       this.occupy(holder);
-      return go?.();
+      go?.();
+      return true;
     }
+    return false;
   }
 }
 
@@ -133,6 +146,8 @@ export class Slots {
   readonly #limits: SlotLimits;
   /** Half of the slots that a host can have, rounded up. If two holders wait with their share, the host therefore has no free slot. */
   readonly #share: number;
+  /** Seven eighths of the slots that a host can have. Posts that get no answer can then not fill a host before another holder comes. */
+  readonly #most: number;
   readonly #hosts = new Map<string, HostSlots>();
   /** The hosts with waiting callers, in the order in which the hosts take turns. */
   readonly #waiting = new Set<string>();
@@ -140,7 +155,9 @@ export class Slots {
 
   constructor(limits: SlotLimits) {
     this.#limits = limits;
-    this.#share = Math.ceil(Math.min(limits.perHost, limits.total) / 2);
+    const ofHost = Math.min(limits.perHost, limits.total);
+    this.#share = Math.ceil(ofHost / 2);
+    this.#most = ofHost - Math.floor(ofHost / 8);
   }
 
   get busy(): number {
@@ -148,12 +165,12 @@ export class Slots {
   }
 
   /**
-   * Takes a slot. Returns null if a slot was free, else a promise that resolves with the next slot. The caller must free every slot. A holder alone may
-   * use all slots of a host. While other holders wait, a holder with half of the slots gets no further slot.
+   * Takes a slot. Returns null if a slot was free, else a promise that resolves with the next slot. The caller must free every slot. A named holder alone
+   * may use seven eighths of the slots of a host. While other holders wait, a holder with half of the slots gets no further slot.
    */
   take(host: string, holder = ''): Promise<void> | null {
     const slots = this.#slotsOf(host);
-    if (this.#hasRoom(slots)) {
+    if (this.#hasRoom(slots) && slots.allows(holder)) {
       this.#busy += 1;
       slots.occupy(holder);
       return null;
@@ -173,7 +190,7 @@ export class Slots {
   #slotsOf(host: string): HostSlots {
     const known = this.#hosts.get(host);
     if (known) return known;
-    const slots = new HostSlots(this.#share);
+    const slots = new HostSlots(this.#share, this.#most);
     this.#hosts.set(host, slots);
     return slots;
   }
@@ -185,9 +202,8 @@ export class Slots {
   #next(): void {
     for (const host of this.#waiting) {
       const slots = this.#hosts.get(host);
-      if (!slots || !this.#hasRoom(slots)) continue;
+      if (!slots || !this.#hasRoom(slots) || !slots.admit()) continue;
       this.#busy += 1;
-      slots.admit();
       this.#waiting.delete(host);
       if (slots.isWaiting) this.#waiting.add(host);
       return;

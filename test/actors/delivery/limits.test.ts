@@ -66,6 +66,24 @@ test('slots: instances that wait for one host take turns, and one holds at most 
   assert.equal(slots.busy, 4);
 });
 
+test('slots: one instance leaves an eighth of the slots of a host free for another that comes later', async () => {
+  const slots = new Slots({ total: 100, perHost: 16 });
+  const turns = Array.from({ length: 20 }, () => slots.take('shared.test', 'greedy'));
+  assert.equal(turns.filter((turn) => turn === null).length, 14);
+  assert.deepEqual([slots.take('shared.test', 'modest'), slots.take('shared.test', 'modest')], [null, null]);
+  slots.free('shared.test', 'modest');
+  slots.free('shared.test', 'greedy');
+  await turns[14];
+  for (let post = 0; post < 14; post += 1) {
+    slots.free('shared.test', 'greedy');
+    await settle();
+  }
+  await Promise.all(turns);
+  for (let post = 0; post < 5; post += 1) slots.free('shared.test', 'greedy');
+  slots.free('shared.test', 'modest');
+  assert.equal(slots.busy, 0);
+});
+
 test('slots: under random arrivals the limits hold, no slot stays unused, and every post gets a slot', async () => {
   const posts = fc.array(fc.tuple(fc.constantFrom('a', 'b', 'c', 'd'), fc.constantFrom('x', 'y', 'z')), { maxLength: 60 });
   await fc.assert(
