@@ -108,8 +108,6 @@ async function connect(
   if (cell.view.connected) return done(cell.view);
   const { id, wanted } = cell.record;
   if (!allowAccountChange && isForAnother(cell, options)) return anotherAccount;
-  // A call that starts a pairing grants or revokes the permission to pair another account. A call that joins a pairing can only grant this permission.
-  if (allowAccountChange || cell.view.status === 'disconnected') cell.allowsAccountChange = allowAccountChange;
   const objection = host.cells.objection(id) ?? (begins(cell, options) ? host.connects.objection(id) : null);
   if (objection) return objection;
   const isIdle = cell.view.status === 'disconnected';
@@ -118,9 +116,12 @@ async function connect(
   // Other sessions may have taken the last slot meanwhile. No `await` separates this check from the event to the chart.
   const filled = host.cells.objection(id) ?? (begins(cell, options) ? host.connects.take(id) : null);
   if (filled) {
-    cell.keeper.note({ wanted });
+    // Another call may have begun a connection meanwhile, which needs `online`.
+    if (cell.view.status === 'disconnected') cell.keeper.note({ wanted });
     return filled;
   }
+  // A call that starts a pairing grants or revokes the permission to pair another account. A call that joins a pairing can only grant this permission.
+  if (allowAccountChange || cell.view.status === 'disconnected') cell.allowsAccountChange = allowAccountChange;
   // A pairing that ended during the save noted `offline`. With this state, the next restart would not restore the new session.
   if (cell.record.wanted === 'offline') cell.keeper.note({ wanted: 'online' });
   cell.connect({ ...deviceLook(cell.record), ...(phone === undefined ? {} : { phone }) }, by);

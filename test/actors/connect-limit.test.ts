@@ -7,6 +7,7 @@ import { refusalOf, staged, type Stage } from './stage.ts';
 const second = 1_000;
 const minute = 60 * second;
 const idle = { id: 'r1', wanted: 'offline' } as const;
+const owner = '5511999999999';
 const unpaired = { ...idle, jid: '', owner: '' } as const;
 
 const connect = (stage: Stage, options: { readonly phone?: string } = {}): Promise<Result<InstanceView>> =>
@@ -61,6 +62,15 @@ test('connect limit: a refused call stores nothing, and leaves the session as it
   await stage.world.time.pass(second);
   assert.equal(refusalOf(await connect(stage)), 'limited');
   assert.deepEqual([stage.wanted(), stage.status(), stage.world.db.instances.get('r1')?.updated], ['offline', 'disconnected', updated]);
+});
+
+test('connect limit: a refused call does not permit that another account is paired', async () => {
+  const stage = await staged([{ ...idle, jid: '', owner }]);
+  offer(stage);
+  for (let n = 0; n < 10; n += 1) await connect(stage, n % 2 === 0 ? {} : { phone: owner });
+  const refused = await stage.world.answerOf(stage.gateway.connect('r1', { phone: '5511900000003', allowAccountChange: true }));
+  assert.equal(refusalOf(refused), 'limited');
+  assert.equal(stage.link().host.accountOf('5511900000009'), 'refused');
 });
 
 test('connect limit: calls that join a pairing or find the session connected cost nothing', async () => {
