@@ -148,6 +148,7 @@ export class OutboxWindow {
   #readHeld(early: 'ready' | 'all'): void {
     if (!this.#mayHold) return;
     if (this.#early !== 'all') this.#early = early;
+    if (this.#page !== 'none') this.#page = 'old';
     this.#isBehind = true;
   }
 

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CourierDesk as Desk, no } from '#test/fakes/courier-desk.ts';
+import { settle } from '#test/fakes/world.ts';
 
 const yes = { ok: true, status: 200 } as const;
 const hour = 3_600_000;
@@ -56,6 +57,29 @@ test('early tries: a success of another chat releases a held chat at once, with 
   await trial.pass(1_000);
   assert.deepEqual(trial.taken, ['e4', 'e1', 'e2', 'e3']);
   trial.desk.courier.stop();
+});
+
+test('early tries: a recovery while the outbox is read counts', async () => {
+  const trial = new Trial();
+  const { desk } = trial;
+  trial.refused.add('e1');
+  await desk.commit(1, 'held');
+  await trial.pass(60_000);
+  trial.refused.clear();
+  const [answered, read] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const { answer } = desk.world.receiver;
+  desk.world.receiver.answer = async (request) => answered.promise.then(() => answer(request));
+  await desk.commit(1, 'other');
+  desk.world.db.holds.set('outbox.due', read.promise);
+  desk.add([]);
+  await settle();
+  answered.resolve();
+  await settle();
+  desk.world.db.holds.clear();
+  read.resolve();
+  await trial.pass(1_000);
+  assert.deepEqual(trial.taken, ['e2', 'e1']);
+  desk.courier.stop();
 });
 
 test('early tries: a chat that fails for its own reason is not tried at each success of other chats', async () => {
