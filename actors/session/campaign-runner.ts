@@ -87,10 +87,10 @@ const longestPause = 60_000;
  */
 const filelessLimit = 5;
 
-/** A failed look-up of files that took this long makes its campaign rest at once. No other campaign of the instance sends meanwhile. In milliseconds. */
+/** A message without its files that took this long makes its campaign rest at once, because no other campaign of the instance could send. In milliseconds. */
 const slowFilesMs = 5_000;
 
-/** The factor from the time of a slow look-up to the rest after it, so that slow files cost other campaigns at most a tenth of their time. */
+/** The factor from the time of such a message to the rest after it, so that slow files cost other campaigns at most a tenth of their time. */
 const slowFilesRest = 10;
 
 export class CampaignRunner {
@@ -282,11 +282,15 @@ export class CampaignRunner {
     return this.#stopAll(`the platform refused ${times} messages in a row`);
   }
 
-  /** Counts a message without its files. From the limit on, or after a slow look-up of the files, the campaign rests. `took`: milliseconds. */
-  #countFileless({ id }: Campaign, took: number): Next {
+  /**
+   * Counts a message without its files. The campaign rests from the limit on, or after a slow attempt while another campaign waits. `took`: the time of the
+   * attempt, in milliseconds.
+   */
+  async #countFileless({ id }: Campaign, took: number): Promise<Next> {
     const times = (this.#fileless.get(id) ?? 0) + 1;
     this.#fileless.set(id, times);
-    const rest = Math.max(times >= filelessLimit ? longestPause : 0, took >= slowFilesMs ? took * slowFilesRest : 0);
+    const delaysOthers = took >= slowFilesMs && (await this.#host.next(this.#host.time.now(), [...this.#resting(), id])) !== null;
+    const rest = Math.max(times >= filelessLimit ? longestPause : 0, delaysOthers ? took * slowFilesRest : 0);
     if (rest > 0) this.#rests.set(id, this.#host.time.monotonic() + rest);
     return 0;
   }
