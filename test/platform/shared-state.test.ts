@@ -187,12 +187,13 @@ test('shared state: a key that the phone shares causes one synchronisation of al
   assert.deepEqual(fetched, [ALL_WA_PATCH_NAMES]);
 });
 
-test('shared state: a login fetches the collections with an open note in one query, and removes their notes', async () => {
-  const ended: string[] = [];
-  const { fetched, state } = reopened({ ...noNotes, open: ['regular', 'regular_low'], settled: (name) => void ended.push(name) });
+test('shared state: a login fetches each collection with an open note, and removes exactly this note', async () => {
+  const ended: unknown[] = [];
+  const open = [['regular', 3] as const, ['regular_low', 4] as const];
+  const { fetched, state } = reopened({ ...noNotes, open, settled: (note) => void ended.push(note) });
   state.opened();
   await turns();
-  assert.deepEqual([fetched, ended], [[['regular', 'regular_low']], ['regular', 'regular_low']]);
+  assert.deepEqual([fetched, ended], [[['regular'], ['regular_low']], open]);
 });
 
 test('shared state: records are found in only one line of the log of the library', () => {

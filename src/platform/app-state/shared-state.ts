@@ -165,11 +165,11 @@ class LiveSharedState implements SharedState {
 
   opened(): void {
     const { patches, stumbled } = this.#parts;
-    const { open } = patches;
-    if (open.length === 0) return;
-    this.refresh(open as readonly WAPatchName[])
-      .then(() => open.forEach((collection) => patches.settled(collection)))
-      .catch(stumbled);
+    // Each collection has a query of its own, so that a collection that cannot be read holds up no other.
+    for (const note of patches.open)
+      this.refresh([note[0] as WAPatchName])
+        .then(() => patches.settled(note))
+        .catch(stumbled);
   }
 
   refresh(collections: readonly WAPatchName[]): Promise<void> {

@@ -11,16 +11,18 @@ export const versionType = 'app-state-sync-version';
 /** The cache keys of the versions of all collections, in the form `type id`. */
 export const versionKeys = ALL_WA_PATCH_NAMES.map((name) => `${versionType} ${name}`);
 
+type OpenNote = readonly [collection: string, number: number];
+
 export interface PatchNotes {
   /**
    * Stores a note. Resolves with a function that removes the note. Call this function after the changes of the patch were given to the
    * recorder.
    */
   begin(collection: string): Promise<() => void>;
-  /** Collections with a note. */
-  readonly open: readonly string[];
-  /** Removes the note when all entries so far are stored. Call this after the collection was read again. */
-  settled(collection: string): void;
+  /** Collections with a note, and the numbers of the notes. */
+  readonly open: readonly OpenNote[];
+  /** Removes the note when all entries so far are stored, unless a newer note has replaced it. Call this after the collection was read again. */
+  settled(note: OpenNote): void;
 }
 
 /** Stores the notes among the keys. `afterStored` runs work when all entries that were given to the recorder before are stored. */
@@ -49,13 +51,12 @@ export class StoredPatchNotes implements PatchNotes {
     return () => this.#end(collection, number);
   }
 
-  get open(): readonly string[] {
-    return [...this.#last.keys()];
+  get open(): readonly OpenNote[] {
+    return [...this.#last];
   }
 
-  settled(collection: string): void {
-    const number = this.#last.get(collection);
-    if (number !== undefined) this.#end(collection, number);
+  settled([collection, number]: OpenNote): void {
+    this.#end(collection, number);
   }
 
   /** Removes the note, unless another patch of the collection has begun meanwhile. */
