@@ -28,8 +28,8 @@ const privacyIn = (answer: BinaryNode): Privacy => {
 };
 
 /**
- * Queries the privacy setting. A 404 means that the default setting applies. If the query fails otherwise, the post is refused, because the account may have
- * chosen few recipients.
+ * Queries the privacy setting. A 404 means that the default setting applies. If the platform refuses the query, the post is refused, because the account may
+ * have chosen few recipients. Throws the error of the library if no answer came.
  */
 const privacyOf = async ({ sock }: LiveConnection): Promise<Result<Privacy>> => {
   const attrs = { to: personServer, xmlns: 'status', type: 'get' };
@@ -39,7 +39,7 @@ const privacyOf = async ({ sock }: LiveConnection): Promise<Result<Privacy>> => 
   } catch (error) {
     const failure = outcomeOfError(error, sock.ws.isOpen)?.refusal;
     if (failure?.code === 404) return done(usual);
-    if (failure === undefined || failure.connectionLost) throw error;
+    if (failure === undefined || failure.connectionLost || failure.reason === 'unknown') throw error;
     const { code, message } = failure;
     return refused(code ?? null, `failed to determine status audience: ${message}`);
   }
