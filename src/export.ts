@@ -65,14 +65,14 @@ const idsOf = async (client: AdminClient): Promise<readonly string[]> =>
   values.instance.length === 0 ? [] : namedIn(await client.instances()).map(({ id }) => id);
 
 /**
- * Refuses a session that runs, unless the command stops it. The gateway checks the same before it writes the archive. An instance that shows a QR code or a
- * pairing code has no session.
+ * Refuses a session that runs, unless the command stops it. The gateway checks the same before it writes the archive. An instance without an owner, or
+ * one that shows a QR code or a pairing code, has no session.
  */
 const refuseRunning = async (client: AdminClient): Promise<void> => {
   if (values.stop) return;
   const all = await client.instances();
   const running = (values.instance.length === 0 ? all : namedIn(all)).find(
-    ({ status, qrcode, paircode }) => status !== 'disconnected' && qrcode === '' && paircode === '',
+    ({ owner, status, qrcode, paircode }) => owner !== '' && status !== 'disconnected' && qrcode === '' && paircode === '',
   );
   if (running !== undefined) throw new Error(`The session of the instance ${running.id} runs: --stop closes it first.`);
 };
