@@ -26,7 +26,7 @@ export interface Pace {
 
 export interface Bucket {
   readonly tokens: number;
-  /** The time at which `tokens` was counted. In Unix milliseconds. */
+  /** The time at which `tokens` was counted, by the clock of the caller. In milliseconds. */
   readonly at: number;
 }
 

@@ -29,7 +29,10 @@ const handlers: Handlers<Operations> = {
   ...postHandlers,
 };
 
-/** Operations that change no data of the account. If the connection ends during such an operation, its outcome is `notSent`. */
+/**
+ * Operations that change no data of the account. If the connection ends during such an operation, its outcome is `notSent`. The composition of an event with a
+ * call link creates the link. A repetition creates another one, and nobody sees the first.
+ */
 const readOnly: ReadonlySet<OperationName> = new Set([
   'message.compose',
   'chat.resolve',
