@@ -31,6 +31,8 @@ interface ImportOptions {
 export interface InstanceRow {
   readonly id: string;
   readonly name: string;
+  /** The number of the account; '' before the first pairing. */
+  readonly owner: string;
   readonly status: string;
   /** The current QR code and pairing code; '' for none. */
   readonly qrcode: string;
