@@ -13,7 +13,7 @@ import { hasScript, PseudoTerminal } from '#test/support/pseudo-terminal.ts';
 const skip = hasScript ? false : 'the machine has no script(1)';
 const folder = temporaryFolder();
 const out = join(folder, 'out', 'sessions.dormouse');
-const resting = { id: 'r1', name: 'shop', status: 'disconnected', qrcode: '', paircode: '' };
+const resting = { id: 'r1', name: 'shop', owner: '5511999990001', status: 'disconnected', qrcode: '', paircode: '' };
 let instances: readonly object[] = [];
 /** The paths of the requests, in order, and the passphrases of the exports. */
 const asked: string[] = [];
