@@ -46,7 +46,7 @@ test('import: a session that runs here with older keys comes back after an expor
   await account.call('POST', '/instance/connect', {});
   await until(async () => (await account.seen()).status === 'connected', 'the older copy runs');
   const running = await moving.import(args());
-  assert.match(running.output, /refused: the instance \w+ runs with older keys of the session: export it with `stop` first/);
+  assert.match(running.output, /refused: the instance \w+ runs with older keys of the session: export it with `--stop` first/);
   await exported(gateway, 'older.dormouse');
   assert.match((await moving.import(args())).output, /already here/);
   const replaced = await moving.import([...args(), '--into', name, '--connect']);
