@@ -117,7 +117,8 @@ async function connect(
   const filled = host.cells.objection(id) ?? (begins(cell, options) ? host.connects.take(id) : null);
   if (filled) {
     // Another call may have begun a connection meanwhile, which needs `online`.
-    if (cell.view.status === 'disconnected') cell.keeper.note({ wanted });
+    const { status } = cell.view;
+    if (status !== 'connecting' && status !== 'connected') cell.keeper.note({ wanted });
     return filled;
   }
   // A call that starts a pairing grants or revokes the permission to pair another account. A call that joins a pairing can only grant this permission.
